@@ -1,0 +1,55 @@
+# Everything below needs Python 3.11, make and a package registry; nothing else beforehand.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+.PHONY: demo test lint bench conformance fuzz simulate kills sanitize declarations clean
+
+demo: .venv/ready  ## a quorum, administered through the proxy, every RPC decoded
+	$(BIN)/kwire demo
+
+test: .venv/ready  ## the whole suite, real Kafka included
+	$(BIN)/pytest
+
+lint: .venv/ready  ## style, types and the arrows between the rooms
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+conformance: .venv/ready  ## a fresh seed, 100 instances of every message version, 40 mutants of each
+	KWIRE_SEED=$$(date +%s) KWIRE_INSTANCES=100 KWIRE_MUTANTS=40 \
+	  $(BIN)/pytest -s --timeout 3600 tests/kwire/test_vectors.py tests/kwire/test_mutants.py
+
+fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,000,000 mutants
+	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/kwire/test_engines.py
+	$(BIN)/python -m engines.fuzz --mutants 1000000
+
+simulate: .venv/ready  ## 1,000 histories of every scenario of the raft core, each from its seed
+	$(BIN)/python -m controller.simulator --seeds $(or $(SEEDS),1000)
+
+kills: .venv/ready  ## 50 leaders of a mixed quorum killed while topics are created
+	KWIRE_KILLS=50 $(BIN)/pytest -s --timeout 3600 tests/controller/live/test_leader_kills.py
+
+sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
+	$(BIN)/python -m tests.native.sanitize --effort $(or $(EFFORT),1)
+
+bench: .venv/bench  ## codec, controller, proxy and recorder beside their peers; writes docs/performance.md
+	$(BIN)/python benchmarks/codec.py --write
+	$(BIN)/python benchmarks/controllers.py --write
+	$(BIN)/python benchmarks/proxy_cost.py
+	$(BIN)/python benchmarks/recorder.py
+
+declarations: .venv/ready  ## write the message declarations anew from Kafka's jars
+	$(BIN)/python -m declarations
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/ready: pyproject.toml hatch_build.py $(wildcard kwire/native/*.[ch])
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+.venv/bench: .venv/ready
+	$(BIN)/pip install --quiet --editable '.[bench]'
+	touch $@
