@@ -1,0 +1,1 @@
+"""Requests, responses and headers: one module an API, `a<key>_<name>`."""

@@ -1,0 +1,42 @@
+"""Python functions made from the construct tree of a message, one version at a time, at first use.
+
+The tree is walked and nothing else: no second form of the schema, no guess about the data. The code
+holds no error texts. Where anything is amiss it gives up, and construct reads the same bytes again
+and says what is wrong, or succeeds: text that is not UTF-8 is left to it. So bad input costs what
+construct costs, in proportion to its length.
+"""
+
+from __future__ import annotations
+
+from kwire.compiler.decoding import decode_function
+from kwire.compiler.encoding import encode_function
+from kwire.compiler.module import Module
+from kwire.declaration import Message
+from kwire.engine import Decoder, Encoder
+from kwire.reference import Reference
+
+
+class Compiled:
+    """Decodes and encodes one version of one message with functions of its own."""
+
+    __slots__ = ("decode", "encode")
+
+    decode: Decoder
+    encode: Encoder
+
+    def __init__(self, reference: Reference) -> None:
+        functions = _module(reference).run(reference)
+        self.decode = functions["decode"]
+        self.encode = functions["encode"]
+
+
+def source(cls: type[Message], version: int) -> str:
+    """The Python module that reads and writes `version`, as it is run."""
+    return _module(cls.reference(version)).source()
+
+
+def _module(reference: Reference) -> Module:
+    module = Module(reference)
+    decode_function(module, reference.struct)
+    encode_function(module, reference.struct)
+    return module

@@ -1,0 +1,221 @@
+"""The codecs of record batches, framed as Kafka frames them, with a bound on what they unpack to.
+
+cramjam does the compressing. Kafka's own are the block framing of snappy (that of xerial's
+snappy-java) and the descriptor checksum of lz4, which message format 0 computes over the wrong
+bytes (KAFKA-3160).
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from types import ModuleType
+from typing import Any
+
+import cramjam
+
+from kwire.errors import BatchError, TooLarge
+
+
+class Compression(IntEnum):
+    """The lowest three bits of a batch's attributes; zstd needs format 2 (KIP-110)."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+def known(value: int) -> int:
+    """The Compression of this number, or the number where Kafka does not know it either."""
+    return Compression(value) if value <= max(Compression) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """How much one batch may unpack to.
+
+    size: bytes at the most; ratio: times its compressed size, as soon as it is more than `free`.
+    Some hundred equal records shrink a thousandfold, so that small ones need to be let through.
+    """
+
+    size: int = 64 * 1024 * 1024
+    ratio: int = 100
+    free: int = 1024 * 1024
+
+    def of(self, compressed: int) -> int:
+        """The most bytes that `compressed` bytes may become."""
+        return min(self.size, max(self.free, self.ratio * compressed))
+
+
+LIMIT = Limit()
+"""64 MiB and a hundredfold."""
+
+XERIAL = b"\x82SNAPPY\0"
+XERIAL_BLOCK = 32 * 1024
+"""What snappy-java puts into a block, in bytes before compression."""
+
+LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_XERIAL_VERSIONS = struct.pack(">ii", 1, 1)
+_XERIAL_HEADER = len(XERIAL) + len(_XERIAL_VERSIONS)
+_INT32 = struct.Struct(">i")
+_LZ4_INDEPENDENT, _LZ4_SIZED = 0x20, 0x08
+
+
+def compress(data: bytes, compression: Compression, *, magic: int = 2) -> bytes:
+    """`data` in the frame that a batch of this format carries."""
+    match compression:
+        case Compression.GZIP:
+            return bytes(cramjam.gzip.compress(data))
+        case Compression.SNAPPY:
+            return _pack_snappy(data)
+        case Compression.LZ4:
+            return _pack_lz4(data, magic)
+        case Compression.ZSTD:
+            return bytes(cramjam.zstd.compress(data))
+    return data
+
+
+def decompress(data: bytes, compression: int, *, magic: int = 2, limit: Limit = LIMIT) -> bytes:
+    """What `data` unpacks to. TooLarge before more than the limit is made, else BatchError."""
+    match compression:
+        case Compression.NONE:
+            return data
+        case Compression.GZIP:
+            return _unpack(cramjam.gzip, data, limit)
+        case Compression.SNAPPY:
+            return _unpack_snappy(data, limit)
+        case Compression.LZ4:
+            return _unpack(cramjam.lz4, _checked_lz4(data, magic), limit)
+        case Compression.ZSTD:
+            return _unpack(cramjam.zstd, data, limit)
+    raise BatchError(f"compression {compression} is unknown")
+
+
+def _unpack(codec: ModuleType, data: bytes, limit: Limit) -> bytes:
+    """Unpacks into anonymous memory of the limit's size, of which only what is used is ever real.
+
+    One byte more tells what just fits from what does not.
+    """
+    most = limit.of(len(data))
+    with mmap.mmap(-1, most + 1) as room:
+        try:
+            size: int = codec.decompress_into(data, room)
+        except cramjam.DecompressionError as error:
+            if "whole buffer" in str(error):
+                raise _too_large(most) from None
+            raise _corrupt(codec, error) from None
+        if size > most:
+            raise _too_large(most)
+        return room[:size]
+
+
+def _pack_snappy(data: bytes) -> bytes:
+    parts = [XERIAL, _XERIAL_VERSIONS]
+    for start in range(0, len(data), XERIAL_BLOCK):
+        block = bytes(cramjam.snappy.compress_raw(data[start : start + XERIAL_BLOCK]))
+        parts += [_INT32.pack(len(block)), block]
+    return b"".join(parts)
+
+
+def _unpack_snappy(data: bytes, limit: Limit) -> bytes:
+    """xerial's blocks, or one bare snappy block, which other clients write and Kafka reads."""
+    most = limit.of(len(data))
+    blocks = _xerial_blocks(data) if data.startswith(XERIAL) else iter([data])
+    parts: list[bytes] = []
+    size = 0
+    for block in blocks:
+        size += _claimed_size(block)
+        if size > most:
+            raise _too_large(most)
+        parts.append(_unpack_block(block))
+    return b"".join(parts)
+
+
+def _xerial_blocks(data: bytes) -> Iterator[bytes]:
+    """The blocks behind xerial's header; the header may begin again between two of them."""
+    position = _XERIAL_HEADER
+    while position < len(data):
+        if data.startswith(XERIAL, position):
+            position += _XERIAL_HEADER
+            continue
+        if position + 4 > len(data):
+            raise BatchError("snappy: a block's size is cut off")
+        (size,) = _INT32.unpack_from(data, position)
+        position += 4
+        if not 0 <= size <= len(data) - position:
+            raise BatchError(f"snappy: a block of {size} bytes, {len(data) - position} left")
+        yield data[position : position + size]
+        position += size
+
+
+def _claimed_size(block: bytes) -> int:
+    """What the first varint of a bare snappy block says, to be judged before it is believed."""
+    try:
+        return int(cramjam.snappy.decompress_raw_len(block))
+    except cramjam.DecompressionError as error:
+        raise _corrupt(cramjam.snappy, error) from None
+
+
+def _unpack_block(block: bytes) -> bytes:
+    try:
+        return bytes(cramjam.snappy.decompress_raw(block))
+    except cramjam.DecompressionError as error:
+        raise _corrupt(cramjam.snappy, error) from None
+
+
+def _pack_lz4(data: bytes, magic: int) -> bytes:
+    """Independent blocks of 64 KiB and no content checksum: the only frames that Kafka reads."""
+    packer: Any = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)
+    packer.compress(data)
+    frame = bytes(packer.finish())
+    if magic == 0:
+        return frame[:6] + _descriptor_checksum(frame[:6]) + frame[7:]
+    return frame
+
+
+def _checked_lz4(data: bytes, magic: int) -> bytes:
+    """The frame with the checksum that the descriptor should have; format 0 has it wrong."""
+    if len(data) < 7 or not data.startswith(LZ4_MAGIC):
+        raise BatchError("lz4: no frame begins here")
+    if not data[4] & _LZ4_INDEPENDENT:
+        raise BatchError("lz4: blocks that depend on each other are not allowed in Kafka")
+    if magic != 0:
+        return data
+    end = 14 if data[4] & _LZ4_SIZED else 6
+    return data[:end] + _descriptor_checksum(data[4:end]) + data[end + 1 :]
+
+
+def _descriptor_checksum(descriptor: bytes) -> bytes:
+    return bytes([_xxh32(descriptor) >> 8 & 0xFF])
+
+
+def _xxh32(data: bytes) -> int:
+    """xxHash32 with seed 0 of fewer than 16 bytes, all that a frame descriptor has."""
+    value = (0x165667B1 + len(data)) & 0xFFFF_FFFF
+    whole = len(data) - len(data) % 4
+    for (word,) in struct.iter_unpack("<I", data[:whole]):
+        value = _rotated(value + word * 0xC2B2AE3D, 17) * 0x27D4EB2F & 0xFFFF_FFFF
+    for byte in data[whole:]:
+        value = _rotated(value + byte * 0x165667B1, 11) * 0x9E3779B1 & 0xFFFF_FFFF
+    value = (value ^ value >> 15) * 0x85EBCA77 & 0xFFFF_FFFF
+    value = (value ^ value >> 13) * 0xC2B2AE3D & 0xFFFF_FFFF
+    return value ^ value >> 16
+
+
+def _rotated(value: int, bits: int) -> int:
+    value &= 0xFFFF_FFFF
+    return (value << bits | value >> 32 - bits) & 0xFFFF_FFFF
+
+
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"unpacks to more than {most} bytes; allow more where the sender is trusted")
+
+
+def _corrupt(codec: ModuleType, error: Exception) -> BatchError:
+    name = codec.__name__.rpartition(".")[2]
+    return BatchError(f"{name}: {str(error).removeprefix(f'{name}: ')}")

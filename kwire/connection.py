@@ -1,0 +1,182 @@
+"""One asyncio connection to a Kafka node: the only client connection there is.
+
+Requests may overlap (pipelining). What needs no socket is in exchange.py and negotiation.py; SASL
+will follow ApiVersions in `open`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from errno import ECONNREFUSED
+from socket import gaierror
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, cast
+
+from kwire.apis.a18_api_versions import ApiVersionsResponse
+from kwire.declaration import Request, Response
+from kwire.error_codes import ErrorCode
+from kwire.errors import (
+    AnswerLost,
+    BrokerError,
+    ConnectionFailed,
+    FrameError,
+    KwireError,
+    WireError,
+)
+from kwire.exchange import Exchange
+from kwire.frames import FRAME_LIMIT
+from kwire.link import Link
+from kwire.negotiation import NodeApiVersions, api_versions_request, fall_back
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+CONNECT_TIMEOUT = 5.0
+"""Seconds until a connection is open: name lookup, TCP, TLS and ApiVersions together."""
+
+REQUEST_TIMEOUT = 30.0
+"""Seconds until a request is answered: the default of Kafka's request.timeout.ms."""
+
+
+class Connection:
+    """A connection that is open and negotiated; made by `Connection.open`, used in `async with`.
+
+    node: what the peer said in its ApiVersions answer. peer: its `host:port`.
+    """
+
+    def __init__(self, peer: str, link: Link, request_timeout: float) -> None:
+        self.peer = peer
+        self.node = NodeApiVersions(api_versions={})
+        self._link = link
+        self._request_timeout = request_timeout
+
+    @classmethod
+    async def open(
+        cls,
+        host: str,
+        port: int,
+        *,
+        client_id: str | None = "kwire",
+        ssl: SSLContext | None = None,
+        connect_timeout: float = CONNECT_TIMEOUT,
+        request_timeout: float = REQUEST_TIMEOUT,
+        frame_limit: int = FRAME_LIMIT,
+    ) -> Self:
+        """Connect and negotiate, both within `connect_timeout` seconds.
+
+        1. TCP, and TLS when a context is given.
+        2. ApiVersions in the highest version; error 35 leads down to v0 (KIP-511).
+
+        Raises ConnectionFailed where no node answers, WireError where something else does,
+        BrokerError where the node refuses.
+        """
+        peer = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        link = Link(peer, Exchange(client_id=client_id, frame_limit=frame_limit))
+        self = cls(peer, link, request_timeout)
+        try:
+            async with asyncio.timeout(connect_timeout):
+                loop = asyncio.get_running_loop()
+                await loop.create_connection(lambda: link, host, port, ssl=ssl)
+                self.node = await self._negotiate()
+        except BaseException as error:
+            link.abort()
+            if isinstance(error, TimeoutError):
+                raise _silent(peer, link.connected, connect_timeout) from None
+            if isinstance(error, AnswerLost | WireError | OSError | UnicodeError | OverflowError):
+                raise _failed(peer, error) from error
+            raise
+        return self
+
+    async def _negotiate(self) -> NodeApiVersions:
+        request = api_versions_request()
+        version = type(request).versions.last
+        response = cast(ApiVersionsResponse, await self.send(request, version))
+        while response.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            version = fall_back(version, response)
+            response = cast(ApiVersionsResponse, await self.send(request, version))
+        if response.error_code:
+            raise BrokerError(response.error_code, f"{self.peer} refused ApiVersions v{version}")
+        return NodeApiVersions.of(response)
+
+    def version_for(self, request: type[Request]) -> int:
+        """The highest version that both sides have. Raises UnsupportedVersion naming both."""
+        return self.node.version_for(request, self.peer)
+
+    async def send(
+        self, request: Request, version: int | None = None, timeout: float | None = None
+    ) -> Response:
+        """The answer to a request; error codes in it are the caller's to judge.
+
+        version: by default the highest that both sides have; a given one is not held against what
+        the node offers, so that it can be tried out.
+        timeout: seconds, by default the connection's. Whoever stops waiting, by this or by
+        cancellation, leaves the connection in order: the late answer is dropped.
+
+        Raises UnsupportedVersion and EncodeError before a byte is sent, ConnectionFailed when the
+        connection is closed, AnswerLost when it closes or time runs out, WireError for an answer
+        that cannot be read.
+        """
+        chosen = self.version_for(type(request)) if version is None else version
+        limit = self._request_timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(limit):
+                frame = await self._link.ask(request, chosen)
+        except TimeoutError:
+            name = type(request).__name__.removesuffix("Request")
+            raise AnswerLost(
+                f"{self.peer} did not answer {name} v{chosen} within {limit:.1f} s"
+            ) from None
+        return frame.body
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for an answer."""
+        return self._link.idle
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can be used no more, whoever ended it."""
+        return self._link.closed
+
+    async def close(self) -> None:
+        """End it; requests still open raise AnswerLost. May be called again."""
+        await self._link.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+def _silent(peer: str, connected: bool, timeout: float) -> ConnectionFailed:
+    if connected:
+        return ConnectionFailed(
+            f"{peer} accepted the connection but did not answer ApiVersions within {timeout:.1f} s:"
+            " check that it is a Kafka listener, and whether it wants TLS"
+        )
+    return ConnectionFailed(f"{peer} could not be connected to within {timeout:.1f} s")
+
+
+def _failed(peer: str, error: BaseException) -> KwireError:
+    if isinstance(error, AnswerLost):
+        return ConnectionFailed(
+            f"{peer} closed the connection instead of answering ApiVersions: check that it is a"
+            " Kafka listener, and whether it wants TLS"
+        )
+    if isinstance(error, WireError):
+        return FrameError(
+            f"{error}: {peer} does not speak Kafka's protocol; check the port, and whether it wants"
+            " TLS"
+        )
+    # Where a name has several addresses, the errors come as the text of one.
+    if isinstance(error, ConnectionRefusedError) or f"[Errno {ECONNREFUSED}]" in str(error):
+        return ConnectionFailed(f"{peer} refused the connection: nothing listens there")
+    if isinstance(error, gaierror | UnicodeError):
+        return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
+    return ConnectionFailed(f"{peer} cannot be reached: {error}")

@@ -1,0 +1,1 @@
+"""Records of the group, share and transaction coordinators' topics."""

@@ -1,0 +1,158 @@
+"""Frames: a 4-byte size, a header and a body; what is odd about them is kept here.
+
+ApiVersions answers with response header v0 whatever its version, and with a v0 body and error 35
+when it does not know the version it was asked in (KIP-511). client_id is never compact.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kwire.apis.headers import RequestHeader, ResponseHeader
+from kwire.declaration import Request, Response
+from kwire.errors import FrameError
+from kwire.registry import request, response
+
+FRAME_LIMIT = 100 * 1024 * 1024
+"""Largest frame that is accepted, in bytes: Kafka's socket.request.max.bytes."""
+
+_SIZE = struct.Struct(">i")
+_HEAD = struct.Struct(">hhi")
+_API_VERSIONS = 18
+_CONTROLLED_SHUTDOWN = 7
+_UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestHead:
+    """What every request begins with, known API or not."""
+
+    key: int
+    version: int
+    correlation_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFrame:
+    """A whole request: its header and its body, at `version`.
+
+    left_over: bytes behind the body, which Kafka ignores.
+    """
+
+    version: int
+    header: RequestHeader
+    body: Request
+    left_over: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseFrame:
+    """A whole response; `version` is its body's, 0 where ApiVersions fell back.
+
+    left_over: bytes behind the body, which Kafka ignores.
+    """
+
+    version: int
+    header: ResponseHeader
+    body: Response
+    left_over: int = 0
+
+
+def request_header_version(key: int, version: int) -> int:
+    """2 for flexible versions, else 1; ControlledShutdown v0 knows no client id."""
+    if key == _CONTROLLED_SHUTDOWN and version == 0:
+        return 0
+    return 2 if version in request(key).flexible else 1
+
+
+def response_header_version(key: int, version: int) -> int:
+    """1 for flexible versions, else 0; always 0 for ApiVersions."""
+    if key == _API_VERSIONS:
+        return 0
+    return 1 if version in response(key).flexible else 0
+
+
+def request_head(frame: bytes | memoryview) -> RequestHead:
+    """The fixed first 8 bytes of a request, without its size."""
+    if len(frame) < _HEAD.size:
+        raise FrameError(f"a request needs {_HEAD.size} bytes of header, {len(frame)} are here")
+    key, version, correlation_id = _HEAD.unpack_from(frame)
+    return RequestHead(key=key, version=version, correlation_id=correlation_id)
+
+
+def encode_request(
+    body: Request, version: int, *, correlation_id: int, client_id: str | None = None
+) -> bytes:
+    """A request frame, size included."""
+    key = type(body).key
+    assert key is not None, f"{type(body).__name__} has no API key"
+    header = RequestHeader(
+        request_api_key=key,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=client_id,
+    )
+    return _framed(header.encode(request_header_version(key, version)), body.encode(version))
+
+
+def decode_request(frame: bytes) -> RequestFrame:
+    """A request frame, without its size. UnsupportedVersion where the API or version is unknown."""
+    head = request_head(frame)
+    header_version = request_header_version(head.key, head.version)
+    header, offset = RequestHeader.decode_from(frame, header_version)
+    body, end = request(head.key).decode_from(frame, head.version, offset)
+    left_over = len(frame) - end
+    return RequestFrame(version=head.version, header=header, body=body, left_over=left_over)
+
+
+def encode_response(body: Response, version: int, *, correlation_id: int) -> bytes:
+    """A response frame, size included."""
+    key = type(body).key
+    assert key is not None, f"{type(body).__name__} has no API key"
+    header = ResponseHeader(correlation_id=correlation_id)
+    return _framed(header.encode(response_header_version(key, version)), body.encode(version))
+
+
+def decode_response(frame: bytes, key: int, version: int) -> ResponseFrame:
+    """The response frame, without its size, to a request of this API and version."""
+    header, offset = ResponseHeader.decode_from(frame, response_header_version(key, version))
+    if key == _API_VERSIONS and frame[offset : offset + 2] == _UNSUPPORTED_VERSION:
+        version = 0
+    body, end = response(key).decode_from(frame, version, offset)
+    return ResponseFrame(version=version, header=header, body=body, left_over=len(frame) - end)
+
+
+class FrameSplitter:
+    """Cuts a stream of bytes into frames. Sizes are checked before anything waits for them."""
+
+    __slots__ = ("_buffer", "_limit")
+
+    def __init__(self, limit: int = FRAME_LIMIT) -> None:
+        self._buffer = bytearray()
+        self._limit = limit
+
+    @property
+    def pending(self) -> int:
+        """Bytes of a frame that has not arrived whole."""
+        return len(self._buffer)
+
+    def feed(self, chunk: bytes, sink: Callable[[bytes], object]) -> None:
+        """Hand on every frame that is complete; FrameError for a size out of bounds."""
+        self._buffer += chunk
+        start = 0
+        while len(self._buffer) - start >= _SIZE.size:
+            (size,) = _SIZE.unpack_from(self._buffer, start)
+            if not 0 < size <= self._limit:
+                raise FrameError(f"a frame of {size} bytes, 1 to {self._limit} allowed")
+            end = start + _SIZE.size + size
+            if end > len(self._buffer):
+                break
+            sink(bytes(memoryview(self._buffer)[start + _SIZE.size : end]))
+            start = end
+        del self._buffer[:start]
+
+
+def _framed(header: bytes, body: bytes) -> bytes:
+    return _SIZE.pack(len(header) + len(body)) + header + body

@@ -1,0 +1,1 @@
+"""Records of the cluster metadata log and of the remote log metadata topic."""

@@ -1,0 +1,100 @@
+"""Every message that Kafka's classes wrote: all engines read it, write it, and print its JSON.
+
+Longer: KWIRE_INSTANCES=100 KWIRE_SEED=<number>.
+"""
+
+import os
+from base64 import b64decode
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import kwire
+import vectors
+from engines import REDEFINED, Failed, decoded, encoded, same, side_by_side
+from vectors import Vector
+
+pytestmark = pytest.mark.java
+
+SEED = int(os.environ.get("KWIRE_SEED", vectors.SEED))
+INSTANCES = int(os.environ.get("KWIRE_INSTANCES", vectors.INSTANCES))
+PAIRS = {"4.3.1": 728, "3.9.1": 740}
+RENAMED = {f"candidate{what}": f"replica{what}" for what in ("DirectoryId", "Epoch", "Id")}
+"""Members of 3.9's VoteRequest that 4.3 renamed; a declaration has one name for all versions."""
+
+
+def unequal(vector: Vector) -> list[str]:
+    """The engines that do not read, or do not write, what Kafka wrote, or need help for it."""
+    engines = side_by_side(kwire.message(vector.name), vector.version)
+    expected = decoded(engines["reference"][0], vector.data)
+    wrong = []
+    for name, (engine, watched) in engines.items():
+        watched.left = 0
+        read = decoded(engine, vector.data)
+        written = None if isinstance(read, Failed) else encoded(engine, read[0])
+        helped = watched.left and engine is not watched
+        if not same(read, expected) or written != vector.data or helped:
+            wrong.append(name)
+    return wrong
+
+
+@pytest.mark.parametrize("release", PAIRS)
+def test_every_engine_reads_and_writes_what_kafka_writes_to_the_byte(release: str) -> None:
+    seen: Counter[tuple[str, int]] = Counter()
+    wrong: set[tuple[str, str, int]] = set()
+    for vector in vectors.messages(release, seed=SEED, instances=INSTANCES):
+        seen[vector.name, vector.version] += 1
+        if unequal(vector):
+            wrong.add((release, vector.name, vector.version))
+    assert wrong == {pair for pair in REDEFINED if pair[0] == release}, f"seed {SEED}"
+    assert len(seen) == PAIRS[release]
+    assert set(seen.values()) == {INSTANCES}
+    print(f"{release}: {seen.total()} instances, {len(seen)} pairs, {len(wrong)} redefined")  # noqa: T201
+
+
+@pytest.mark.parametrize("release", PAIRS)
+def test_every_message_prints_as_kafkas_converter_prints_it_and_reads_back(release: str) -> None:
+    wrong = set()
+    for vector in vectors.messages(release, seed=SEED, instances=INSTANCES):
+        if (release, vector.name, vector.version) not in REDEFINED and not prints(vector):
+            wrong.add((vector.name, vector.version))
+    assert not wrong, f"seed {SEED}"
+
+
+def prints(vector: Vector) -> bool:
+    cls = kwire.message(vector.name)
+    obj = cls.decode(vector.data, vector.version)
+    exact = kwire.to_json(obj, vector.version)
+    kafka = renamed(vector.json) if vector.name == "VoteRequest" else vector.json
+    return (
+        kwire.to_json(obj, vector.version, exact=False) == kafka
+        and kept(exact, "") == lost_by_kafka(vector)
+        and same(kwire.from_json(cls, exact, vector.version), obj)
+    )
+
+
+def renamed(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {RENAMED.get(name, name): renamed(value) for name, value in tree.items()}
+    return [renamed(value) for value in tree] if isinstance(tree, list) else tree
+
+
+def lost_by_kafka(vector: Vector) -> dict[str, Any]:
+    tags = {path: dict(pairs) for path, pairs in vector.unknown_tags.items()}
+    return tags | {path: data for path, data in vector.records.items() if data}
+
+
+def kept(tree: Any, path: str) -> dict[str, Any]:
+    """By path, what stands in the members that Kafka's form does not have."""
+    found: dict[str, Any] = {}
+    for index, element in enumerate(tree if isinstance(tree, list) else ()):
+        found |= kept(element, f"{path}[{index}]")
+    for name, value in tree.items() if isinstance(tree, dict) else ():
+        if name == "_unknownTags":
+            found[path] = {int(tag): b64decode(data) for tag, data in value.items()}
+        elif name.startswith("_"):
+            found[f"{path}.{name[1:]}".lstrip(".")] = b64decode(value)
+        else:
+            found |= kept(value, f"{path}.{name}".lstrip("."))
+    return found
