@@ -1,0 +1,35 @@
+"""Record batches of formats 0, 1 and 2: what the records fields of Produce and Fetch hold, and what
+log segments and snapshots are made of.
+
+for batch in read_batches(partition.records):
+    for record in batch.records():
+        ...
+
+data = build_batch([Record(value=b"...")], base_offset=17, compression=Compression.ZSTD)
+"""
+
+from kwire.batches.building import build_batch, with_base_offset
+from kwire.batches.current import RecordBatch
+from kwire.batches.legacy import LegacyBatch
+from kwire.batches.legacy_building import build_legacy_batch
+from kwire.batches.reading import Batch, batch_size, read_batch, read_batches
+from kwire.batches.record import Record, RecordHeader, TimestampType
+from kwire.compression import LIMIT, Compression, Limit
+
+__all__ = [
+    "LIMIT",
+    "Batch",
+    "Compression",
+    "LegacyBatch",
+    "Limit",
+    "Record",
+    "RecordBatch",
+    "RecordHeader",
+    "TimestampType",
+    "batch_size",
+    "build_batch",
+    "build_legacy_batch",
+    "read_batch",
+    "read_batches",
+    "with_base_offset",
+]

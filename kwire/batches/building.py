@@ -1,0 +1,114 @@
+"""Makes record batches of format 2 (KIP-98)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from struct import error as StructError
+
+import msgspec
+from crc32c import crc32c
+
+from kwire.batches import current
+from kwire.batches.current import APPEND_TIME, CONTROL, DELETE_HORIZON, TRANSACTIONAL
+from kwire.batches.layout import PREFIX
+from kwire.batches.record import NO_OFFSET, NO_TIMESTAMP, Record, append_record
+from kwire.compression import Compression, compress
+from kwire.errors import EncodeError
+
+
+def build_batch(
+    records: Iterable[Record],
+    *,
+    base_offset: int = 0,
+    compression: Compression = Compression.NONE,
+    partition_leader_epoch: int = -1,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    is_transactional: bool = False,
+    is_control: bool = False,
+    log_append_time: int | None = None,
+    delete_horizon: int | None = None,
+    last_offset: int | None = None,
+    max_timestamp: int | None = None,
+) -> bytes:
+    """A batch of format 2.
+
+    base_offset: of a first record that names none; others may leave gaps, as after compaction.
+    log_append_time: the broker's time, in milliseconds, for all records (KIP-32).
+    last_offset, max_timestamp: where the batch once had more records than these.
+    Raises EncodeError for a number that its field has no room for.
+    """
+    numbered = numbered_from(base_offset, records)
+    flags = (
+        (APPEND_TIME, log_append_time is not None),
+        (TRANSACTIONAL, is_transactional),
+        (CONTROL, is_control),
+        (DELETE_HORIZON, delete_horizon is not None),
+    )
+    first = delete_horizon if delete_horizon is not None else _first_timestamp(numbered)
+    if last_offset is None:
+        last_offset = numbered[-1].offset if numbered else base_offset
+    if max_timestamp is None:
+        max_timestamp = latest(numbered) if log_append_time is None else log_append_time
+    try:
+        return _sealed(
+            base_offset,
+            partition_leader_epoch,
+            compression | sum(flag for flag, wanted in flags if wanted),
+            last_offset - base_offset,
+            first,
+            max_timestamp,
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            len(numbered),
+            body=compress(_body(numbered, base_offset, first), compression),
+        )
+    except (StructError, ValueError) as error:
+        raise EncodeError(str(error), message="RecordBatch", version=2) from None
+
+
+def with_base_offset(batch: bytes, base_offset: int, partition_leader_epoch: int) -> bytes:
+    """The same batch at its place in a log: its CRC covers neither field."""
+    head = base_offset.to_bytes(8, "big", signed=True)
+    epoch = partition_leader_epoch.to_bytes(4, "big", signed=True)
+    return head + batch[8:12] + epoch + batch[16:]
+
+
+def numbered_from(base_offset: int, records: Iterable[Record]) -> list[Record]:
+    """The records, each with an offset: its own, or one more than the last."""
+    numbered = []
+    offset = base_offset
+    for record in records:
+        if record.offset == NO_OFFSET:
+            record = msgspec.structs.replace(record, offset=offset)
+        offset = record.offset + 1
+        numbered.append(record)
+    return numbered
+
+
+def latest(records: Iterable[Record]) -> int:
+    """The greatest timestamp."""
+    return max((record.timestamp for record in records), default=NO_TIMESTAMP)
+
+
+def _first_timestamp(records: list[Record]) -> int:
+    return records[0].timestamp if records else NO_TIMESTAMP
+
+
+def _body(records: Iterable[Record], base_offset: int, base_timestamp: int) -> bytes:
+    body = bytearray()
+    for record in records:
+        append_record(body, record, record.offset - base_offset, record.timestamp - base_timestamp)
+    return bytes(body)
+
+
+def _sealed(base_offset: int, epoch: int, *fields: int, body: bytes) -> bytes:
+    """The batch with its length, magic and CRC-32C in place; fields: what is behind the CRC."""
+    length = current.LAYOUT.size + len(body) - PREFIX
+    batch = bytearray(current.LAYOUT.pack(base_offset, length, epoch, 2, 0, *fields))
+    batch += body
+    crc = crc32c(memoryview(batch)[current.CHECKED :])
+    batch[current.CHECKED - 4 : current.CHECKED] = crc.to_bytes(4, "big")
+    return bytes(batch)

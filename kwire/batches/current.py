@@ -1,0 +1,150 @@
+"""Record batches of format 2: idempotent, transactional, control batches (KIP-98).
+
+attributes: compression in bits 0-2, timestamp type 3, transactional 4, control 5, delete horizon 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import construct
+from construct import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb
+from crc32c import crc32c
+
+from kwire.batches.layout import START, packed
+from kwire.batches.record import Record, RecordReader, TimestampType, next_sequence
+from kwire.compression import LIMIT, Limit, decompress, known
+from kwire.errors import BatchError
+
+HEADER = construct.Struct(
+    *START.subcons,
+    "partition_leader_epoch" / Int32sb,
+    "magic" / Int8sb,
+    "crc" / Int32ub,
+    "attributes" / Int16sb,
+    "last_offset_delta" / Int32sb,
+    "base_timestamp" / Int64sb,
+    "max_timestamp" / Int64sb,
+    "producer_id" / Int64sb,
+    "producer_epoch" / Int16sb,
+    "base_sequence" / Int32sb,
+    "count" / Int32sb,
+)
+"""What stands before the records; `length` counts what is behind it, `crc` begins behind itself."""
+
+COMPRESSION, APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
+"""The masks of `attributes`."""
+
+
+LAYOUT = packed(HEADER)
+CHECKED: int = construct.Struct(*HEADER.subcons[:5]).sizeof()
+"""Where the bytes begin that the CRC is made of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordBatch:
+    """A batch of format 2: its header, and its records as they lie in `data`, read when asked for.
+
+    data: the whole batch, header included; everything else is Kafka's name for a header field.
+    """
+
+    data: bytes
+    base_offset: int
+    partition_leader_epoch: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+
+    magic = 2
+
+    @classmethod
+    def read(cls, data: bytes) -> RecordBatch:
+        """The batch that `data` is, unchecked but for its size."""
+        if len(data) < LAYOUT.size:
+            raise BatchError(f"{len(data)} bytes, a header alone has {LAYOUT.size}")
+        base_offset, _, epoch, _, crc, attributes, last, *rest = LAYOUT.unpack_from(data)
+        base_timestamp, max_timestamp, producer_id, producer_epoch, sequence, count = rest
+        return cls(
+            data=data,
+            base_offset=base_offset,
+            partition_leader_epoch=epoch,
+            crc=crc,
+            attributes=attributes,
+            last_offset_delta=last,
+            base_timestamp=base_timestamp,
+            max_timestamp=max_timestamp,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=sequence,
+            count=count,
+        )
+
+    def check(self) -> None:
+        """BatchError unless the CRC-32C fits."""
+        found = crc32c(memoryview(self.data)[CHECKED:])
+        if found != self.crc:
+            raise BatchError(f"the CRC is {found:08x}, {self.crc:08x} is written", offset=CHECKED)
+
+    def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
+        """The records, one after the other; BatchError as soon as one of them is malformed."""
+        if self.count < 0:
+            raise BatchError(f"{self.count} records", offset=LAYOUT.size)
+        if not self.count:
+            return  # whatever is behind the header: Kafka does not look at it either
+        data = decompress(self.data[LAYOUT.size :], self.attributes & COMPRESSION, limit=limit)
+        time = self.max_timestamp if self.attributes & APPEND_TIME else None
+        reader = RecordReader(self.base_offset, self.base_timestamp, self.base_sequence, time)
+        position = 0
+        for _ in range(self.count):
+            record, position = reader.read(data, position)
+            yield record
+        if position != len(data):
+            left = len(data) - position
+            raise BatchError(f"{left} bytes behind the last record", offset=position)
+
+    @property
+    def size(self) -> int:
+        """In bytes, header included."""
+        return len(self.data)
+
+    @property
+    def last_offset(self) -> int:
+        """Offset of the last record, also of one that compaction removed."""
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def last_sequence(self) -> int:
+        """Sequence of the last record, -1 without a producer."""
+        return next_sequence(self.base_sequence, self.last_offset_delta)
+
+    @property
+    def compression(self) -> int:
+        """A Compression, or a number that Kafka does not know either."""
+        return known(self.attributes & COMPRESSION)
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        """Who set the timestamps."""
+        return TimestampType(bool(self.attributes & APPEND_TIME))
+
+    @property
+    def is_transactional(self) -> bool:
+        """Whether a transaction's marker decides on these records (KIP-98)."""
+        return bool(self.attributes & TRANSACTIONAL)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the records are Kafka's own: `kwire.control_records` reads them."""
+        return bool(self.attributes & CONTROL)
+
+    @property
+    def delete_horizon(self) -> int | None:
+        """When compaction may remove the tombstones, in milliseconds (KIP-534)."""
+        return self.base_timestamp if self.attributes & DELETE_HORIZON else None

@@ -1,0 +1,193 @@
+"""Message formats 0 and 1 (KIP-31, KIP-32): every message is a batch of its own.
+
+A compressed one wraps messages in its value. Its offset is that of the last of them; theirs count
+from 0 in format 1 and are absolute in format 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from zlib import crc32
+
+import construct
+from construct import Int8sb, Int32sb, Int32ub, Int64sb
+
+from kwire.batches.current import APPEND_TIME, COMPRESSION
+from kwire.batches.layout import MAGIC, PREFIX, START, START_LAYOUT, packed
+from kwire.batches.record import NO_SEQUENCE, NO_TIMESTAMP, Record, TimestampType
+from kwire.compression import LIMIT, Compression, Limit, decompress, known
+from kwire.errors import BatchError
+
+HEADER_V0 = construct.Struct(
+    *START.subcons,
+    "crc" / Int32ub,
+    "magic" / Int8sb,
+    "attributes" / Int8sb,
+)
+HEADER_V1 = construct.Struct(*HEADER_V0.subcons, "timestamp" / Int64sb)
+"""What stands before key and value, each behind an int32 size; `crc` begins behind itself."""
+
+LAYOUTS = (packed(HEADER_V0), packed(HEADER_V1))
+CHECKED: int = construct.Struct(*HEADER_V0.subcons[:3]).sizeof()
+LEAST: int = LAYOUTS[0].size - PREFIX + 2 * Int32sb.sizeof()
+"""The smallest `length`: format 0, null key, null value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegacyBatch:
+    """One message of format 0 or 1, or several that one wraps; properties as RecordBatch has them.
+
+    data: the whole message, offset and length included; timestamp: -1 in format 0.
+    """
+
+    data: bytes
+    magic: int
+    offset: int
+    crc: int
+    attributes: int
+    timestamp: int
+
+    partition_leader_epoch = -1
+    producer_id = -1
+    producer_epoch = -1
+    base_sequence = NO_SEQUENCE
+    last_sequence = NO_SEQUENCE
+    is_transactional = False
+    is_control = False
+    delete_horizon = None
+
+    @classmethod
+    def read(cls, data: bytes) -> LegacyBatch:
+        """The message that `data` is, unchecked but for its size."""
+        magic = data[LAYOUTS[0].size - 2]
+        layout = LAYOUTS[magic]
+        if len(data) < layout.size + 8:
+            raise BatchError(f"{len(data)} bytes are too few for a message of format {magic}")
+        offset, _, crc, _, attributes, *timestamp = layout.unpack_from(data)
+        return cls(
+            data=data,
+            magic=magic,
+            offset=offset,
+            crc=crc,
+            attributes=attributes,
+            timestamp=timestamp[0] if timestamp else NO_TIMESTAMP,
+        )
+
+    def check(self) -> None:
+        """BatchError unless the CRC-32 fits."""
+        found = crc32(memoryview(self.data)[CHECKED:])
+        if found != self.crc:
+            raise BatchError(f"the CRC is {found:08x}, {self.crc:08x} is written", offset=CHECKED)
+
+    def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
+        """The message, or those that it wraps, their CRCs checked."""
+        key, value = self._key_and_value()
+        if not self.attributes & COMPRESSION:
+            yield Record(key=key, value=value, offset=self.offset, timestamp=self.timestamp)
+            return
+        wrapped = self._wrapped(value, limit)
+        base = self._base(wrapped[-1].offset)
+        for message in wrapped:
+            key, value = message._key_and_value()
+            yield Record(
+                key=key,
+                value=value,
+                offset=base + message.offset,
+                timestamp=self.timestamp if self._append_time else message.timestamp,
+            )
+
+    def _wrapped(self, value: bytes | None, limit: Limit) -> list[LegacyBatch]:
+        if value is None:
+            raise BatchError("a compressed message without a value")
+        if self.attributes & COMPRESSION == Compression.ZSTD:
+            raise BatchError(f"format {self.magic} has no zstd (KIP-110)")
+        data = decompress(value, self.attributes & COMPRESSION, magic=self.magic, limit=limit)
+        messages = []
+        position = 0
+        while (end := message_end(data, position)) is not None:
+            message = LegacyBatch.read(data[position:end])
+            message.check()
+            if message.attributes & COMPRESSION:
+                raise BatchError("a compressed message within another", offset=position)
+            messages.append(message)
+            position = end
+        if not messages:
+            raise BatchError("a compressed message that wraps none")
+        return messages
+
+    def _base(self, last: int) -> int:
+        """What to add to wrapped offsets. Old librdkafka leaves 0 as the wrapper's own."""
+        if self.magic == 0 or self.offset == 0:
+            return 0
+        if self.offset < last:
+            raise BatchError(f"wraps offsets up to {last}, its own is {self.offset}")
+        return self.offset - last
+
+    def _key_and_value(self) -> tuple[bytes | None, bytes | None]:
+        """Bytes behind them are ignored, as Kafka does."""
+        key, position = self._sized(LAYOUTS[self.magic].size)
+        return key, self._sized(position)[0]
+
+    def _sized(self, position: int) -> tuple[bytes | None, int]:
+        start = position + 4
+        size = int.from_bytes(self.data[position:start], "big", signed=True)
+        if size < 0:
+            return None, start
+        if start + size > len(self.data):
+            left = len(self.data) - start
+            raise BatchError(f"{size} bytes claimed, {left} left", offset=position)
+        return self.data[start : start + size], start + size
+
+    @property
+    def _append_time(self) -> bool:
+        return self.magic == 1 and bool(self.attributes & APPEND_TIME)
+
+    @property
+    def size(self) -> int:
+        """In bytes, offset and length included."""
+        return len(self.data)
+
+    @property
+    def base_offset(self) -> int:
+        """Offset of the first record: a compressed message has to be unpacked for it."""
+        if not self.attributes & COMPRESSION:
+            return self.offset
+        return next(self.records()).offset
+
+    @property
+    def last_offset(self) -> int:
+        """Offset of the last record."""
+        return self.offset
+
+    @property
+    def max_timestamp(self) -> int:
+        """The message's own, which in a wrapper is the greatest of them."""
+        return self.timestamp
+
+    @property
+    def compression(self) -> int:
+        """A Compression, or a number that Kafka does not know either."""
+        return known(self.attributes & COMPRESSION)
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        """Who set the timestamps."""
+        if self.magic == 0:
+            return TimestampType.NO_TIMESTAMP_TYPE
+        return TimestampType(self._append_time)
+
+
+def message_end(data: bytes, position: int) -> int | None:
+    """Where the message of format 0 or 1 at `position` ends; None where the bytes end before."""
+    if len(data) - position < PREFIX:
+        return None
+    _, length = START_LAYOUT.unpack_from(data, position)
+    if length < LEAST:
+        raise BatchError(f"a length of {length}, at least {LEAST} wanted", offset=position)
+    end: int = position + PREFIX + length
+    if end > len(data):
+        return None
+    if data[position + MAGIC] > 1:
+        raise BatchError(f"format {data[position + MAGIC]} inside another", offset=position)
+    return end

@@ -1,0 +1,15 @@
+"""A cluster's metadata as a value: apply(image, record) gives the next one.
+
+    image = EMPTY
+    for record in records:
+        image = apply(image, record)
+    image.topics.named("orders").partitions[0].leader
+
+Writing an image out again gives the records of a snapshot: image.records().
+"""
+
+from kwire.image.errors import ReplayError
+from kwire.image.metadata import EMPTY, MetadataImage
+from kwire.image.replay import apply, apply_all
+
+__all__ = ["EMPTY", "MetadataImage", "ReplayError", "apply", "apply_all"]

@@ -1,0 +1,77 @@
+"""The ACLs of the image (org.apache.kafka.image.AclsImage, KIP-801)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from immutables import Map
+
+from kwire.ids import uuid_text
+from kwire.image.errors import ReplayError
+from kwire.metadata_records import VersionedRecord
+from kwire.records.access_control_entry import AccessControlEntryRecord
+from kwire.records.remove_access_control_entry import RemoveAccessControlEntryRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandardAcl:
+    """One rule; the numbers are those of AclOperation, AclPermissionType, PatternType."""
+
+    resource_type: int
+    resource_name: str
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+
+    @classmethod
+    def of(cls, record: AccessControlEntryRecord) -> StandardAcl:
+        """The rule of a record."""
+        return cls(
+            resource_type=record.resource_type,
+            resource_name=record.resource_name,
+            pattern_type=record.pattern_type,
+            principal=record.principal,
+            host=record.host,
+            operation=record.operation,
+            permission_type=record.permission_type,
+        )
+
+    def record(self, id: UUID) -> VersionedRecord:
+        """The AccessControlEntryRecord of it."""
+        record = AccessControlEntryRecord(
+            id=id,
+            resource_type=self.resource_type,
+            resource_name=self.resource_name,
+            pattern_type=self.pattern_type,
+            principal=self.principal,
+            host=self.host,
+            operation=self.operation,
+            permission_type=self.permission_type,
+        )
+        return VersionedRecord(record=record, version=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AclsImage:
+    """Every rule, by its id."""
+
+    by_id: Map[UUID, StandardAcl] = field(default_factory=Map)
+
+    def put(self, record: AccessControlEntryRecord) -> AclsImage:
+        """A rule comes into force."""
+        return AclsImage(by_id=self.by_id.set(record.id, StandardAcl.of(record)))
+
+    def remove(self, record: RemoveAccessControlEntryRecord) -> AclsImage:
+        """A rule is no longer in force."""
+        if record.id not in self.by_id:
+            raise ReplayError(f"ACL {uuid_text(record.id)} is not known")
+        return AclsImage(by_id=self.by_id.delete(record.id))
+
+    def records(self) -> Iterator[VersionedRecord]:
+        """What writes them down."""
+        for id in sorted(self.by_id):
+            yield self.by_id[id].record(id)

@@ -1,0 +1,50 @@
+"""The client quotas of the image (org.apache.kafka.image.ClientQuotasImage, KIP-546)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from immutables import Map
+
+from kwire.metadata_records import VersionedRecord
+from kwire.records.client_quota import ClientQuotaRecord, EntityData
+
+Entity = frozenset[tuple[str, str | None]]
+"""Type and name, as ("user", "alice"); a name of None is the default of its type."""
+
+EMPTY: Map[str, float] = Map()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientQuotasImage:
+    """Quota keys with their values, by entity."""
+
+    entities: Map[Entity, Map[str, float]] = field(default_factory=Map)
+
+    def put(self, record: ClientQuotaRecord) -> ClientQuotasImage:
+        """A quota is set or lifted."""
+        entity = frozenset((item.entity_type, item.entity_name) for item in record.entity)
+        quotas = self.entities.get(entity, EMPTY)
+        if not record.remove:
+            quotas = quotas.set(record.key, record.value)
+        elif record.key in quotas:
+            quotas = quotas.delete(record.key)
+        if quotas:
+            return ClientQuotasImage(entities=self.entities.set(entity, quotas))
+        known = entity in self.entities
+        return ClientQuotasImage(entities=self.entities.delete(entity)) if known else self
+
+    def records(self) -> Iterator[VersionedRecord]:
+        """What writes them down."""
+        for entity in sorted(self.entities, key=_order):
+            parts = [
+                EntityData(entity_type=type, entity_name=name) for type, name in _order(entity)
+            ]
+            for key, value in sorted(self.entities[entity].items()):
+                record = ClientQuotaRecord(entity=parts, key=key, value=value, remove=False)
+                yield VersionedRecord(record=record, version=0)
+
+
+def _order(entity: Entity) -> list[tuple[str, str | None]]:
+    return sorted(entity, key=lambda part: (part[0], part[1] is not None, part[1] or ""))

@@ -1,0 +1,78 @@
+"""The dynamic configuration of the image (org.apache.kafka.image.ConfigurationsImage)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+from immutables import Map
+
+from kwire.metadata_records import VersionedRecord
+from kwire.records.config import ConfigRecord
+
+
+class ResourceType(IntEnum):
+    """What configuration is of (org.apache.kafka.common.config.ConfigResource.Type)."""
+
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class ConfigResource(NamedTuple):
+    """One thing with configuration; the empty name of a broker means every broker."""
+
+    type: int
+    name: str
+
+
+EMPTY: Map[str, str] = Map()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationsImage:
+    """Keys with their values, by resource; a resource without keys is not there."""
+
+    resources: Map[ConfigResource, Map[str, str]] = field(default_factory=Map)
+
+    def of(self, type: int, name: str) -> Map[str, str]:
+        """What is set for one resource."""
+        return self.resources.get(ConfigResource(type, name), EMPTY)
+
+    def put(self, record: ConfigRecord) -> ConfigurationsImage:
+        """A key gets a value, or loses it where that is None."""
+        resource = ConfigResource(record.resource_type, record.resource_name)
+        keys = self.resources.get(resource, EMPTY)
+        if record.value is not None:
+            keys = keys.set(record.name, record.value)
+        elif record.name in keys:
+            keys = keys.delete(record.name)
+        return self._with(resource, keys)
+
+    def without(self, resource: ConfigResource) -> ConfigurationsImage:
+        """A resource loses every key, as a topic does that is deleted."""
+        return self._with(resource, EMPTY)
+
+    def records(self) -> Iterator[VersionedRecord]:
+        """What writes it down."""
+        for resource in sorted(self.resources):
+            for name, value in sorted(self.resources[resource].items()):
+                record = ConfigRecord(
+                    resource_type=resource.type,
+                    resource_name=resource.name,
+                    name=name,
+                    value=value,
+                )
+                yield VersionedRecord(record=record, version=0)
+
+    def _with(self, resource: ConfigResource, keys: Map[str, str]) -> ConfigurationsImage:
+        if keys:
+            return ConfigurationsImage(resources=self.resources.set(resource, keys))
+        if resource in self.resources:
+            return ConfigurationsImage(resources=self.resources.delete(resource))
+        return self

@@ -1,0 +1,65 @@
+"""A controller's registration in the image (KIP-919)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from immutables import Map
+
+from kwire.image.endpoint import Endpoint, supported
+from kwire.metadata_records import VersionedRecord
+from kwire.negotiation import VersionRange
+from kwire.records.register_controller import (
+    ControllerEndpoint,
+    ControllerFeature,
+    RegisterControllerRecord,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerRegistration:
+    """A controller that is, or was, part of the quorum."""
+
+    id: int
+    incarnation_id: UUID
+    endpoints: tuple[Endpoint, ...] = ()
+    features: Map[str, VersionRange] = field(default_factory=Map)
+    zk_migration_ready: bool = False
+
+    @classmethod
+    def of(cls, record: RegisterControllerRecord) -> ControllerRegistration:
+        """The controller that a RegisterControllerRecord describes."""
+        return cls(
+            id=record.controller_id,
+            incarnation_id=record.incarnation_id,
+            endpoints=tuple(Endpoint.of(endpoint) for endpoint in record.end_points),
+            features=Map({item.name: supported(item) for item in record.features}),
+            zk_migration_ready=record.zk_migration_ready,
+        )
+
+    def record(self) -> VersionedRecord:
+        """The RegisterControllerRecord of it."""
+        record = RegisterControllerRecord(
+            controller_id=self.id,
+            incarnation_id=self.incarnation_id,
+            zk_migration_ready=self.zk_migration_ready,
+            end_points=[
+                ControllerEndpoint(
+                    name=item.name,
+                    host=item.host,
+                    port=item.port,
+                    security_protocol=item.security_protocol,
+                )
+                for item in self.endpoints
+            ],
+            features=[
+                ControllerFeature(
+                    name=name,
+                    min_supported_version=self.features[name].min_version,
+                    max_supported_version=self.features[name].max_version,
+                )
+                for name in sorted(self.features)
+            ],
+        )
+        return VersionedRecord(record=record, version=0)

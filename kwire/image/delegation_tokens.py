@@ -1,0 +1,65 @@
+"""The delegation tokens of the image (org.apache.kafka.image.DelegationTokenImage, KIP-900)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from immutables import Map
+
+from kwire.image.errors import ReplayError
+from kwire.metadata_records import VersionedRecord
+from kwire.records.delegation_token import DelegationTokenRecord
+from kwire.records.remove_delegation_token import RemoveDelegationTokenRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegationToken:
+    """Who may act for whom, and until when (milliseconds since 1970)."""
+
+    owner: str
+    requester: str
+    renewers: tuple[str, ...]
+    issue_timestamp: int
+    max_timestamp: int
+    expiration_timestamp: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegationTokensImage:
+    """Every token, by its id."""
+
+    by_id: Map[str, DelegationToken] = field(default_factory=Map)
+
+    def put(self, record: DelegationTokenRecord) -> DelegationTokensImage:
+        """A token is issued, or its expiry changes."""
+        token = DelegationToken(
+            owner=record.owner,
+            requester=record.requester,
+            renewers=record.renewers,
+            issue_timestamp=record.issue_timestamp,
+            max_timestamp=record.max_timestamp,
+            expiration_timestamp=record.expiration_timestamp,
+        )
+        return DelegationTokensImage(by_id=self.by_id.set(record.token_id, token))
+
+    def remove(self, record: RemoveDelegationTokenRecord) -> DelegationTokensImage:
+        """A token is no longer valid."""
+        if record.token_id not in self.by_id:
+            raise ReplayError(f"delegation token {record.token_id} is not known")
+        return DelegationTokensImage(by_id=self.by_id.delete(record.token_id))
+
+    def records(self) -> Iterator[VersionedRecord]:
+        """What writes them down."""
+        for id in sorted(self.by_id):
+            token = self.by_id[id]
+            record = DelegationTokenRecord(
+                owner=token.owner,
+                requester=token.requester,
+                renewers=token.renewers,
+                issue_timestamp=token.issue_timestamp,
+                max_timestamp=token.max_timestamp,
+                expiration_timestamp=token.expiration_timestamp,
+                token_id=id,
+            )
+            yield VersionedRecord(record=record, version=0)

@@ -1,0 +1,49 @@
+"""What brokers and controllers register alike: endpoints and ranges of feature levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from kwire.negotiation import VersionRange
+
+
+class EndpointFields(Protocol):
+    """The listener in a request or the endpoint in a record."""
+
+    name: str
+    host: str
+    port: int
+    security_protocol: int
+
+
+class FeatureFields(Protocol):
+    """The feature in a request or a record."""
+
+    name: str
+    min_supported_version: int
+    max_supported_version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """A listener that others may connect to.
+
+    security_protocol: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL.
+    """
+
+    name: str
+    host: str
+    port: int
+    security_protocol: int
+
+    @classmethod
+    def of(cls, item: EndpointFields) -> Endpoint:
+        """The endpoint of a request's listener or a record's."""
+        protocol = item.security_protocol
+        return cls(name=item.name, host=item.host, port=item.port, security_protocol=protocol)
+
+
+def supported(item: FeatureFields) -> VersionRange:
+    """The levels of a feature that a node supports, of a request's feature or a record's."""
+    return VersionRange(item.min_supported_version, item.max_supported_version)

@@ -1,0 +1,73 @@
+"""The finalised features of the image (org.apache.kafka.image.FeaturesImage, KIP-584)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from immutables import Map
+
+from kwire.metadata_records import VersionedRecord
+from kwire.metadata_versions import (
+    ELIGIBLE_LEADER_REPLICAS,
+    METADATA_VERSION,
+    MINIMUM,
+    MetadataVersion,
+)
+from kwire.records.feature_level import FeatureLevelRecord
+from kwire.records.zk_migration_state import ZkMigrationStateRecord
+
+NO_MIGRATION = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeaturesImage:
+    """Levels by feature name, those at 0 left out; kraft.version is not here but in the voter set.
+
+    zk_migration_state: 0 none, 1 pre-migration, 2 migration, 3 post-migration (KIP-866).
+    """
+
+    levels: Map[str, int] = field(default_factory=Map)
+    zk_migration_state: int = NO_MIGRATION
+
+    @property
+    def metadata_version(self) -> MetadataVersion:
+        """The finalised metadata.version; the lowest of all before there is a record of it."""
+        return MetadataVersion(self.levels.get(METADATA_VERSION, MINIMUM))
+
+    @property
+    def has_metadata_version(self) -> bool:
+        """Whether the log has said which metadata.version it is."""
+        return METADATA_VERSION in self.levels
+
+    def level(self, name: str) -> int:
+        """The level of a feature; 0 when it is not finalised."""
+        return self.levels.get(name, 0)
+
+    @property
+    def elr_enabled(self) -> bool:
+        """Whether partitions have eligible leader replicas (KIP-966)."""
+        return self.level(ELIGIBLE_LEADER_REPLICAS) > 0
+
+    def put(self, record: FeatureLevelRecord) -> FeaturesImage:
+        """A feature is finalised at a level; level 0 takes it away."""
+        if record.feature_level:
+            levels = self.levels.set(record.name, record.feature_level)
+        else:
+            levels = self.levels.delete(record.name) if record.name in self.levels else self.levels
+        return replace(self, levels=levels)
+
+    def migrate(self, record: ZkMigrationStateRecord) -> FeaturesImage:
+        """The move from ZooKeeper reaches its next stage."""
+        return replace(self, zk_migration_state=record.zk_migration_state)
+
+    def records(self) -> Iterator[VersionedRecord]:
+        """What writes them down: metadata.version first, since the rest is read by it."""
+        version = self.metadata_version
+        levels = {METADATA_VERSION: version.level} | dict(sorted(self.levels.items()))
+        for name, level in levels.items():
+            record = FeatureLevelRecord(name=name, feature_level=level)
+            yield VersionedRecord(record=record, version=0)
+        if self.zk_migration_state != NO_MIGRATION:
+            state = ZkMigrationStateRecord(zk_migration_state=self.zk_migration_state)
+            yield VersionedRecord(record=state, version=0)

@@ -1,0 +1,64 @@
+"""The whole image: every part of a cluster's metadata at one offset (KIP-631)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kwire.image.acls import AclsImage
+from kwire.image.client_quotas import ClientQuotasImage
+from kwire.image.cluster import ClusterImage
+from kwire.image.configs import ConfigurationsImage
+from kwire.image.delegation_tokens import DelegationTokensImage
+from kwire.image.features import FeaturesImage
+from kwire.image.producer_ids import ProducerIdsImage
+from kwire.image.scram import ScramImage
+from kwire.image.topics import TopicsImage
+from kwire.metadata_records import VersionedRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataImage:
+    """A value: applying a record makes another image that shares what did not change.
+
+    unknown: records of types and versions that no declaration knows, in the order they came.
+    before: the image at the start of an open metadata transaction (KIP-868), else None.
+    """
+
+    features: FeaturesImage = field(default_factory=FeaturesImage)
+    cluster: ClusterImage = field(default_factory=ClusterImage)
+    topics: TopicsImage = field(default_factory=TopicsImage)
+    configs: ConfigurationsImage = field(default_factory=ConfigurationsImage)
+    client_quotas: ClientQuotasImage = field(default_factory=ClientQuotasImage)
+    producer_ids: ProducerIdsImage = field(default_factory=ProducerIdsImage)
+    acls: AclsImage = field(default_factory=AclsImage)
+    scram: ScramImage = field(default_factory=ScramImage)
+    delegation_tokens: DelegationTokensImage = field(default_factory=DelegationTokensImage)
+    unknown: tuple[VersionedRecord, ...] = ()
+    before: MetadataImage | None = field(default=None, repr=False)
+
+    @property
+    def published(self) -> MetadataImage:
+        """What may be shown: the image without the records of an open transaction."""
+        return self.before if self.before is not None else self
+
+    def records(self) -> Iterator[VersionedRecord]:
+        """The image as the records of a snapshot, in Kafka's order of parts.
+
+        Record versions are those of its metadata.version. Records that were not understood are
+        not in it: nobody knows whether later ones undo them.
+        """
+        version = self.features.metadata_version
+        yield from self.features.records()
+        yield from self.cluster.records(version)
+        yield from self.topics.records(version)
+        yield from self.configs.records()
+        yield from self.client_quotas.records()
+        yield from self.producer_ids.records()
+        yield from self.acls.records()
+        yield from self.scram.records()
+        yield from self.delegation_tokens.records()
+
+
+EMPTY = MetadataImage()
+"""The image before the first record."""

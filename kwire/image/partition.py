@@ -1,0 +1,132 @@
+"""One partition of the image (org.apache.kafka.metadata.PartitionRegistration)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from kwire.image.errors import ReplayError
+from kwire.metadata_records import VersionedRecord
+from kwire.metadata_versions import MetadataVersion
+from kwire.records.partition import PartitionRecord
+from kwire.records.partition_change import PartitionChangeRecord
+
+NO_LEADER = -1
+NO_LEADER_CHANGE = -2
+
+RECOVERED = 0
+RECOVERING = 1
+NO_RECOVERY_CHANGE = -1
+
+MIGRATING = UUID(int=0)
+UNASSIGNED = UUID(int=1)
+LOST = UUID(int=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionRegistration:
+    """Replicas, leader and epochs. `directories` has one id a replica, in the same order."""
+
+    replicas: tuple[int, ...]
+    directories: tuple[UUID, ...]
+    isr: tuple[int, ...]
+    removing_replicas: tuple[int, ...] = ()
+    adding_replicas: tuple[int, ...] = ()
+    leader: int
+    leader_recovery_state: int = RECOVERED
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    elr: tuple[int, ...] = ()
+    last_known_elr: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, record: PartitionRecord) -> PartitionRegistration:
+        """The partition that a PartitionRecord describes."""
+        return cls(
+            replicas=record.replicas,
+            directories=_one_a_replica(record.directories, record.replicas),
+            isr=record.isr,
+            removing_replicas=record.removing_replicas,
+            adding_replicas=record.adding_replicas,
+            leader=record.leader,
+            leader_recovery_state=record.leader_recovery_state,
+            leader_epoch=record.leader_epoch,
+            partition_epoch=record.partition_epoch,
+            elr=record.eligible_leader_replicas or (),
+            last_known_elr=record.last_known_elr or (),
+        )
+
+    def merge(self, change: PartitionChangeRecord) -> PartitionRegistration:
+        """The partition after a change.
+
+        Every change bumps the partition epoch; one that names a leader, be it the same, bumps the
+        leader epoch too.
+        """
+        led = change.leader != NO_LEADER_CHANGE
+        replicas = _new(change.replicas, self.replicas)
+        directories = self.directories if change.directories is None else change.directories
+        recovery = change.leader_recovery_state
+        return PartitionRegistration(
+            replicas=replicas,
+            directories=_one_a_replica(directories, replicas),
+            isr=_new(change.isr, self.isr),
+            removing_replicas=_new(change.removing_replicas, self.removing_replicas),
+            adding_replicas=_new(change.adding_replicas, self.adding_replicas),
+            leader=change.leader if led else self.leader,
+            leader_recovery_state=(
+                self.leader_recovery_state if recovery == NO_RECOVERY_CHANGE else recovery
+            ),
+            leader_epoch=self.leader_epoch + led,
+            partition_epoch=self.partition_epoch + 1,
+            elr=_new(change.eligible_leader_replicas, self.elr),
+            last_known_elr=_new(change.last_known_elr, self.last_known_elr),
+        )
+
+    def without_elr(self) -> PartitionRegistration:
+        """The partition after a ClearElrRecord."""
+        return replace(self, elr=(), last_known_elr=())
+
+    @property
+    def preferred_leader(self) -> int:
+        """The first replica; NO_LEADER where there is none."""
+        return self.replicas[0] if self.replicas else NO_LEADER
+
+    @property
+    def is_reassigning(self) -> bool:
+        """Whether replicas are being added or removed."""
+        return bool(self.removing_replicas or self.adding_replicas)
+
+    def directory(self, replica: int) -> UUID:
+        """Where that replica is; ValueError when it is none of this partition."""
+        return self.directories[self.replicas.index(replica)]
+
+    def record(self, topic_id: UUID, partition_id: int, at: MetadataVersion) -> VersionedRecord:
+        """The PartitionRecord of it; what the version cannot say is left out."""
+        record = PartitionRecord(
+            partition_id=partition_id,
+            topic_id=topic_id,
+            replicas=self.replicas,
+            isr=self.isr,
+            removing_replicas=self.removing_replicas,
+            adding_replicas=self.adding_replicas,
+            leader=self.leader,
+            leader_recovery_state=self.leader_recovery_state,
+            leader_epoch=self.leader_epoch,
+            partition_epoch=self.partition_epoch,
+            directories=self.directories if at.supports_directory_assignment else (),
+            eligible_leader_replicas=(self.elr or None) if at.supports_elr else None,
+            last_known_elr=(self.last_known_elr or None) if at.supports_elr else None,
+        )
+        return VersionedRecord(record=record, version=at.partition_record)
+
+
+def _new(change: tuple[int, ...] | None, old: tuple[int, ...]) -> tuple[int, ...]:
+    return old if change is None else change
+
+
+def _one_a_replica(directories: tuple[UUID, ...], replicas: tuple[int, ...]) -> tuple[UUID, ...]:
+    if not directories:
+        return (MIGRATING,) * len(replicas)
+    if len(directories) != len(replicas):
+        raise ReplayError(f"{len(directories)} directories are given for {len(replicas)} replicas")
+    return directories

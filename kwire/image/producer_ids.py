@@ -1,0 +1,30 @@
+"""The producer ids of the image (org.apache.kafka.image.ProducerIdsImage, KIP-730)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kwire.metadata_records import VersionedRecord
+from kwire.records.producer_ids import ProducerIdsRecord
+
+NONE_GIVEN = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerIdsImage:
+    """The first producer id that no broker was given; NONE_GIVEN before the first block."""
+
+    next_producer_id: int = NONE_GIVEN
+
+    def put(self, record: ProducerIdsRecord) -> ProducerIdsImage:
+        """A block was given to a broker."""
+        return ProducerIdsImage(next_producer_id=record.next_producer_id)
+
+    def records(self) -> Iterator[VersionedRecord]:
+        """What writes it down; nobody in particular was given the ids before."""
+        if self.next_producer_id >= 0:
+            record = ProducerIdsRecord(
+                broker_id=-1, broker_epoch=-1, next_producer_id=self.next_producer_id
+            )
+            yield VersionedRecord(record=record, version=0)

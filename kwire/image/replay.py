@@ -1,0 +1,134 @@
+"""How each metadata record changes the image; one entry a record type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kwire.declaration import MetadataRecord
+from kwire.image.configs import ConfigResource, ResourceType
+from kwire.image.errors import ReplayError
+from kwire.image.metadata import MetadataImage
+from kwire.metadata_records import OpaqueRecord, VersionedRecord
+from kwire.records.abort_transaction import AbortTransactionRecord
+from kwire.records.access_control_entry import AccessControlEntryRecord
+from kwire.records.begin_transaction import BeginTransactionRecord
+from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.records.clear_elr import ClearElrRecord
+from kwire.records.client_quota import ClientQuotaRecord
+from kwire.records.config import ConfigRecord
+from kwire.records.delegation_token import DelegationTokenRecord
+from kwire.records.end_transaction import EndTransactionRecord
+from kwire.records.feature_level import FeatureLevelRecord
+from kwire.records.fence_broker import FenceBrokerRecord
+from kwire.records.no_op import NoOpRecord
+from kwire.records.partition import PartitionRecord
+from kwire.records.partition_change import PartitionChangeRecord
+from kwire.records.producer_ids import ProducerIdsRecord
+from kwire.records.register_broker import RegisterBrokerRecord
+from kwire.records.register_controller import RegisterControllerRecord
+from kwire.records.remove_access_control_entry import RemoveAccessControlEntryRecord
+from kwire.records.remove_delegation_token import RemoveDelegationTokenRecord
+from kwire.records.remove_topic import RemoveTopicRecord
+from kwire.records.remove_user_scram_credential import RemoveUserScramCredentialRecord
+from kwire.records.topic import TopicRecord
+from kwire.records.unfence_broker import UnfenceBrokerRecord
+from kwire.records.unregister_broker import UnregisterBrokerRecord
+from kwire.records.user_scram_credential import UserScramCredentialRecord
+from kwire.records.zk_migration_state import ZkMigrationStateRecord
+
+Replay = Callable[[MetadataImage, Any], MetadataImage]
+
+
+def apply(image: MetadataImage, record: MetadataRecord | VersionedRecord) -> MetadataImage:
+    """The image after a record. The image given stays as it is.
+
+    Raises ReplayError where the record does not fit. A record that is not known changes nothing
+    and is kept in `unknown`.
+    """
+    message = record.record if isinstance(record, VersionedRecord) else record
+    replay = REPLAYS.get(type(message))
+    if replay is not None:
+        return replay(image, message)
+    if isinstance(record, VersionedRecord) and isinstance(message, OpaqueRecord):
+        return replace(image, unknown=(*image.unknown, record))
+    raise ReplayError(f"{type(message).__name__} is not a record of the metadata log")
+
+
+def apply_all(
+    image: MetadataImage, records: Iterable[MetadataRecord | VersionedRecord]
+) -> MetadataImage:
+    """The image after all of them."""
+    for record in records:
+        image = apply(image, record)
+    return image
+
+
+def _part(name: str, change: str) -> Replay:
+    """A record that changes one part of the image, by a method of that part."""
+
+    def replay(image: MetadataImage, record: Any) -> MetadataImage:
+        part = getattr(image, name)
+        return replace(image, **{name: getattr(part, change)(record)})
+
+    return replay
+
+
+def _remove_topic(image: MetadataImage, record: RemoveTopicRecord) -> MetadataImage:
+    topics = image.topics.remove(record)
+    name = image.topics.by_id[record.topic_id].name
+    configs = image.configs.without(ConfigResource(ResourceType.TOPIC, name))
+    return replace(image, topics=topics, configs=configs)
+
+
+def _begin(image: MetadataImage, record: BeginTransactionRecord) -> MetadataImage:
+    if image.before is not None:
+        raise ReplayError("a metadata transaction begins inside another")
+    return replace(image, before=image)
+
+
+def _end(image: MetadataImage, record: EndTransactionRecord) -> MetadataImage:
+    if image.before is None:
+        raise ReplayError("a metadata transaction ends that did not begin")
+    return replace(image, before=None)
+
+
+def _abort(image: MetadataImage, record: AbortTransactionRecord) -> MetadataImage:
+    if image.before is None:
+        raise ReplayError("a metadata transaction is aborted that did not begin")
+    return image.before
+
+
+def _nothing(image: MetadataImage, record: NoOpRecord) -> MetadataImage:
+    return image
+
+
+REPLAYS: Mapping[type, Replay] = {
+    RegisterBrokerRecord: _part("cluster", "register_broker"),
+    UnregisterBrokerRecord: _part("cluster", "unregister_broker"),
+    BrokerRegistrationChangeRecord: _part("cluster", "change_broker"),
+    FenceBrokerRecord: _part("cluster", "fence_broker"),
+    UnfenceBrokerRecord: _part("cluster", "unfence_broker"),
+    RegisterControllerRecord: _part("cluster", "register_controller"),
+    TopicRecord: _part("topics", "create"),
+    PartitionRecord: _part("topics", "put"),
+    PartitionChangeRecord: _part("topics", "change"),
+    ClearElrRecord: _part("topics", "clear_elr"),
+    RemoveTopicRecord: _remove_topic,
+    ConfigRecord: _part("configs", "put"),
+    FeatureLevelRecord: _part("features", "put"),
+    ZkMigrationStateRecord: _part("features", "migrate"),
+    ProducerIdsRecord: _part("producer_ids", "put"),
+    ClientQuotaRecord: _part("client_quotas", "put"),
+    AccessControlEntryRecord: _part("acls", "put"),
+    RemoveAccessControlEntryRecord: _part("acls", "remove"),
+    UserScramCredentialRecord: _part("scram", "put"),
+    RemoveUserScramCredentialRecord: _part("scram", "remove"),
+    DelegationTokenRecord: _part("delegation_tokens", "put"),
+    RemoveDelegationTokenRecord: _part("delegation_tokens", "remove"),
+    BeginTransactionRecord: _begin,
+    EndTransactionRecord: _end,
+    AbortTransactionRecord: _abort,
+    NoOpRecord: _nothing,
+}

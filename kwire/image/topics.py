@@ -1,0 +1,127 @@
+"""The topics of the image (org.apache.kafka.image.TopicsImage)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from immutables import Map
+
+from kwire.ids import uuid_text
+from kwire.image.errors import ReplayError
+from kwire.image.partition import PartitionRegistration
+from kwire.metadata_records import VersionedRecord
+from kwire.metadata_versions import MetadataVersion
+from kwire.records.clear_elr import ClearElrRecord
+from kwire.records.partition import PartitionRecord
+from kwire.records.partition_change import PartitionChangeRecord
+from kwire.records.remove_topic import RemoveTopicRecord
+from kwire.records.topic import TopicRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicImage:
+    """A topic and its partitions by number."""
+
+    name: str
+    id: UUID
+    partitions: Map[int, PartitionRegistration] = field(default_factory=Map)
+
+    def numbers(self) -> range:
+        """The numbers of its partitions, which have no gaps."""
+        return range(len(self.partitions))
+
+    def with_partition(self, number: int, partition: PartitionRegistration) -> TopicImage:
+        """The topic with that partition new or replaced."""
+        return replace(self, partitions=self.partitions.set(number, partition))
+
+    def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
+        """What writes it down."""
+        yield VersionedRecord(record=TopicRecord(name=self.name, topic_id=self.id), version=0)
+        for number in sorted(self.partitions):
+            yield self.partitions[number].record(self.id, number, at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsImage:
+    """Every topic, by id, and the ids by name."""
+
+    by_id: Map[UUID, TopicImage] = field(default_factory=Map)
+    ids: Map[str, UUID] = field(default_factory=Map)
+
+    def named(self, name: str) -> TopicImage | None:
+        """The topic of that name."""
+        id = self.ids.get(name)
+        return None if id is None else self.by_id[id]
+
+    def partition(self, topic_id: UUID, number: int) -> PartitionRegistration | None:
+        """One partition; None when the topic or the partition is not there."""
+        topic = self.by_id.get(topic_id)
+        return None if topic is None else topic.partitions.get(number)
+
+    def partitions(
+        self, wanted: Callable[[PartitionRegistration], bool]
+    ) -> list[tuple[TopicImage, int, PartitionRegistration]]:
+        """The partitions that satisfy a predicate, in order of topic name and number."""
+        found = [
+            (topic, number, partition)
+            for topic in self.by_id.values()
+            for number, partition in topic.partitions.items()
+            if wanted(partition)
+        ]
+        return sorted(found, key=lambda item: (item[0].name, item[1]))
+
+    def create(self, record: TopicRecord) -> TopicsImage:
+        """A topic comes; ReplayError when its name is taken."""
+        if record.name in self.ids:
+            raise ReplayError(f"topic {record.name} exists already")
+        topic = TopicImage(name=record.name, id=record.topic_id)
+        return self._with(topic)
+
+    def put(self, record: PartitionRecord) -> TopicsImage:
+        """A partition comes, or is written down anew."""
+        topic = self._topic(record.topic_id)
+        return self._with(
+            topic.with_partition(record.partition_id, PartitionRegistration.of(record))
+        )
+
+    def change(self, record: PartitionChangeRecord) -> TopicsImage:
+        """A partition changes."""
+        topic = self._topic(record.topic_id)
+        partition = topic.partitions.get(record.partition_id)
+        if partition is None:
+            raise ReplayError(f"topic {topic.name} has no partition {record.partition_id}")
+        return self._with(topic.with_partition(record.partition_id, partition.merge(record)))
+
+    def remove(self, record: RemoveTopicRecord) -> TopicsImage:
+        """A topic goes."""
+        topic = self._topic(record.topic_id)
+        return replace(self, by_id=self.by_id.delete(topic.id), ids=self.ids.delete(topic.name))
+
+    def clear_elr(self, record: ClearElrRecord) -> TopicsImage:
+        """One topic, or every topic where none is named, loses its eligible leader replicas."""
+        named = self.named(record.topic_name)
+        if record.topic_name and named is None:
+            raise ReplayError(f"topic {record.topic_name} is not known")
+        topics = [named] if named else list(self.by_id.values())
+        image = self
+        for topic in topics:
+            cleared = Map({n: p.without_elr() for n, p in topic.partitions.items()})
+            image = image._with(replace(topic, partitions=cleared))
+        return image
+
+    def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
+        """What writes them down, in order of their ids."""
+        for id in sorted(self.by_id):
+            yield from self.by_id[id].records(at)
+
+    def _topic(self, id: UUID) -> TopicImage:
+        topic = self.by_id.get(id)
+        if topic is None:
+            raise ReplayError(f"topic id {uuid_text(id)} is not known")
+        return topic
+
+    def _with(self, topic: TopicImage) -> TopicsImage:
+        ids = self.ids if topic.id in self.by_id else self.ids.set(topic.name, topic.id)
+        return TopicsImage(by_id=self.by_id.set(topic.id, topic), ids=ids)

@@ -1,0 +1,25 @@
+"""bootstrap.checkpoint: the records that the first leader of a cluster writes first (KIP-778)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from kwire.logdir.filesystem import DISK, FileSystem
+from kwire.logdir.names import BOOTSTRAP_CHECKPOINT
+from kwire.logdir.snapshots import build_snapshot, snapshot_content
+from kwire.metadata_records import VersionedRecord
+
+
+def write_bootstrap(
+    folder: Path, records: Iterable[VersionedRecord], now: int, fs: FileSystem = DISK
+) -> None:
+    """Write the file of a log directory: a snapshot without voters, at epoch 0."""
+    data = b"".join(build_snapshot(records, epoch=0, now=now))
+    fs.replace_file(folder / BOOTSTRAP_CHECKPOINT, data)
+
+
+def read_bootstrap(folder: Path, fs: FileSystem = DISK) -> tuple[VersionedRecord, ...] | None:
+    """The records; None where there is no file. FileError where it is broken."""
+    file = folder / BOOTSTRAP_CHECKPOINT
+    return snapshot_content(fs.read_file(file), file).records if fs.exists(file) else None

@@ -1,0 +1,77 @@
+"""The batches of a segment or snapshot as JSON values, for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kwire.batches import Batch, Record
+from kwire.control_records import ControlRecordType, read_control_record
+from kwire.errors import BatchError, FileError, InvalidValue, WireError
+from kwire.json_form import to_json
+from kwire.logdir.dump import record_type_name
+from kwire.logdir.filesystem import DISK, FileSystem
+from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, segment_offset, snapshot_id
+from kwire.logdir.segment import batches_in
+from kwire.metadata_records import OpaqueRecord, read_metadata_record
+
+
+def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any]]:
+    """A value for each record, with its offset, epoch, type, version and data.
+
+    Raises InvalidValue for a file that has no records, FileError where one cannot be read on. A
+    record whose value is broken has an `error` in place of its `data`.
+    """
+    name = path.name
+    if segment_offset(name) is None and snapshot_id(name) is None and name != BOOTSTRAP_CHECKPOINT:
+        raise InvalidValue(f"{path} is no segment and no snapshot: only these have records")
+    file = fs.open(path)
+    try:
+        for position, batch in batches_in(file, path):
+            place = {"file": str(path), "position": position}
+            for record in _records(batch, path, position):
+                yield place | _head(batch, record) | _said(batch, record)
+    finally:
+        file.close()
+
+
+def _records(batch: Batch, path: Path, position: int) -> Iterator[Record]:
+    try:
+        yield from batch.records()
+    except BatchError as error:
+        raise FileError(error.reason, file=path, offset=position) from None
+
+
+def _head(batch: Batch, record: Record) -> dict[str, Any]:
+    return {
+        "offset": record.offset,
+        "epoch": batch.partition_leader_epoch,
+        "timestamp": record.timestamp,
+        "control": batch.is_control,
+    }
+
+
+def _said(batch: Batch, record: Record) -> dict[str, Any]:
+    try:
+        return _control(record) if batch.is_control else _metadata(record)
+    except WireError as error:
+        return {"error": str(error)}
+
+
+def _control(record: Record) -> dict[str, Any]:
+    control = read_control_record(record)
+    known = control.type in set(ControlRecordType)
+    kind = ControlRecordType(control.type).name if known else control.type
+    if control.message is None:
+        return {"type": kind, "value": (record.value or b"").hex()}
+    data = to_json(control.message, control.version)
+    return {"type": kind, "version": control.version, "data": data}
+
+
+def _metadata(record: Record) -> dict[str, Any]:
+    read = read_metadata_record(record.value or b"")
+    if isinstance(read.record, OpaqueRecord):
+        return {"type": read.type, "version": read.version, "value": read.record.body.hex()}
+    data = to_json(read.record, read.version)
+    return {"type": record_type_name(type(read.record)), "version": read.version, "data": data}

@@ -1,0 +1,156 @@
+"""What log directories need of a file system, so that a simulator can stand in for the disk.
+
+Only what was flushed survives a crash: bytes by `OpenFile.flush`, new, renamed and removed names by
+`flush_folder`. `replace_file` does all of it, as Kafka writes its small files.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+
+class OpenFile(Protocol):
+    """A file that grows at its end; every failure is an OSError."""
+
+    def size(self) -> int:
+        """Bytes in it, flushed or not."""
+
+    def read(self, position: int, size: int) -> bytes:
+        """At most `size` bytes; fewer at the end."""
+
+    def append(self, data: bytes) -> None:
+        """Write at the end."""
+
+    def truncate(self, size: int) -> None:
+        """Drop what is behind `size`."""
+
+    def flush(self) -> None:
+        """fsync: return when the bytes are on the disk."""
+
+    def close(self) -> None:
+        """Give the file back; flushes nothing."""
+
+
+class FileSystem(Protocol):
+    """The operations of a disk; every failure is an OSError."""
+
+    def names(self, folder: Path) -> list[str]:
+        """Names in a folder, sorted; none where it does not exist."""
+
+    def exists(self, path: Path) -> bool:
+        """Whether there is a file or a folder."""
+
+    def is_folder(self, path: Path) -> bool:
+        """Whether there is a folder."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder and those above it."""
+
+    def open(self, path: Path, *, write: bool = False) -> OpenFile:
+        """Open a file; to write, make it if need be."""
+
+    def read_file(self, path: Path) -> bytes:
+        """All of a file."""
+
+    def replace_file(self, path: Path, data: bytes) -> None:
+        """Write a file whole: beside it, flushed, renamed, its folder flushed."""
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Rename, replacing what was there."""
+
+    def protect(self, path: Path) -> None:
+        """Make a file read-only."""
+
+    def remove(self, path: Path) -> None:
+        """Remove a file; nothing happens where there is none."""
+
+    def flush_folder(self, path: Path) -> None:
+        """Return when the names in a folder are on the disk."""
+
+
+class DiskFile:
+    """A file of the disk."""
+
+    def __init__(self, path: Path, write: bool) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
+        self._file = os.open(path, flags | os.O_CLOEXEC, 0o644)
+        self._path = path
+
+    def size(self) -> int:
+        return os.fstat(self._file).st_size
+
+    def read(self, position: int, size: int) -> bytes:
+        return os.pread(self._file, size, position)
+
+    def append(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+
+    def truncate(self, size: int) -> None:
+        os.ftruncate(self._file, size)
+
+    def flush(self) -> None:
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class Disk:
+    """The machine's file system."""
+
+    def names(self, folder: Path) -> list[str]:
+        return sorted(os.listdir(folder)) if folder.is_dir() else []
+
+    def exists(self, path: Path) -> bool:
+        return path.exists()
+
+    def is_folder(self, path: Path) -> bool:
+        return path.is_dir()
+
+    def make_folder(self, path: Path) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+
+    def open(self, path: Path, *, write: bool = False) -> DiskFile:
+        return DiskFile(path, write)
+
+    def read_file(self, path: Path) -> bytes:
+        return path.read_bytes()
+
+    def replace_file(self, path: Path, data: bytes) -> None:
+        fresh = path.with_name(path.name + ".tmp")
+        with suppress(FileNotFoundError):
+            fresh.unlink()
+        try:
+            with fresh.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+        self.flush_folder(path.parent)
+
+    def rename(self, old: Path, new: Path) -> None:
+        old.replace(new)
+
+    def protect(self, path: Path) -> None:
+        path.chmod(0o400)
+
+    def remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+
+    def flush_folder(self, path: Path) -> None:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+DISK = Disk()

@@ -1,0 +1,109 @@
+"""leader-epoch-checkpoint: at which offset each epoch begins (KIP-101), and partition.metadata."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from pathlib import Path
+from uuid import UUID
+
+from kwire.errors import FileError, InvalidValue
+from kwire.ids import parse_uuid, uuid_text
+from kwire.logdir.names import OffsetAndEpoch
+
+METADATA_TOPIC_ID = UUID(int=1)
+
+
+class LeaderEpochs:
+    """The epochs of a log with their first offsets, both ascending."""
+
+    def __init__(self, starts: list[OffsetAndEpoch] | None = None) -> None:
+        self._starts: list[OffsetAndEpoch] = []
+        for start in starts or []:
+            self.assign(start.epoch, start.offset)
+
+    @property
+    def starts(self) -> tuple[OffsetAndEpoch, ...]:
+        """Each epoch with the offset that it begins at."""
+        return tuple(self._starts)
+
+    @property
+    def latest(self) -> int | None:
+        """The last epoch, None for an empty log."""
+        return self._starts[-1].epoch if self._starts else None
+
+    def assign(self, epoch: int, offset: int) -> bool:
+        """Note that `epoch` begins at `offset`; whether that was news.
+
+        Later epochs, and later starts, go: they were of records that are no more.
+        """
+        if self._starts and self._starts[-1].epoch == epoch and self._starts[-1].offset <= offset:
+            return False
+        kept = [one for one in self._starts if one.epoch < epoch and one.offset < offset]
+        self._starts = [*kept, OffsetAndEpoch(offset=offset, epoch=epoch)]
+        return True
+
+    def truncate_from_end(self, offset: int) -> bool:
+        """Forget the epochs that begin at `offset` or later."""
+        kept = [one for one in self._starts if one.offset < offset]
+        changed = len(kept) != len(self._starts)
+        self._starts = kept
+        return changed
+
+    def truncate_from_start(self, offset: int) -> bool:
+        """Let the epoch that `offset` is in begin there, and forget those before it."""
+        before = [one for one in self._starts if one.offset <= offset]
+        if not before or before == [OffsetAndEpoch(offset=offset, epoch=before[-1].epoch)]:
+            return False
+        first = OffsetAndEpoch(offset=offset, epoch=before[-1].epoch)
+        self._starts = [first, *self._starts[len(before) :]]
+        return True
+
+    def end_offset(self, epoch: int, log_end: int) -> OffsetAndEpoch | None:
+        """Where `epoch`, or the last one before it, ends; None for one after the latest.
+
+        An epoch before the first: ends where the first begins, and keeps its own number.
+        """
+        epochs = [start.epoch for start in self._starts]
+        if epochs and epochs[-1] == epoch:
+            return OffsetAndEpoch(offset=log_end, epoch=epoch)
+        higher = bisect_right(epochs, epoch)
+        if higher == len(epochs):
+            return None
+        floor = epochs[higher - 1] if higher else epoch
+        return OffsetAndEpoch(offset=self._starts[higher].offset, epoch=floor)
+
+    def encode(self) -> bytes:
+        """The file: version 0, the number of entries, and an entry a line."""
+        lines = ["0", str(len(self._starts))]
+        lines += [f"{start.epoch} {start.offset}" for start in self._starts]
+        return "".join(f"{line}\n" for line in lines).encode()
+
+
+def parse_leader_epochs(data: bytes, file: Path) -> LeaderEpochs:
+    """FileError where the file is not of that form."""
+    lines = data.decode("ascii", "replace").splitlines()
+    try:
+        version, count, *entries = lines
+        if version != "0" or int(count) != len(entries):
+            raise ValueError
+        pairs = [entry.split(" ") for entry in entries]
+        starts = [OffsetAndEpoch(epoch=int(epoch), offset=int(at)) for epoch, at in pairs]
+    except ValueError:
+        raise FileError("not version 0, a count and that many lines", file=file) from None
+    return LeaderEpochs(starts)
+
+
+def partition_metadata(topic_id: UUID = METADATA_TOPIC_ID) -> bytes:
+    """The content of partition.metadata."""
+    return f"version: 0\ntopic_id: {uuid_text(topic_id)}".encode()
+
+
+def parse_partition_metadata(data: bytes, file: Path) -> UUID:
+    """The topic id; FileError where the file is not of that form."""
+    pairs = dict(line.partition(": ")[::2] for line in data.decode("utf-8", "replace").splitlines())
+    try:
+        if pairs.get("version") == "0":
+            return parse_uuid(pairs.get("topic_id", ""))
+    except InvalidValue as error:
+        raise FileError(f"topic_id: {error}", file=file) from None
+    raise FileError("not version 0 of partition.metadata", file=file)

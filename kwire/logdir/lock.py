@@ -1,0 +1,40 @@
+"""The lock on a log directory, the same that Kafka takes: one process at a time may write there.
+
+A POSIX record lock on the file .lock, as Java's FileChannel.tryLock takes it: it is gone with the
+process that held it, and it does not keep a process from itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Self
+
+from kwire.errors import InvalidValue
+
+LOCK_FILE = ".lock"
+
+
+class DirectoryLock:
+    """Held from its making to `close`; InvalidValue where another process has the directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise InvalidValue(
+                f"another process uses {folder}: stop it first, or take another directory"
+            ) from None
+
+    def close(self) -> None:
+        """Let others have the directory."""
+        os.close(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

@@ -1,0 +1,110 @@
+"""meta.properties: which cluster, node and directory a log directory belongs to (KIP-631, KIP-858).
+
+Version 0 was ZooKeeper's, with a broker id in place of the node id; only its reading is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID
+
+from kwire.errors import FileError, InvalidValue
+from kwire.ids import parse_uuid, uuid_text
+from kwire.logdir.filesystem import DISK, FileSystem
+from kwire.logdir.names import META_PROPERTIES
+from kwire.logdir.properties import parse_properties, properties_text
+
+_DAYS = "MonTueWedThuFriSatSun"
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaProperties:
+    """The four values. cluster_id is text, not an id: it is compared letter by letter."""
+
+    cluster_id: str | None
+    node_id: int | None
+    directory_id: UUID | None = None
+    version: int = 1
+
+    def text(self, now: datetime) -> str:
+        """What Kafka writes, in the order that its hash table has, under the time it was written.
+
+        now: with a time zone; Kafka prints the day in English whatever the locale.
+        """
+        node = "node.id" if self.version else "broker.id"
+        values = {
+            node: self.node_id,
+            "directory.id": self.directory_id and uuid_text(self.directory_id),
+            "version": self.version,
+            "cluster.id": self.cluster_id,
+        }
+        pairs = {name: str(value) for name, value in values.items() if value is not None}
+        return f"#\n#{_java_date(now)}\n{properties_text(pairs)}"
+
+    def as_properties(self) -> dict[str, str]:
+        """Names and values, sorted by name."""
+        pairs = parse_properties(self.text(datetime.min))
+        return dict(sorted(pairs.items()))
+
+
+def parse_meta_properties(data: bytes, file: Path) -> MetaProperties:
+    """FileError where a value is missing or is not what its name says."""
+    pairs = parse_properties(data.decode("utf-8", "replace"))
+    version = _number(pairs, "version", file)
+    if version not in (0, 1):
+        raise FileError(f"version {version}: 0 and 1 are known", file=file)
+    node = "node.id" if version else "broker.id"
+    if version:
+        for name in ("cluster.id", node):
+            if name not in pairs:
+                raise FileError(f"{name} is missing", file=file)
+    return MetaProperties(
+        version=version,
+        cluster_id=pairs.get("cluster.id"),
+        node_id=_number(pairs, node, file) if node in pairs else None,
+        directory_id=_directory_id(pairs, file),
+    )
+
+
+def read_meta_properties(folder: Path, fs: FileSystem = DISK) -> MetaProperties | None:
+    """The file of a log directory; None where it is not formatted."""
+    file = folder / META_PROPERTIES
+    return parse_meta_properties(fs.read_file(file), file) if fs.exists(file) else None
+
+
+def write_meta_properties(
+    folder: Path, properties: MetaProperties, now: datetime, fs: FileSystem = DISK
+) -> None:
+    """Write the file of a log directory, flushed."""
+    fs.replace_file(folder / META_PROPERTIES, properties.text(now).encode())
+
+
+def _number(pairs: dict[str, str], name: str, file: Path) -> int:
+    text = pairs.get(name)
+    if text is None:
+        raise FileError(f"{name} is missing", file=file)
+    try:
+        return int(text)
+    except ValueError:
+        raise FileError(f"{name} is {text!r}, not a number", file=file) from None
+
+
+def _directory_id(pairs: dict[str, str], file: Path) -> UUID | None:
+    text = pairs.get("directory.id")
+    if text is None:
+        return None
+    try:
+        return parse_uuid(text)
+    except InvalidValue as error:
+        raise FileError(f"directory.id: {error}", file=file) from None
+
+
+def _java_date(now: datetime) -> str:
+    """java.util.Date: `Sat Nov 21 10:28:56 UTC 2026`."""
+    day = _DAYS[3 * now.weekday() : 3 * now.weekday() + 3]
+    month = _MONTHS[3 * now.month - 3 : 3 * now.month]
+    zone = now.tzname() or "UTC"
+    return f"{day} {month} {now:%d %H:%M:%S} {zone} {now.year:04d}"

@@ -1,0 +1,62 @@
+"""Java's .properties files, read as java.util.Properties reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_PAIR = re.compile(r"((?:[^\s=:\\]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """Names and values; of a name that comes twice the last value counts."""
+    pairs = {}
+    for line in _logical_lines(text):
+        match = _PAIR.fullmatch(line)
+        assert match is not None, "every line is a name and the rest"
+        pairs[_unescaped(match[1])] = _unescaped(match[2])
+    return pairs
+
+
+def properties_text(pairs: Mapping[str, str]) -> str:
+    """`name=value` lines, escaped as Properties.store does it."""
+    return "".join(
+        f"{_escaped(name, ' ')}={_escaped(value, '')}\n" for name, value in pairs.items()
+    )
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Lines without comments and blanks, those that end in a backslash joined with the next."""
+    pending = ""
+    for line in re.split(r"\r\n|\r|\n", text):
+        line = line.lstrip(" \t\f")
+        if not pending and (not line or line[0] in "#!"):
+            continue
+        backslashes = len(line) - len(line.rstrip("\\"))
+        if backslashes % 2:
+            pending += line[:-1]
+            continue
+        yield pending + line
+        pending = ""
+    if pending:
+        yield pending
+
+
+def _unescaped(text: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        escape = match[1]
+        return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
+
+    return _ESCAPE.sub(one, text)
+
+
+def _escaped(text: str, everywhere: str) -> str:
+    """A leading space is always escaped; `everywhere` wherever it stands."""
+    escaped = re.sub(r"([\\=:#!" + everywhere + r"])", r"\\\1", text)
+    for letter, character in _ESCAPES.items():
+        escaped = escaped.replace(character, f"\\{letter}")
+    if not everywhere and escaped.startswith(" "):
+        escaped = "\\" + escaped
+    return "".join(c if " " <= c <= "~" else f"\\u{ord(c):04X}" for c in escaped)

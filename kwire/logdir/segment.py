@@ -1,0 +1,187 @@
+"""One segment of the metadata log: batches one after the other, and what is found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwire.batches import Batch, RecordBatch, read_batch
+from kwire.errors import BatchError, FileError
+from kwire.logdir.filesystem import FileSystem, OpenFile
+from kwire.logdir.indexes import SegmentIndex
+from kwire.logdir.names import OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, segment_name
+
+CHUNK = 1024 * 1024
+"""Bytes that are read at once; a batch that is larger is read whole."""
+
+SEARCHED = 16 * 1024 * 1024
+"""How far behind a broken batch whole ones are looked for: twice Kafka's largest batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TornTail:
+    """The end of a segment that a crash left half written, and that was cut off."""
+
+    file: Path
+    position: int
+    size: int
+    reason: str
+
+
+def batches_in(
+    file: OpenFile, path: Path, position: int = 0, *, check_crc: bool = True
+) -> Iterator[tuple[int, Batch]]:
+    """Whole batches with their positions, up to the first that is cut off.
+
+    Raises FileError where one is broken.
+    """
+    chunk, wanted = b"", CHUNK
+    start = position
+    while True:
+        try:
+            batch = read_batch(chunk, position - start, check_crc=check_crc)
+        except BatchError as error:
+            raise FileError(error.reason, file=path, offset=position) from None
+        if batch is not None:
+            yield position, batch
+            position, wanted = position + batch.size, CHUNK
+            continue
+        more = file.read(position, wanted)
+        if len(more) <= len(chunk) - (position - start):
+            return
+        chunk, start, wanted = more, position, wanted * 2
+
+
+class Segment:
+    """A segment that is read, and at whose end batches are appended."""
+
+    def __init__(self, fs: FileSystem, folder: Path, base_offset: int) -> None:
+        self.base_offset = base_offset
+        self.path = folder / segment_name(base_offset)
+        self.size = 0
+        self.next_offset = base_offset
+        self.first_timestamp: int | None = None
+        self.last_timestamp = -1
+        self.epochs: list[tuple[int, int]] = []
+        self.index = SegmentIndex(base_offset)
+        self._fs = fs
+        self._file = fs.open(self.path, write=True)
+
+    def recover(self, *, last: bool) -> TornTail | None:
+        """Read and check everything; of the last segment a half-written end is cut off.
+
+        Raises FileError for what no crash explains: a broken batch with whole ones behind it, or in
+        an earlier segment, an offset that does not follow, an epoch that goes back.
+        """
+        end = self._file.size()
+        reason = "the batch is cut off"
+        try:
+            for position, batch in batches_in(self._file, self.path):
+                self.note(self._follows(batch, position))
+        except FileError as error:
+            if error.offset != self.size or isinstance(error, MisplacedBatch):
+                raise
+            reason = error.reason
+        if self.size == end:
+            return None
+        if not last or self._whole_batch_behind(self.size):
+            note = "" if not last else "; whole batches follow"
+            raise FileError(f"{reason}{note}", file=self.path, offset=self.size)
+        torn = TornTail(file=self.path, position=self.size, size=end - self.size, reason=reason)
+        self._file.truncate(self.size)
+        self._file.flush()
+        return torn
+
+    def note(self, batch: RecordBatch) -> None:
+        """Take a batch at the end into account."""
+        self.index.add(batch.last_offset, batch.max_timestamp, self.size, batch.size)
+        if self.first_timestamp is None:
+            self.first_timestamp = batch.max_timestamp
+        self.last_timestamp = max(self.last_timestamp, batch.max_timestamp)
+        if not self.epochs or self.epochs[-1][0] != batch.partition_leader_epoch:
+            self.epochs.append((batch.partition_leader_epoch, batch.base_offset))
+        self.size += batch.size
+        self.next_offset = batch.last_offset + 1
+
+    def append(self, batch: RecordBatch) -> None:
+        """Write a batch at the end, unflushed."""
+        self._file.append(batch.data)
+        self.note(batch)
+
+    def batches(self, offset: int) -> Iterator[tuple[int, RecordBatch]]:
+        """Batches with their positions, from the one that holds `offset` on."""
+        start = self.index.position(offset)
+        for position, batch in batches_in(self._file, self.path, start):
+            assert isinstance(batch, RecordBatch), "recovery let no other in"
+            if batch.last_offset >= offset:
+                yield position, batch
+
+    def read(self, position: int, size: int) -> bytes:
+        """Bytes as they lie in the file."""
+        return self._file.read(position, size)
+
+    def truncate(self, offset: int) -> None:
+        """Drop the batch that holds `offset` and all behind it, flushed."""
+        position = next((at for at, _ in self.batches(offset)), self.size)
+        self._file.truncate(position)
+        self._file.flush()
+        self.size, self.next_offset, self.first_timestamp = 0, self.base_offset, None
+        self.last_timestamp, self.epochs = -1, []
+        self.index = SegmentIndex(self.base_offset)
+        self.recover(last=True)
+
+    def flush(self) -> None:
+        """Return when all of it is on the disk."""
+        self._file.flush()
+
+    def write_indexes(self, *, complete: bool) -> None:
+        """Write the index files; complete: the segment gets no more batches."""
+        if complete:
+            self.index.complete()
+        for suffix, data in (
+            (OFFSET_INDEX_SUFFIX, self.index.encode_offsets()),
+            (TIME_INDEX_SUFFIX, self.index.encode_times()),
+        ):
+            path = self.path.with_suffix(suffix)
+            if not self._fs.exists(path) or self._fs.read_file(path) != data:
+                self._fs.replace_file(path, data)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def _follows(self, batch: Batch, position: int) -> RecordBatch:
+        reason = ""
+        if not isinstance(batch, RecordBatch):
+            reason = f"format {batch.magic} is not of a metadata log"
+        elif batch.base_offset != self.next_offset:
+            reason = f"offset {batch.base_offset} where {self.next_offset} should be"
+        elif self.epochs and batch.partition_leader_epoch < self.epochs[-1][0]:
+            reason = f"epoch {batch.partition_leader_epoch} after {self.epochs[-1][0]}"
+        if isinstance(batch, RecordBatch) and not reason:
+            return batch
+        raise MisplacedBatch(reason, file=self.path, offset=position)
+
+    def _whole_batch_behind(self, position: int) -> bool:
+        """Whether a batch of later offsets, its CRC right, begins behind a broken one."""
+        rest = self._file.read(position, SEARCHED)
+        magic = rest.find(2, 17)
+        while magic >= 0:
+            with_batch = _batch_at(rest, magic - 16)
+            if with_batch is not None and with_batch.base_offset > self.next_offset:
+                return True
+            magic = rest.find(2, magic + 1)
+        return False
+
+
+class MisplacedBatch(FileError):
+    """A sound batch that does not belong where it lies: no crash does that."""
+
+
+def _batch_at(data: bytes, position: int) -> RecordBatch | None:
+    try:
+        batch = read_batch(memoryview(data), position)
+    except BatchError:
+        return None
+    return batch if isinstance(batch, RecordBatch) else None

@@ -1,0 +1,85 @@
+"""What server.properties says about a node's storage; everything else in it is left to others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwire.errors import InvalidValue
+
+DEFAULT_LOG_DIR = "/tmp/kafka-logs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageProperties:
+    """The values of one node that formatting and opening its directories need.
+
+    static_voters: whether controller.quorum.voters names the voters, as before KIP-853.
+    controller_endpoint: host and port of the first controller listener, as others reach it.
+    """
+
+    node_id: int
+    roles: frozenset[str]
+    log_dirs: tuple[Path, ...]
+    metadata_log_dir: Path
+    static_voters: bool
+    controller_listener: str
+    controller_endpoint: tuple[str, int] | None
+    unstable_features: bool = False
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether `controller` is one of process.roles."""
+        return "controller" in self.roles
+
+    @property
+    def directories(self) -> tuple[Path, ...]:
+        """All directories, the metadata's included, sorted."""
+        return tuple(sorted({*self.log_dirs, self.metadata_log_dir}))
+
+
+def storage_properties(pairs: Mapping[str, str]) -> StorageProperties:
+    """Take the values; InvalidValue where one is missing or makes no sense."""
+    roles = frozenset(_listed(pairs.get("process.roles", "")))
+    if not roles or roles - {"broker", "controller"}:
+        raise InvalidValue("process.roles must be broker, controller or both")
+    log_dirs = _listed(pairs.get("log.dirs") or pairs.get("log.dir", DEFAULT_LOG_DIR))
+    if not log_dirs:
+        raise InvalidValue("log.dirs names no directory")
+    listeners = _listed(pairs.get("controller.listener.names", ""))
+    if not listeners:
+        raise InvalidValue("controller.listener.names must name a listener")
+    return StorageProperties(
+        node_id=_node_id(pairs),
+        roles=roles,
+        log_dirs=tuple(map(Path, log_dirs)),
+        metadata_log_dir=Path(pairs.get("metadata.log.dir") or log_dirs[0]),
+        static_voters=bool(_listed(pairs.get("controller.quorum.voters", ""))),
+        controller_listener=listeners[0],
+        controller_endpoint=_endpoint(pairs, listeners[0]),
+        unstable_features=pairs.get("unstable.feature.versions.enable", "").lower() == "true",
+    )
+
+
+def _listed(text: str) -> list[str]:
+    return [part for one in text.split(",") if (part := one.strip())]
+
+
+def _node_id(pairs: Mapping[str, str]) -> int:
+    text = pairs.get("node.id", pairs.get("broker.id", ""))
+    if not text.strip().isascii() or not text.strip().isdigit():
+        raise InvalidValue(f"node.id is {text!r}: it must be a number from 0 on")
+    return int(text)
+
+
+def _endpoint(pairs: Mapping[str, str], listener: str) -> tuple[str, int] | None:
+    for name in ("advertised.listeners", "listeners"):
+        for one in _listed(pairs.get(name, "")):
+            kind, _, address = one.partition("://")
+            host, _, port = address.rpartition(":")
+            if kind.upper() == listener.upper():
+                if not port.isdigit():
+                    raise InvalidValue(f"{name}: {one} has no port")
+                return host.strip("[]") or "localhost", int(port)
+    return None

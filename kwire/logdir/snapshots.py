@@ -1,0 +1,180 @@
+"""Snapshots of the metadata log (KIP-630): what it says up to an offset, in one file of batches.
+
+First a control batch: header and, from KIP-853 on, kraft.version and voters. Then the records, then
+a control batch with the footer, without which the file is not complete. Offsets count from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from kwire.batches import Record, build_batch, read_batch
+from kwire.control_records import (
+    ControlRecord,
+    ControlRecordType,
+    QuorumMessage,
+    quorum_record,
+    read_control_record,
+)
+from kwire.data.k_raft_version_record import KRaftVersionRecord
+from kwire.data.snapshot_footer_record import SnapshotFooterRecord
+from kwire.data.snapshot_header_record import SnapshotHeaderRecord
+from kwire.data.voters_record import VotersRecord
+from kwire.errors import BatchError, DecodeError, FileError
+from kwire.logdir.filesystem import DISK, FileSystem
+from kwire.logdir.names import OffsetAndEpoch, snapshot_name
+from kwire.metadata_records import VersionedRecord, read_metadata_record
+
+RECORDS_PER_BATCH = 1024
+"""As many as Kafka's snapshot writer puts into a batch."""
+
+
+def build_snapshot(
+    records: Iterable[VersionedRecord],
+    *,
+    epoch: int,
+    now: int,
+    last_contained_log_timestamp: int = 0,
+    kraft_version: int = 0,
+    voters: VotersRecord | None = None,
+) -> Iterator[bytes]:
+    """The batches of a snapshot file, one after the other.
+
+    epoch: that of the snapshot's id; now: milliseconds since 1970.
+    """
+    head: list[QuorumMessage] = [
+        SnapshotHeaderRecord(last_contained_log_timestamp=last_contained_log_timestamp)
+    ]
+    if kraft_version > 0:
+        head.append(KRaftVersionRecord(k_raft_version=kraft_version))
+        if voters is not None:
+            head.append(voters)
+    offset = 0
+
+    def batch(records: list[Record], control: bool) -> bytes:
+        nonlocal offset
+        data = build_batch(
+            records, base_offset=offset, partition_leader_epoch=epoch, is_control=control
+        )
+        offset += len(records)
+        return data
+
+    yield batch([quorum_record(message, timestamp=now) for message in head], control=True)
+    rest = iter(records)
+    while group := list(islice(rest, RECORDS_PER_BATCH)):
+        values = (record.encode() for record in group)
+        yield batch([Record(value=value, timestamp=now) for value in values], control=False)
+    yield batch([quorum_record(SnapshotFooterRecord(), timestamp=now)], control=True)
+
+
+def read_snapshot(data: bytes, file: Path) -> Iterator[ControlRecord | VersionedRecord]:
+    """All that a snapshot says, header and footer included.
+
+    Raises FileError where it is broken, or ends without a footer.
+    """
+    position = 0
+    found: ControlRecord | VersionedRecord | None = None
+    try:
+        while (batch := read_batch(data, position)) is not None:
+            for record in batch.records():
+                begun = found is not None
+                if batch.is_control:
+                    found = read_control_record(record)
+                else:
+                    found = read_metadata_record(record.value or b"")
+                if not begun and not _is(found, ControlRecordType.SNAPSHOT_HEADER):
+                    raise BatchError("does not begin with a snapshot's header")
+                yield found
+            position += batch.size
+    except (BatchError, DecodeError) as error:
+        raise FileError(error.reason, file=file, offset=position) from None
+    if position != len(data) or not _is(found, ControlRecordType.SNAPSHOT_FOOTER):
+        raise FileError("the snapshot ends without its footer", file=file, offset=position)
+
+
+def _is(found: ControlRecord | VersionedRecord | None, type: ControlRecordType) -> bool:
+    return isinstance(found, ControlRecord) and found.type == type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotContent:
+    """A snapshot taken apart."""
+
+    last_contained_log_timestamp: int
+    kraft_version: int
+    voters: VotersRecord | None
+    records: tuple[VersionedRecord, ...]
+
+
+def load_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> SnapshotContent:
+    """All of a snapshot in a metadata folder; FileError where it is broken or not complete."""
+    path = folder / snapshot_name(snapshot)
+    return snapshot_content(fs.read_file(path), path)
+
+
+def snapshot_content(data: bytes, file: Path) -> SnapshotContent:
+    """All of a snapshot, or of bootstrap.checkpoint, which has no voters."""
+    found = list(read_snapshot(data, file))
+    said = {type(one.message): one.message for one in found if isinstance(one, ControlRecord)}
+    header, version = said.get(SnapshotHeaderRecord), said.get(KRaftVersionRecord)
+    voters = said.get(VotersRecord)
+    if not isinstance(header, SnapshotHeaderRecord):
+        raise FileError("the version of the snapshot's header is not known", file=file)
+    return SnapshotContent(
+        last_contained_log_timestamp=header.last_contained_log_timestamp,
+        kraft_version=version.k_raft_version if isinstance(version, KRaftVersionRecord) else 0,
+        voters=voters if isinstance(voters, VotersRecord) else None,
+        records=tuple(one for one in found if isinstance(one, VersionedRecord)),
+    )
+
+
+class SnapshotFile:
+    """A snapshot that is being written or downloaded; it counts from `freeze` on."""
+
+    def __init__(self, folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> None:
+        self.snapshot = snapshot
+        self._path = folder / snapshot_name(snapshot)
+        self._part = self._path.with_name(f"{self._path.name}.part")
+        self._fs = fs
+        fs.make_folder(folder)
+        fs.remove(self._part)
+        self._file = fs.open(self._part, write=True)
+
+    @property
+    def size(self) -> int:
+        """Bytes so far: where the next slice of a download has to begin (FetchSnapshot)."""
+        return self._file.size()
+
+    def append(self, data: bytes) -> None:
+        """Write more; a slice need not end with a batch."""
+        self._file.append(data)
+
+    def freeze(self) -> None:
+        """Make it the snapshot: flushed, read-only, under its name."""
+        self._file.flush()
+        self._file.close()
+        self._fs.protect(self._part)
+        self._fs.rename(self._part, self._path)
+        self._fs.flush_folder(self._path.parent)
+
+    def discard(self) -> None:
+        """Give it up."""
+        self._file.close()
+        self._fs.remove(self._part)
+
+
+def write_snapshot(
+    folder: Path, snapshot: OffsetAndEpoch, batches: Iterable[bytes], fs: FileSystem = DISK
+) -> None:
+    """Write the batches of `build_snapshot`; nothing is left where that fails."""
+    file = SnapshotFile(folder, snapshot, fs)
+    try:
+        for batch in batches:
+            file.append(batch)
+    except BaseException:
+        file.discard()
+        raise
+    file.freeze()
