@@ -1,0 +1,150 @@
+"""Real Kafka for the tests: which launchers run, the clusters they share, a factory for their own.
+
+A test that asks for a cluster runs on local processes; one marked ``both_launchers`` runs on
+containers too. ``--kafka`` or $KWIRE_KAFKA overrides that for all. What cannot run here is skipped
+with its reason, or fails where $KWIRE_REQUIRE_KAFKA is set.
+"""
+
+import logging
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_kafka import (
+    CHOICES,
+    Cluster,
+    DockerNotFound,
+    KafkaUnavailable,
+    Launcher,
+    Layout,
+    choice,
+    launcher,
+    required,
+)
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+OwnCluster = Callable[[Layout], Cluster]
+"""Makes a cluster that is started by ``start`` or ``with``, and closed after the test."""
+
+progress = logging.getLogger("real_kafka").info
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kafka", choices=CHOICES, help="what real Kafka runs as in all its tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A shell's background job starts with Ctrl-C ignored, and so would every process of the tests.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.addinivalue_line(
+        "markers", "both_launchers: runs on local processes and again on containers"
+    )
+    # kafka-python reads its schemas in a way that Python 3.11 warns of.
+    config.addinivalue_line(
+        "filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "kafka" in metafunc.fixturenames:
+        names = _launchers(metafunc)
+        parameters = [pytest.param(name, marks=_marks(name)) for name in names]
+        metafunc.parametrize("kafka", parameters, indirect=True, scope="session")
+
+
+def _launchers(metafunc: pytest.Metafunc) -> list[str]:
+    try:
+        chosen = choice(metafunc.config.getoption("--kafka"))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+    if chosen == "auto":
+        both = metafunc.definition.get_closest_marker("both_launchers")
+        chosen = "both" if both else "local"
+    return ["local", "container"] if chosen == "both" else [chosen]
+
+
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    in_containers = [pytest.mark.container] if name == "container" else []
+    return [pytest.mark.cluster, *in_containers]
+
+
+@pytest.fixture(scope="session")
+def kafka(request: pytest.FixtureRequest) -> Launcher:
+    """The launcher of the test: local processes or containers."""
+    wanted = launcher(request.param)
+    with _required(wanted):
+        wanted.look()
+    return wanted
+
+
+@pytest.fixture(scope="session")
+def combined(kafka: Launcher) -> Iterator[Cluster]:
+    """Kafka 4.3.1, one node that is broker and controller. Shared: leave it as it was."""
+    yield from _shared(kafka, Layout.combined())
+
+
+@pytest.fixture(scope="session")
+def quorum(kafka: Launcher) -> Iterator[Cluster]:
+    """Kafka 4.3.1, controllers 3000 to 3002 and broker 1. Shared: leave it as it was."""
+    yield from _shared(kafka, Layout.quorum())
+
+
+@pytest.fixture(scope="session")
+def kafka391(kafka: Launcher) -> Iterator[Cluster]:
+    """Kafka 3.9.1, one node that is broker and controller. Shared: leave it as it was."""
+    yield from _shared(kafka, Layout.combined("3.9.1"))
+
+
+@pytest.fixture
+def own_cluster(kafka: Launcher) -> Iterator[OwnCluster]:
+    """A factory of clusters that one test may bend and break."""
+    with ExitStack() as closing:
+
+        def make(layout: Layout) -> Cluster:
+            cluster = _make(kafka, layout)
+            closing.callback(cluster.close)
+            return cluster
+
+        yield make
+
+
+@pytest.fixture
+def docker_engine() -> Iterator["DockerClient"]:
+    """The Docker engine of this machine."""
+    from real_kafka.image import engine  # docker, which few tests need
+
+    try:
+        client = engine()
+    except DockerNotFound as missing:
+        if required() and choice() != "local":
+            raise
+        pytest.skip(str(missing))
+    with closing(client):
+        yield client
+
+
+def _shared(kafka: Launcher, layout: Layout) -> Iterator[Cluster]:
+    with _make(kafka, layout) as cluster:
+        yield cluster
+
+
+def _make(kafka: Launcher, layout: Layout) -> Cluster:
+    with _required(kafka):
+        return Cluster(kafka, layout, progress)
+
+
+@contextmanager
+def _required(kafka: Launcher) -> Iterator[None]:
+    """Makes a skip of what cannot be had, unless that is a failure."""
+    try:
+        yield
+    except KafkaUnavailable as missing:
+        if required():
+            raise
+        pytest.skip(f"No Kafka as {kafka.name}: {missing}")

@@ -1,0 +1,142 @@
+"""What a cluster made is gone after it, whatever ends its owner: its own close, Ctrl-C, kill -9."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
+from pathlib import Path
+
+import docker
+import pytest
+
+from real_kafka import Launcher, Layout, NodeFailed
+from real_kafka.guard import Guard
+from tests.conftest import OwnCluster
+
+OWNER = """
+import sys
+from real_kafka import Cluster, Layout, launcher
+def tell(doing): print(doing, flush=True)
+cluster = Cluster(launcher(sys.argv[1]), Layout(controllers=(3000,)), tell)
+tell(cluster.site_name)
+with cluster:
+    sys.stdin.read()
+"""
+
+
+SITE = "kwire-"
+
+
+def until(start: str, lines: Iterable[str]) -> Iterator[str]:
+    """The lines before the one that starts so."""
+    return takewhile(lambda line: not line.startswith(start), lines)
+
+
+def wait_until(condition: Callable[[], bool], timeout: float = 60) -> bool:
+    end = time.monotonic() + timeout
+    while not (met := condition()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return met
+
+
+def processes_of(text: str) -> list[str]:
+    """The command lines of this machine's processes that contain a text."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:  # it ended meanwhile
+            continue
+        if text in line:
+            found.append(line)
+    return found
+
+
+def containers_and_networks(prefix: str) -> list[str]:
+    client = docker.from_env()
+    try:
+        containers = client.containers.list(all=True, ignore_removed=True)
+        everything = [one.name for one in [*containers, *client.networks.list()]]
+        return [name for name in everything if name.startswith(prefix)]
+    finally:
+        client.close()
+
+
+def left_of(kafka: Launcher, site_name: str) -> list[str]:
+    """What there is of a cluster: containers and network, or processes and folder."""
+    if kafka.name == "container":
+        return containers_and_networks(site_name)
+    return processes_of(site_name) + [folder for folder in [site_name] if Path(folder).exists()]
+
+
+@pytest.mark.both_launchers
+def test_a_closed_cluster_leaves_nothing(kafka: Launcher, own_cluster: OwnCluster) -> None:
+    with own_cluster(Layout(controllers=(3000,))) as cluster:
+        cluster.join_controller(3005)
+        assert len(left_of(kafka, cluster.site_name)) == 3
+    assert left_of(kafka, cluster.site_name) == []
+
+
+@pytest.mark.both_launchers
+def test_a_cluster_that_does_not_come_up_leaves_nothing(
+    kafka: Launcher, own_cluster: OwnCluster
+) -> None:
+    cluster = own_cluster(Layout(controllers=(3000, 3001)))
+    with pytest.raises(NodeFailed):
+        cluster.start(deadline=0)
+    assert left_of(kafka, cluster.site_name) == []
+
+
+@pytest.mark.both_launchers
+@pytest.mark.parametrize(
+    ("end", "moment"),
+    [
+        (signal.SIGINT, "starting controller 3000"),
+        (signal.SIGINT, "controller 3000 answers"),
+        (signal.SIGTERM, "controller 3000 answers"),
+        (signal.SIGKILL, "starting controller 3000"),
+    ],
+)
+def test_an_owner_that_is_ended_leaves_nothing(
+    kafka: Launcher, end: signal.Signals, moment: str
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER, kafka.name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        process_group=0,
+    ) as owner:
+        assert owner.stdout
+        [site_name] = [line.strip() for line in until(moment, owner.stdout) if SITE in line]
+        assert left_of(kafka, site_name)
+        os.killpg(owner.pid, end)  # as a terminal's Ctrl-C does: the whole group
+        assert owner.wait(timeout=60) != 0
+    assert wait_until(lambda: not left_of(kafka, site_name))
+
+
+def test_the_guard_removes_what_was_kept_and_not_what_was_dropped(tmp_path: Path) -> None:
+    kept, dropped = tmp_path / "a folder", tmp_path / "b"
+    kept.mkdir()
+    dropped.mkdir()
+    sleeper = subprocess.Popen(["sleep", "600"], process_group=0)
+    with Guard() as guard:
+        guard.keep("folder", str(kept))
+        guard.keep("folder", str(dropped))
+        guard.keep("group", str(sleeper.pid))
+        guard.drop("folder", str(dropped))
+    assert sleeper.wait(timeout=10) == -signal.SIGKILL
+    assert (kept.exists(), dropped.exists()) == (False, True)
+
+
+def test_the_guard_goes_on_past_what_is_gone_already(tmp_path: Path) -> None:
+    with Guard() as guard:
+        guard.keep("folder", str(tmp_path / "last"))
+        guard.keep("group", "999999999")
+        guard.keep("folder", str(tmp_path / "never was"))
+        (tmp_path / "last").mkdir()
+    assert not (tmp_path / "last").exists()
