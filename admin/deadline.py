@@ -1,0 +1,49 @@
+"""How long an operation may take, and how it waits between attempts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 1.0
+"""Seconds: the defaults of Kafka's retry.backoff.ms and retry.backoff.max.ms."""
+
+_LEAST = 0.001
+
+
+class Deadline:
+    """A point in time that every attempt of one operation shares."""
+
+    __slots__ = ("_end", "_pauses", "_start")
+
+    def __init__(self, seconds: float) -> None:
+        self._start = time.monotonic()
+        self._end = self._start + seconds
+        self._pauses = _growing()
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never less than a moment: what starts too late fails as out of time."""
+        return max(self._end - time.monotonic(), _LEAST)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the operation began."""
+        return time.monotonic() - self._start
+
+    async def pause(self) -> bool:
+        """Wait before the next attempt, longer each time; False at once when none would fit."""
+        seconds = next(self._pauses)
+        if seconds >= self.remaining:
+            return False
+        await asyncio.sleep(seconds)
+        return True
+
+
+def _growing() -> Iterator[float]:
+    pause = FIRST_PAUSE
+    while True:
+        yield pause
+        pause = min(pause * 2, LONGEST_PAUSE)

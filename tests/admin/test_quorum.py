@@ -1,0 +1,143 @@
+"""The metadata quorum of real Kafka, held against what Kafka's own tool says of it."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import pytest
+
+from admin import AdminClient, QuorumInfo, ReplicaState
+from kwire.ids import uuid_text
+from real_kafka import Cluster
+
+T = TypeVar("T")
+
+QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
+
+
+def java(cluster: Cluster, *arguments: str) -> str:
+    """What Kafka's own tool prints, asked at the controllers."""
+    bootstrap = ["--bootstrap-controller", cluster.bootstrap_controllers]
+    told = cluster.tool(QUORUM_COMMAND, *bootstrap, *arguments)
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def status(cluster: Cluster) -> dict[str, Any]:
+    """`describe --status` by name, with voters and observers as they are in the JSON."""
+    lines = re.findall(r"^(\w+):\s+(.*)$", java(cluster, "describe", "--status"), re.MULTILINE)
+    told: dict[str, Any] = dict(lines)
+    for name in ("CurrentVoters", "CurrentObservers"):
+        told[name] = sorted(json.loads(told[name]), key=lambda one: int(one["id"]))
+    return told
+
+
+def as_java(quorum: QuorumInfo, replicas: tuple[ReplicaState, ...]) -> list[dict[str, Any]]:
+    """Replicas in the tool's JSON."""
+    rows = []
+    for replica in sorted(replicas, key=lambda one: one.replica_id):
+        row: dict[str, Any] = {"id": replica.replica_id}
+        if replica.replica_directory_id is not None:
+            row["directoryId"] = uuid_text(replica.replica_directory_id)
+        if (node := quorum.nodes.get(replica.replica_id)) is not None:
+            row["endpoints"] = [str(endpoint) for endpoint in node.endpoints]
+        rows.append(row)
+    return rows
+
+
+def replication(cluster: Cluster) -> dict[int, list[str]]:
+    """`describe --replication`: the columns of each row, by node id."""
+    lines = java(cluster, "describe", "--replication").splitlines()
+    rows = [[cell.strip() for cell in line.split("\t")] for line in lines if line.strip()]
+    assert rows[0][:4] == ["NodeId", "DirectoryId", "LogEndOffset", "Lag"]
+    return {int(row[0]): row[1:] for row in rows[1:]}
+
+
+async def around(admin: AdminClient, ask: Callable[[], T]) -> tuple[QuorumInfo, T, QuorumInfo]:
+    """What Kafka's tool says, and the quorum before and after, of one leader and one voter set.
+
+    Just after their start voters still tell the leader all their endpoints, one after the other.
+    """
+    async with asyncio.timeout(60):
+        while True:
+            before = await admin.describe_metadata_quorum()
+            told = ask()
+            after = await admin.describe_metadata_quorum()
+            if (before.leader_epoch, before.nodes) == (after.leader_epoch, after.nodes):
+                return before, told, after
+
+
+@pytest.mark.parametrize("bootstrap", ["bootstrap_controllers", "bootstrap_servers"])
+@pytest.mark.both_launchers
+async def test_the_status_is_that_of_kafkas_own_tool(quorum: Cluster, bootstrap: str) -> None:
+    async with AdminClient(**{bootstrap: getattr(quorum, bootstrap)}) as admin:
+        cluster_id = (await admin.describe_cluster()).cluster_id
+        before, told, after = await around(admin, partial(status, quorum))
+    assert cluster_id == told["ClusterId"]
+    assert str(before.leader_id) == told["LeaderId"]
+    assert str(before.leader_epoch) == told["LeaderEpoch"]
+    assert before.high_watermark <= int(told["HighWatermark"]) <= after.high_watermark
+    assert as_java(before, before.voters) == told["CurrentVoters"]
+    assert as_java(before, before.observers) == told["CurrentObservers"]
+
+
+async def test_the_replication_is_that_of_kafkas_own_tool(quorum: Cluster) -> None:
+    async with AdminClient(bootstrap_controllers=quorum.bootstrap_controllers) as admin:
+        before, rows, after = await around(admin, partial(replication, quorum))
+    told_later = {one.replica_id: one for one in (*after.voters, *after.observers)}
+    assert {one.replica_id for one in (*before.voters, *before.observers)} == set(rows)
+    for replica in (*before.voters, *before.observers):
+        directory_id, end, _, fetched, caught_up, *_ = rows[replica.replica_id]
+        later = told_later[replica.replica_id]
+        assert replica.replica_directory_id is not None
+        assert uuid_text(replica.replica_directory_id) == directory_id
+        assert replica.log_end_offset <= int(end) <= later.log_end_offset
+        assert (replica.last_fetch_timestamp or 0) <= int(fetched)
+        assert int(fetched) <= (later.last_fetch_timestamp or 0)
+        assert (replica.last_caught_up_timestamp or 0) <= int(caught_up)
+    assert rows[before.leader_id][5] == "Leader"
+
+
+async def test_kafka_3_9_1_is_described_in_the_versions_it_offers(kafka391: Cluster) -> None:
+    for bootstrap in ("bootstrap_controllers", "bootstrap_servers"):
+        async with AdminClient(**{bootstrap: getattr(kafka391, bootstrap)}) as admin:
+            quorum, told, _ = await around(admin, partial(status, kafka391))
+            assert (await admin.describe_cluster()).cluster_id == told["ClusterId"]
+        assert as_java(quorum, quorum.voters) == told["CurrentVoters"]
+
+
+def replica(replica_id: int, log_end_offset: int, caught_up: int | None) -> ReplicaState:
+    return ReplicaState(
+        replica_id=replica_id,
+        replica_directory_id=None,
+        log_end_offset=log_end_offset,
+        last_fetch_timestamp=None,
+        last_caught_up_timestamp=caught_up,
+    )
+
+
+def info(leader_id: int, *voters: ReplicaState) -> QuorumInfo:
+    return QuorumInfo(
+        leader_id=leader_id, leader_epoch=2, high_watermark=96, voters=voters, observers=()
+    )
+
+
+def test_lag_is_counted_from_the_leader_to_the_voter_that_is_furthest_behind() -> None:
+    quorum = info(2, replica(1, 90, 700), replica(2, 100, 1000), replica(3, 95, 900))
+    assert (quorum.max_follower_lag, quorum.max_follower_lag_time_ms) == (10, 300)
+    assert quorum.lag(quorum.voters[2]) == 5
+
+
+def test_a_leader_alone_does_not_lag() -> None:
+    quorum = info(1, replica(1, 31, 5))
+    assert (quorum.max_follower_lag, quorum.max_follower_lag_time_ms) == (0, 0)
+
+
+def test_lag_is_unknown_where_the_leader_is_no_voter_or_times_are_missing() -> None:
+    removed = info(9, replica(1, 90, 700))
+    assert (removed.leader, removed.max_follower_lag) == (None, None)
+    assert removed.max_follower_lag_time_ms is None
+    assert info(2, replica(1, 90, None), replica(2, 100, 5)).max_follower_lag_time_ms is None
