@@ -1,0 +1,15 @@
+"""How a handler refuses."""
+
+from __future__ import annotations
+
+from kwire.error_codes import ErrorCode
+from kwire.errors import KwireError
+
+
+class ApiError(KwireError):
+    """A request, or a part of one, is answered with this code and nothing is changed."""
+
+    def __init__(self, code: ErrorCode, message: str | None = None) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(f"{code.name}: {message}" if message else code.name)

@@ -1,0 +1,23 @@
+"""UnregisterBroker (KIP-631)."""
+
+from __future__ import annotations
+
+from controller.handlers.errors import ApiError
+from controller.handlers.replicas import replication
+from controller.handlers.result import ControllerContext, ControllerResult
+from kwire.apis.a64_unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+from kwire.error_codes import ErrorCode
+
+
+def handle(request: UnregisterBrokerRequest, context: ControllerContext) -> ControllerResult:
+    """A broker that will not come back is forgotten.
+
+    1. No such broker: BROKER_ID_NOT_REGISTERED.
+    2. It leaves every ISR, then its registration goes. A broker that runs registers again.
+    """
+    broker = context.image.cluster.brokers.get(request.broker_id)
+    if broker is None:
+        text = f"Broker {request.broker_id} is not registered."
+        raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
+    records = replication(context).unregistered(broker)
+    return ControllerResult(records=tuple(records), response=UnregisterBrokerResponse())

@@ -1,0 +1,164 @@
+"""A listening socket of a controller: frames in, frames out, one request of a connection at a time.
+
+Like Kafka it reads the next request of a connection when the last one is answered, so that answers
+keep the order of their requests. What is malformed closes its own connection and no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections import deque
+from contextlib import suppress
+from socket import socket
+
+from controller.listener_config import ListenerConfig
+from kwire.apis.a18_api_versions import ApiVersionsResponse
+from kwire.error_codes import ErrorCode
+from kwire.errors import KwireError, UnsupportedVersion
+from kwire.frames import FrameSplitter, decode_request, encode_response, request_head
+from kwire.registry import api_name
+from kwire.service import RequestContext, Service
+
+log = logging.getLogger(__name__)
+
+API_VERSIONS = 18
+CHUNK = 64 * 1024
+PROGRESS = 30.0
+"""Seconds within which a frame that has begun must go on; Kafka waits for ever."""
+
+
+class Listener:
+    """Accepts connections and has a service answer what they ask.
+
+    idle: seconds without a request after which a connection is closed.
+    """
+
+    def __init__(
+        self,
+        config: ListenerConfig,
+        service: Service,
+        *,
+        tls: ssl.SSLContext | None = None,
+        idle: float = 600.0,
+        frame_limit: int = 100 << 20,
+    ) -> None:
+        self.config = config
+        self._service = service
+        self._tls = tls if config.tls else None
+        self._idle = idle
+        self._frame_limit = frame_limit
+        self._server: asyncio.Server | None = None
+        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._closed = False
+
+    async def start(self, bound: socket | None = None) -> None:
+        """Listen; at a socket that is bound already, or where the configuration says."""
+        if bound is not None:
+            where: dict[str, object] = {"sock": bound}
+        else:
+            where = {"host": self.config.host or None, "port": self.config.port}
+        self._server = await asyncio.start_server(
+            self._accept,
+            ssl=self._tls,
+            limit=CHUNK,
+            **where,  # type: ignore[arg-type]
+        )
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        assert self._server is not None, "start comes first"
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Stop listening and end every connection."""
+        if self._server is None:
+            return
+        self._closed = True
+        # Python 3.11 leaks a socket that is accepted in the moment in which its server is closed.
+        for one in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(one.fileno())
+        await _let_loop_turn()
+        self._server.close()
+        serving = dict(self._serving)
+        for task, writer in serving.items():
+            task.cancel()
+            writer.transport.abort()
+        await asyncio.gather(*serving, return_exceptions=True)
+        await self._server.wait_closed()
+        await _let_loop_turn()  # sockets of aborted transports are closed
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closed:
+            writer.transport.abort()
+            return
+        task = asyncio.get_running_loop().create_task(self._guard(reader, writer))
+        self._serving[task] = writer
+        task.add_done_callback(lambda task: self._serving.pop(task, None))
+
+    async def _guard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = writer.get_extra_info("peername") or ("unknown", 0)
+        try:
+            await self._serve(reader, writer, (peer[0], peer[1]))
+        except KwireError as error:
+            log.info("%s:%d is cut off: %s", peer[0], peer[1], error)
+        except (OSError, TimeoutError) as error:
+            log.debug("%s:%d is gone: %s", peer[0], peer[1], error)
+        except Exception:
+            log.exception("%s:%d: a request could not be answered", peer[0], peer[1])
+        finally:
+            writer.transport.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: tuple[str, int]
+    ) -> None:
+        splitter = FrameSplitter(self._frame_limit)
+        frames: deque[bytes] = deque()
+        while True:
+            while not frames:
+                async with asyncio.timeout(PROGRESS if splitter.pending else self._idle):
+                    chunk = await reader.read(CHUNK)
+                if not chunk:
+                    return
+                splitter.feed(chunk, frames.append)
+            answer = await self._answer(frames.popleft(), peer)
+            if answer is None:
+                return
+            writer.write(answer)
+            await writer.drain()
+
+    async def _answer(self, frame: bytes, peer: tuple[str, int]) -> bytes | None:
+        """The response frame.
+
+        1. ApiVersions in a version that is not known: v0 with error 35 (KIP-511).
+        2. An API or a version that is not served here: UnsupportedVersion, which closes.
+        3. Else what the service says.
+        """
+        head = request_head(frame)
+        if head.key == API_VERSIONS and head.version not in self._service.apis[API_VERSIONS]:
+            refused = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+            return encode_response(refused, 0, correlation_id=head.correlation_id)
+        if head.version not in self._service.apis.get(head.key, ()):
+            raise UnsupportedVersion(f"{api_name(head.key)} v{head.version} is not served here")
+        request = decode_request(frame)
+        context = RequestContext(
+            version=head.version,
+            correlation_id=head.correlation_id,
+            client_id=request.header.client_id,
+            listener=self.config.name,
+            peer=peer,
+        )
+        response = await self._service.answer(request.body, context)
+        if response is None:
+            return None
+        return encode_response(response, head.version, correlation_id=head.correlation_id)
+
+
+async def _let_loop_turn() -> None:
+    """As often as asyncio needs between accepting a socket and telling of it."""
+    for _ in range(4):
+        await asyncio.sleep(0)

@@ -1,0 +1,99 @@
+"""Serves metrics over HTTP from the controllers' own event loop: no thread reads what changes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+log = logging.getLogger(__name__)
+
+HEAD_LIMIT = 16 * 1024
+PATIENCE = 10.0
+"""Seconds that a request may take to arrive, and its answer to leave."""
+
+
+class MetricsServer:
+    """GET /metrics, while `async with` lasts. OSError where the port is taken.
+
+    port: 0 takes a free one, which `port` then names.
+    """
+
+    def __init__(self, collector: Collector, host: str, port: int) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(collector)
+        self._host, self.port = host, port
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(
+            self._accept, self._host, self.port, limit=HEAD_LIMIT
+        )
+        self.port = self._server.sockets[0].getsockname()[1]
+        log.info("metrics are at http://%s:%d/metrics", self._host, self.port)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.close()
+        await asyncio.sleep(0)  # what was accepted just now has its task
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One request a connection; what is no HTTP, or comes too slowly, is cut off."""
+        gone = (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
+        try:
+            with suppress(*gone):
+                async with asyncio.timeout(PATIENCE):
+                    writer.write(self._answer(await reader.readuntil(b"\r\n\r\n")))
+                    await writer.drain()
+                    writer.close()
+                    await writer.wait_closed()
+        finally:
+            writer.transport.abort()
+
+    def _answer(self, head: bytes) -> bytes:
+        """200 with the metrics; 404 for other paths, 405 for other methods, 400 for no HTTP."""
+        line, *fields = head.decode("latin-1").split("\r\n")
+        match line.split(" "):
+            case ["GET" | "HEAD" as method, path, _] if path.partition("?")[0] == "/metrics":
+                encode, kind = choose_encoder(_headers(fields).get("accept", ""))
+                body = encode(self._registry)
+                return _response("200 OK", kind, body, head_only=method == "HEAD")
+            case ["GET" | "HEAD", _, _]:
+                return _response("404 Not Found", "text/plain", b"the metrics are at /metrics\n")
+            case [_, _, _]:
+                return _response("405 Method Not Allowed", "text/plain", b"GET reads them\n")
+        return _response("400 Bad Request", "text/plain", b"this speaks HTTP\n")
+
+
+def _headers(fields: list[str]) -> Mapping[str, str]:
+    parts = (field.partition(":") for field in fields)
+    return {name.strip().lower(): value.strip() for name, _, value in parts}
+
+
+def _response(status: str, kind: str, body: bytes, *, head_only: bool = False) -> bytes:
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        "Connection: close\r\n\r\n"
+    )
+    return head.encode() + (b"" if head_only else body)

@@ -1,0 +1,141 @@
+"""One controller as it runs: its directory, its replica, its metadata, its listeners."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Mapping
+from socket import socket
+from types import TracebackType
+from typing import Self
+
+from controller.channels import Channels
+from controller.config import NodeConfig
+from controller.controller_apis import ControllerApis
+from controller.directory_log import DirectoryLog
+from controller.listener import Listener
+from controller.metadata import Metadata
+from controller.raft import Raft
+from controller.registration import Registrar
+from controller.request_metrics import Metered, RequestMetrics
+from controller.runtime import Runtime
+from kwire.service import Service
+
+log = logging.getLogger(__name__)
+
+HAND_OVER = 5.0
+"""Seconds a leader has to be replaced when it stops: Kafka's own time-out."""
+
+
+class ControllerNode:
+    """A controller; `async with` starts and stops it.
+
+    sockets: bound ones, by listener name, for who had to know the ports beforehand.
+    metered: whether `requests` counts what is answered.
+    """
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        sockets: Mapping[str, socket] | None = None,
+        *,
+        metered: bool = False,
+    ) -> None:
+        self.config = config
+        self.requests = RequestMetrics() if metered else None
+        self._sockets = dict(sockets or {})
+        self._listeners: list[Listener] = []
+        self._running = False
+
+    async def start(self) -> None:
+        """Open the directory, begin to take part, listen.
+
+        Raises InvalidValue where the directory is not formatted, FileError where it is damaged,
+        OSError where a port is taken.
+        """
+        config = self.config
+        self.log = DirectoryLog(config.storage, segment_bytes=config.segment_bytes)
+        raft_config = config.raft_config(self.log.cluster_id, self.log.directory_id)
+        chance = random.Random()
+        self.raft = Raft(raft_config, self.log, self.log.election, below=chance.randrange)
+        timeout = raft_config.request_timeout_ms
+        tls = config.tls.client_context() if config.tls and config.listeners[0].tls else None
+        self.channels = Channels(
+            client_id=f"raft-client-{config.node_id}", request_timeout_ms=timeout, tls=tls
+        )
+        # Registrations wait for commits, which fetches make: one connection would block itself.
+        self._registration = Channels(
+            client_id=str(config.node_id), request_timeout_ms=timeout, tls=tls
+        )
+        self.runtime = Runtime(self.raft, self.log, self.channels)
+        self.metadata = Metadata(config, self.log, self.runtime)
+        self._running = True
+        try:
+            apis = ControllerApis(self.runtime, self.metadata)
+            await self._listen(Metered(apis, self.requests) if self.requests else apis)
+        except BaseException:
+            await self.kill()
+            raise
+        self.runtime.start(self.metadata)
+        registrar = Registrar(config, self.raft, self.metadata, self._registration)
+        self._registration.spawn(registrar.run())
+        log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
+
+    async def _listen(self, apis: Service) -> None:
+        config = self.config
+        tls = config.tls.server_context() if config.tls else None
+        for one in config.listeners:
+            listener = Listener(
+                one, apis, tls=tls, idle=config.idle_ms / 1000, frame_limit=config.frame_limit
+            )
+            await listener.start(self._sockets.pop(one.name, None))
+            self._listeners.append(listener)
+
+    @property
+    def node_id(self) -> int:
+        """node.id."""
+        return self.config.node_id
+
+    @property
+    def running(self) -> bool:
+        """Between start and stop."""
+        return self._running
+
+    async def failed(self) -> None:
+        """Wait until it cannot go on; raises why: StorageFailed, CommittedDataLost."""
+        await asyncio.shield(self.runtime.failure)
+
+    async def stop(self) -> None:
+        """Stop in order: a leader hands over first, as it does on SIGTERM."""
+        if not self._running:
+            return
+        if not await self.runtime.shut_down(HAND_OVER):
+            log.warning("controller %d stops though nobody took over", self.node_id)
+        await self.kill()
+
+    async def kill(self) -> None:
+        """Stop at once. What was acknowledged is on the disk; nobody is told."""
+        if not self._running:
+            return
+        self._running = False
+        self.runtime.stop()
+        self.metadata.stop()
+        for listener in self._listeners:
+            await listener.close()
+        self._listeners.clear()
+        await self._registration.close()
+        await self.channels.close()
+        self.log.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()

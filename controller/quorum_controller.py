@@ -1,0 +1,287 @@
+"""The state machine of the metadata quorum (Java: QuorumController), without raft and without IO.
+
+Whoever runs it feeds it committed records, requests and the time, appends what comes back as one
+batch at the end of the log, and tells it what is committed, or that leadership is lost.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from immutables import Map
+
+from controller.broker_heartbeats import BrokerHeartbeats
+from controller.handlers.errors import ApiError
+from controller.handlers.registry import HANDLERS, Handler
+from controller.handlers.result import (
+    ControllerConfig,
+    ControllerContext,
+    ControllerResult,
+    QuorumView,
+)
+from controller.maintenance import Schedule, due
+from controller.replica_placer import RandomSource
+from controller.view import View
+from kwire.declaration import Request, Response
+from kwire.error_codes import ErrorCode
+from kwire.errors import LocalError
+from kwire.image import MetadataImage, apply_all
+from kwire.metadata_records import VersionedRecord
+from kwire.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from kwire.records.abort_transaction import AbortTransactionRecord
+from kwire.records.begin_transaction import BeginTransactionRecord
+from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.records.end_transaction import EndTransactionRecord
+from kwire.records.fence_broker import FenceBrokerRecord
+from kwire.records.register_broker import RegisterBrokerRecord
+from kwire.records.unfence_broker import UnfenceBrokerRecord
+from kwire.records.unregister_broker import UnregisterBrokerRecord
+from kwire.versions import Versions
+
+
+class CannotLead(LocalError):
+    """The metadata has something that this controller must not write on; another may lead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a request comes to.
+
+    records: to be appended as one batch, at the `end_offset` that was given. wait_for: the
+    response is released when everything below this offset is committed; None: at once.
+    kraft_version: raft is asked for this level besides, and its answer is what counts.
+    """
+
+    response: Response
+    records: tuple[VersionedRecord, ...] = ()
+    wait_for: int | None = None
+    kraft_version: int | None = None
+
+
+class QuorumController:
+    """Committed metadata, what the leader wrote ahead of it, and the sessions of the brokers."""
+
+    def __init__(self, config: ControllerConfig, random: RandomSource) -> None:
+        self.config = config
+        self.committed = View()
+        self.ahead = View()
+        self.heartbeats = BrokerHeartbeats(session_timeout_ms=config.session_timeout_ms)
+        self.quorum = QuorumView(leader_id=None)
+        self.epoch: int | None = None
+        self._random = random
+        self._pending: deque[View] = deque()
+        self._schedule = Schedule()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this node leads and may write."""
+        return self.epoch is not None
+
+    @property
+    def image(self) -> MetadataImage:
+        """What is committed, without the records of an open transaction."""
+        return self.committed.image.published
+
+    @property
+    def end_offset(self) -> int:
+        """Where the next batch begins."""
+        return self.ahead.end_offset
+
+    @property
+    def apis(self) -> Mapping[int, Versions]:
+        """API key to the versions that are answered."""
+        return {key: handler.versions for key, handler in HANDLERS.items()}
+
+    def replay(self, records: Iterable[VersionedRecord], base_offset: int) -> None:
+        """Committed records of one batch, as followers and observers get them. ReplayError."""
+        view = self.committed
+        for offset, record in enumerate(records, base_offset):
+            view = view.applied(record, offset)
+        self.committed = view
+        if not self.is_active:
+            self.ahead = view
+
+    def load(self, records: Iterable[VersionedRecord], end_offset: int) -> None:
+        """Begin anew with a snapshot that ends before `end_offset`."""
+        self.committed = View()
+        self.replay(records, 0)
+        brokers = self.committed.image.cluster.brokers
+        registrations = Map(dict.fromkeys(brokers, end_offset - 1))
+        self.committed = replace(self.committed, end_offset=end_offset, registrations=registrations)
+        self.ahead = self.committed
+
+    def activate(
+        self, epoch: int, now: int, end_offset: int, bootstrap: Iterable[VersionedRecord] = ()
+    ) -> tuple[VersionedRecord, ...]:
+        """This node leads and everything below `end_offset` was replayed: the records to append.
+
+        1. Eligible leader replicas above level 0: CannotLead. Half of their rules lose data.
+        2. An open transaction is aborted.
+        3. A log without metadata.version gets the bootstrap records, as a transaction where the
+           version of them has transactions.
+        4. Every broker begins a full session.
+        """
+        records = self._activation_records(list(bootstrap))
+        self.epoch = epoch
+        self.ahead = self.committed = replace(self.committed, end_offset=end_offset)
+        self.heartbeats = self.heartbeats.activated(self.ahead.image.cluster, now)
+        self._schedule = Schedule.starting(now, self.config)
+        self._write(records, now)
+        return tuple(records)
+
+    def _activation_records(self, bootstrap: list[VersionedRecord]) -> list[VersionedRecord]:
+        records: list[VersionedRecord] = []
+        image = self.committed.image
+        if image.before is not None:
+            abort = AbortTransactionRecord(reason="Another controller leads")
+            records.append(VersionedRecord(record=abort, version=0))
+            image = image.before
+        first = not image.features.has_metadata_version
+        features = apply_all(image, bootstrap).features if first else image.features
+        if features.elr_enabled:
+            raise CannotLead(
+                f"{ELIGIBLE_LEADER_REPLICAS} is at {features.level(ELIGIBLE_LEADER_REPLICAS)}, and"
+                " kwire leads clusters at level 0 only: downgrade the feature, or format with"
+                f" --feature {ELIGIBLE_LEADER_REPLICAS}=0"
+            )
+        if not first or not bootstrap:
+            return records
+        version = features.metadata_version
+        if not version.supports_metadata_transactions:
+            return records + bootstrap
+        begin = BeginTransactionRecord(name="Bootstrap records")
+        bounds = [VersionedRecord(record=one, version=0) for one in (begin, EndTransactionRecord())]
+        return [*records, bounds[0], *bootstrap, bounds[1]]
+
+    def resign(self) -> None:
+        """This node leads no more: what is not committed, and who was alive, is forgotten."""
+        self.epoch = None
+        self._pending.clear()
+        self.ahead = self.committed
+        self.heartbeats = BrokerHeartbeats(session_timeout_ms=self.config.session_timeout_ms)
+
+    def commit(self, offset: int) -> None:
+        """While this node leads: everything below the offset is committed."""
+        while self._pending and self._pending[0].end_offset <= offset:
+            self.committed = self._pending.popleft()
+
+    def handle(
+        self, request: Request, *, version: int, now: int, end_offset: int, listener: str = ""
+    ) -> Answer:
+        """Judge a request by the state and write what it changes. Never raises ApiError.
+
+        end_offset: of the log, where the batch will begin; raft writes to it, too.
+
+        1. No leader here: NOT_CONTROLLER, but for what every controller answers.
+        2. A handler that reads is given what is committed and its answer is released at once; one
+           that writes is given what is ahead, and its answer waits for all that was written.
+        """
+        handler = HANDLERS[_key(request)]
+        if handler.active_only and not self.is_active:
+            error = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
+            return Answer(response=handler.refuse(request, version, error))
+        self._at(end_offset)
+        context = self._context(handler, version, now, listener)
+        try:
+            result = handler.handle(request, context)
+        except ApiError as error:
+            return Answer(response=handler.refuse(request, version, error))
+        return self._settle(handler, result, now)
+
+    def _settle(self, handler: Handler, result: ControllerResult, now: int) -> Answer:
+        if result.heartbeats is not None:
+            self.heartbeats = result.heartbeats
+        self._write(result.records, now)
+        waits = handler.writes and self._pending
+        return Answer(
+            response=result.response,
+            records=result.records,
+            wait_for=self._pending[-1].end_offset if waits else None,
+            kraft_version=result.kraft_version,
+        )
+
+    def _at(self, end_offset: int) -> None:
+        if self.is_active and end_offset != self.ahead.end_offset:
+            self.ahead = replace(self.ahead, end_offset=end_offset)
+
+    def tick(self, now: int, end_offset: int) -> tuple[VersionedRecord, ...]:
+        """What is due at this time, as one batch to append; call again until there is nothing.
+
+        One stale broker is fenced at a time, so that each sees the effect of the one before.
+        """
+        if not self.is_active:
+            return ()
+        self._at(end_offset)
+        context = self._context(None, 0, now, "")
+        found = due(context, self._schedule)
+        self._schedule = found.schedule
+        if found.heartbeats is not None:
+            self.heartbeats = found.heartbeats
+        self._write(found.records, now)
+        return found.records
+
+    def deadline(self) -> int | None:
+        """When `tick` is to be called next, in milliseconds; None while not active."""
+        if not self.is_active:
+            return None
+        times = [self._schedule.deadline, self.heartbeats.deadline]
+        return min(time for time in times if time is not None)
+
+    def _context(
+        self, handler: Handler | None, version: int, now: int, listener: str
+    ) -> ControllerContext:
+        writes = handler is None or handler.writes
+        view = self.ahead if writes else self.committed
+        return ControllerContext(
+            image=view.image if writes else view.image.published,
+            heartbeats=self.heartbeats,
+            config=self.config,
+            quorum=self.quorum,
+            random=self._random,
+            now=now,
+            next_offset=self.ahead.end_offset,
+            version=version,
+            listener=listener,
+            registrations=view.registrations,
+        )
+
+    def _write(self, records: Iterable[VersionedRecord], now: int) -> None:
+        """Apply a batch ahead of its commit."""
+        view = self.ahead
+        for offset, record in enumerate(records, view.end_offset):
+            before = view.image
+            view = view.applied(record, offset)
+            self._follow(record, before, view.image, now)
+        if view is not self.ahead:
+            self.ahead = view
+            self._pending.append(view)
+            self._schedule = self._schedule.written(now, self.config)
+
+    def _follow(
+        self, record: VersionedRecord, before: MetadataImage, after: MetadataImage, now: int
+    ) -> None:
+        """Keep the sessions in step with the registrations."""
+        message = record.record
+        if isinstance(message, UnregisterBrokerRecord):
+            self.heartbeats = self.heartbeats.removed(message.broker_id)
+            return
+        if isinstance(message, RegisterBrokerRecord | BrokerRegistrationChangeRecord):
+            id = message.broker_id
+        elif isinstance(message, FenceBrokerRecord | UnfenceBrokerRecord):
+            id = message.id
+        else:
+            return
+        self.heartbeats = self.heartbeats.registered(
+            id,
+            fenced=after.cluster.brokers[id].fenced,
+            anew=isinstance(message, RegisterBrokerRecord),
+            now=now,
+        )
+
+
+def _key(request: Request) -> int:
+    key = type(request).key
+    assert key is not None, f"{type(request).__name__} has no API key"
+    return key

@@ -1,0 +1,104 @@
+"""KRaft: how replicas agree on one log, without IO, clock or chance of its own (KIP-595, KIP-853).
+
+    raft = Raft(config, log, election, below=random.randrange)
+    for effect in raft.step(Start(), now): …
+
+An *event* is what happens to a replica, an *effect* what it wants done: files `events` and
+`effects`. A replica is in one of six *roles* (`roles/`), goes from one to another by `transitions`
+and does what is due by `duties`. Each RPC is one file in `rpc/`. The *log* is read through `Log`
+and written by effects; `control_history` knows the voters that it names.
+"""
+
+from controller.raft.config import Config
+from controller.raft.dispatch import API_KEYS
+from controller.raft.effects import (
+    Appended,
+    AppendLog,
+    BecomeLeader,
+    Commit,
+    Effect,
+    FlushLog,
+    InstallSnapshot,
+    LeaderChanged,
+    PersistElection,
+    Rejected,
+    Reply,
+    ResignLeader,
+    Send,
+    ShutdownComplete,
+    TruncateLog,
+    WriteSnapshot,
+)
+from controller.raft.election_state import ElectionState
+from controller.raft.endpoints import Endpoint, Endpoints, Node
+from controller.raft.errors import CommittedDataLost
+from controller.raft.events import (
+    Append,
+    Event,
+    LogFlushed,
+    RequestFailed,
+    RequestReceived,
+    Resign,
+    ResponseReceived,
+    Shutdown,
+    SnapshotInstalled,
+    SnapshotTaken,
+    Start,
+    Tick,
+    UpgradeKRaftVersion,
+)
+from controller.raft.log import Log
+from controller.raft.memory_log import MemoryLog
+from controller.raft.metrics import RaftMetrics
+from controller.raft.raft import Raft
+from controller.raft.replica_key import ReplicaKey
+from controller.raft.voter_set import Voter, VoterSet
+from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+
+__all__ = [
+    "API_KEYS",
+    "BOOTSTRAP_SNAPSHOT",
+    "Append",
+    "AppendLog",
+    "Appended",
+    "BecomeLeader",
+    "Commit",
+    "CommittedDataLost",
+    "Config",
+    "Effect",
+    "ElectionState",
+    "Endpoint",
+    "Endpoints",
+    "Event",
+    "FlushLog",
+    "InstallSnapshot",
+    "LeaderChanged",
+    "Log",
+    "LogFlushed",
+    "MemoryLog",
+    "Node",
+    "OffsetAndEpoch",
+    "PersistElection",
+    "Raft",
+    "RaftMetrics",
+    "Rejected",
+    "ReplicaKey",
+    "Reply",
+    "RequestFailed",
+    "RequestReceived",
+    "Resign",
+    "ResignLeader",
+    "ResponseReceived",
+    "Send",
+    "Shutdown",
+    "ShutdownComplete",
+    "SnapshotInstalled",
+    "SnapshotTaken",
+    "Start",
+    "Tick",
+    "TruncateLog",
+    "UpgradeKRaftVersion",
+    "Voter",
+    "VoterSet",
+    "WriteSnapshot",
+]

@@ -1,0 +1,75 @@
+"""A change of the voter set that is on its way: there is one at a time (KIP-853)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from controller.raft.effects import Reply
+from controller.raft.endpoints import Endpoints
+from controller.raft.replica_key import ReplicaKey
+from kwire.apis.a80_add_raft_voter import AddRaftVoterResponse
+from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterResponse
+from kwire.error_codes import ErrorCode
+
+
+@dataclass(slots=True, kw_only=True)
+class VoterChange(ABC):
+    """deadline: when it is given up. offset: of its VotersRecord, None until that is appended."""
+
+    token: Hashable
+    deadline: int
+    offset: int | None = None
+    is_answered: bool = False
+
+    def answer(self, error: int, message: str | None = None) -> list[Reply]:
+        """The reply to whoever asked, the first time only."""
+        if self.is_answered:
+            return []
+        self.is_answered = True
+        return [self._reply(error, message)]
+
+    @abstractmethod
+    def _reply(self, error: int, message: str | None) -> Reply:
+        """The response of the API that asked."""
+
+
+@dataclass(slots=True, kw_only=True)
+class VoterAddition(VoterChange):
+    """AddRaftVoter: waits for the new voter's ApiVersions, then for the commit."""
+
+    voter: ReplicaKey
+    endpoints: Endpoints
+    ack_when_committed: bool = True
+
+    def _reply(self, error: int, message: str | None) -> Reply:
+        return Reply(token=self.token, response=added(error, message))
+
+
+@dataclass(slots=True, kw_only=True)
+class VoterRemoval(VoterChange):
+    """RemoveRaftVoter: waits for the commit."""
+
+    def _reply(self, error: int, message: str | None) -> Reply:
+        return Reply(token=self.token, response=removed(error, message))
+
+
+def added(error: int, message: str | None = None) -> AddRaftVoterResponse:
+    """An answer to AddRaftVoter."""
+    return AddRaftVoterResponse(error_code=error, error_message=_text(error, message))
+
+
+def removed(error: int, message: str | None = None) -> RemoveRaftVoterResponse:
+    """An answer to RemoveRaftVoter."""
+    return RemoveRaftVoterResponse(error_code=error, error_message=_text(error, message))
+
+
+def _text(error: int, message: str | None) -> str | None:
+    return None if error == ErrorCode.NONE else message or _GENERAL.get(error)
+
+
+_GENERAL: dict[int, str] = {
+    ErrorCode.REQUEST_TIMED_OUT: "The change was not committed in time; it may still be.",
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: "This replica does not lead the quorum; ask its leader.",
+}

@@ -1,0 +1,65 @@
+"""Writes the metadata down as a snapshot when the log has grown, and cleans behind it (KIP-630)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from controller.directory_log import DirectoryLog
+from controller.raft import Event, OffsetAndEpoch, Raft, SnapshotTaken
+from kwire.batches import RecordBatch, read_batches
+from kwire.image import MetadataImage
+from kwire.logdir.snapshots import build_snapshot
+
+logger = logging.getLogger(__name__)
+
+
+class Snapshotter:
+    """Decides when, from the bytes of the log.
+
+    after_bytes: metadata.log.max.record.bytes.between.snapshots; retention_bytes: how much log and
+    snapshots may take, metadata.max.retention.bytes.
+    """
+
+    def __init__(
+        self,
+        log: DirectoryLog,
+        raft: Raft,
+        feed: Callable[[Event], None],
+        *,
+        after_bytes: int,
+        retention_bytes: int,
+    ) -> None:
+        self._log = log
+        self._raft = raft
+        self._feed = feed
+        self._after_bytes = after_bytes
+        self._retention_bytes = retention_bytes
+        self._size = log.size
+
+    def consider(self, image: MetadataImage, offset: int, now: int) -> None:
+        """Write one of everything below `offset`, which is committed, if it is time.
+
+        Never within a metadata transaction (KIP-868). The voters and kraft.version are those in
+        force at its last record.
+        """
+        grown = self._log.size - self._size
+        if grown < self._after_bytes or image.before is not None:
+            return
+        self._size = self._log.size
+        (last,) = read_batches(self._log.read(offset - 1, 1, offset))
+        assert isinstance(last, RecordBatch), "the log has no others"
+        id = OffsetAndEpoch(offset=offset, epoch=last.partition_leader_epoch)
+        voters = self._raft.voters_at(offset - 1)
+        batches = build_snapshot(
+            image.records(),
+            epoch=id.epoch,
+            now=now,
+            last_contained_log_timestamp=last.max_timestamp,
+            kraft_version=self._raft.kraft_version_at(offset - 1),
+            voters=voters.to_record() if voters is not None else None,
+        )
+        self._log.store_snapshot(id, b"".join(batches))
+        self._log.clean(self._retention_bytes)
+        self._feed(SnapshotTaken(id=id))
+        logger.info("snapshot %s is written", id)

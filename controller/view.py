@@ -1,0 +1,35 @@
+"""The metadata up to one offset, as requests are judged by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from immutables import Map
+
+from kwire.image import EMPTY, MetadataImage, apply
+from kwire.metadata_records import VersionedRecord
+from kwire.records.register_broker import RegisterBrokerRecord
+from kwire.records.unregister_broker import UnregisterBrokerRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """An image, and what it takes to judge requests by it.
+
+    end_offset: behind the last record in it. registrations: offset of each broker's
+    RegisterBrokerRecord.
+    """
+
+    image: MetadataImage = EMPTY
+    end_offset: int = 0
+    registrations: Map[int, int] = Map()
+
+    def applied(self, record: VersionedRecord, offset: int) -> View:
+        """The view after the record at that offset."""
+        registrations, message = self.registrations, record.record
+        if isinstance(message, RegisterBrokerRecord):
+            registrations = registrations.set(message.broker_id, offset)
+        elif isinstance(message, UnregisterBrokerRecord) and message.broker_id in registrations:
+            registrations = registrations.delete(message.broker_id)
+        image = apply(self.image, record)
+        return View(image=image, end_offset=offset + 1, registrations=registrations)

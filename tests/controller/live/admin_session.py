@@ -1,0 +1,154 @@
+"""A scripted session with the controllers of a quorum: the same requests, whoever answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from kwire.apis.a18_api_versions import ApiVersionsResponse
+from kwire.apis.a55_describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    PartitionData,
+    TopicData,
+)
+from kwire.apis.a62_broker_registration import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    Feature,
+    Listener,
+)
+from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.connection import Connection
+from kwire.declaration import Request, Response
+from kwire.errors import KwireError
+from kwire.ids import uuid_text
+
+LOG_TOPIC = "__cluster_metadata"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A request with the name that the list of differences has for it.
+
+    version: None for the highest that both sides have. follower: asked where nobody leads.
+    """
+
+    name: str
+    request: Request
+    version: int | None = None
+    follower: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """One quorum in its run of the script; what it answered, by the name of the step."""
+
+    leader_id: int
+    cluster_id: str
+    leader: Connection
+    follower: Connection
+    answers: dict[str, Response | str] = field(default_factory=dict)
+    epochs: dict[int, int] = field(default_factory=dict)
+    features: list[Feature] = field(default_factory=list)
+
+    async def take(self, step: Step) -> Response | None:
+        """One step; a connection that the controller closes is an answer too."""
+        connection = self.follower if step.follower else self.leader
+        try:
+            answer = await connection.send(step.request, step.version, timeout=20)
+        except KwireError as error:
+            self.answers[step.name] = type(error).__name__
+            return None
+        self.answers[step.name] = answer
+        return answer
+
+    async def register(self, broker_id: int) -> None:
+        """Enrol a broker that is none, and have it unfenced."""
+        registered = await self.take(
+            Step(name=f"register broker {broker_id}", request=self.registration(broker_id))
+        )
+        assert isinstance(registered, BrokerRegistrationResponse)
+        epoch = self.epochs[broker_id] = registered.broker_epoch
+        beat = BrokerHeartbeatRequest(
+            broker_id=broker_id, broker_epoch=epoch, current_metadata_offset=epoch + 1
+        )
+        await self.take(Step(name=f"heartbeat of broker {broker_id}", request=beat))
+
+    def registration(self, broker_id: int) -> Request:
+        """The request of a broker that supports whatever the controller does."""
+        return BrokerRegistrationRequest(
+            broker_id=broker_id,
+            cluster_id=self.cluster_id,
+            incarnation_id=UUID(int=(7 << 64) + broker_id),
+            listeners=[
+                Listener(
+                    name="PLAINTEXT", host="127.0.0.1", port=9000 + broker_id, security_protocol=0
+                )
+            ],
+            features=self.features,
+            rack=None,
+            log_dirs=(UUID(int=(9 << 64) + broker_id),),
+        )
+
+    async def learn_features(self) -> None:
+        """What brokers must support here."""
+        from kwire.negotiation import api_versions_request
+
+        answer = await self.leader.send(api_versions_request(), 4)
+        assert isinstance(answer, ApiVersionsResponse)
+        self.features = [
+            Feature(
+                name=one.name,
+                min_supported_version=one.min_version,
+                max_supported_version=one.max_version,
+            )
+            for one in answer.supported_features
+        ]
+
+
+def metadata_quorum(topic: str = LOG_TOPIC, partition: int = 0) -> DescribeQuorumRequest:
+    """Ask who leads."""
+    return DescribeQuorumRequest(
+        topics=[TopicData(topic_name=topic, partitions=[PartitionData(partition_index=partition)])]
+    )
+
+
+async def leader_of(addresses: dict[int, tuple[str, int]], timeout: float = 60) -> int:
+    """The controller that the controllers have for their leader."""
+    async with asyncio.timeout(timeout):
+        while True:
+            for node_id, (host, port) in addresses.items():
+                try:
+                    async with await Connection.open(host, port) as connection:
+                        answer = await connection.send(metadata_quorum())
+                except KwireError:
+                    continue
+                assert isinstance(answer, DescribeQuorumResponse)
+                found = [one for topic in answer.topics for one in topic.partitions]
+                if any(one.leader_id == node_id and not one.error_code for one in found):
+                    return node_id
+            await asyncio.sleep(0.1)
+
+
+async def run(addresses: dict[int, tuple[str, int]], cluster_id: UUID | str) -> Session:
+    """The whole script against one quorum of at least two controllers."""
+    from tests.controller.live.admin_script import script
+
+    leader_id = await leader_of(addresses)
+    other = next(address for id, address in addresses.items() if id != leader_id)
+    text = uuid_text(cluster_id) if isinstance(cluster_id, UUID) else cluster_id
+    async with (
+        await Connection.open(*addresses[leader_id]) as leader,
+        await Connection.open(*other) as follower,
+    ):
+        session = Session(leader_id=leader_id, cluster_id=text, leader=leader, follower=follower)
+        await session.learn_features()
+        for broker_id in (1, 2):
+            await session.register(broker_id)
+        steps: Iterator[Step] = script(session)
+        for step in steps:
+            await session.take(step)
+    return session

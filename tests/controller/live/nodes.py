@@ -1,0 +1,135 @@
+"""Real Kafka's nodes in a quorum of kwire's, and a controller of kwire's in a quorum of Kafka's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from controller.config import NodeConfig
+from controller.node import ControllerNode
+from controller.quorum import Quorum
+from kwire.apis.a55_describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    PartitionData,
+    TopicData,
+)
+from kwire.connection import Connection
+from kwire.ids import uuid_text
+from kwire.logdir.format import FormatOptions, plan, write
+from real_kafka import Address, Cluster, RunningNode, free_port
+from real_kafka.launcher import Launcher
+from real_kafka.node import Node, Voter
+from real_kafka.node import Quorum as Voters
+
+QUICK_BROKER = {
+    "offsets.topic.num.partitions": "3",
+    "replica.lag.time.max.ms": "6000",
+    "initial.broker.registration.timeout.ms": "60000",
+}
+
+
+class JavaNodes:
+    """Kafka's brokers and controllers that know the controllers of one kwire quorum."""
+
+    def __init__(self, kafka: Launcher, quorum: Quorum, version: str = "4.3.1") -> None:
+        self._quorum = quorum
+        self._site = kafka.site(version, lambda text: None)
+
+    def make(
+        self, node_id: int, role: str, properties: Mapping[str, str] | None = None
+    ) -> RunningNode:
+        """A broker, or a controller that joins as an observer; formatted at its first start."""
+        machine = self._site.machine(node_id)
+        voters = tuple(
+            Voter(
+                node_id=id,
+                directory_id=uuid_text(member.directory_id),
+                address=Address("127.0.0.1", member.port),
+            )
+            for id, member in self._quorum.members.items()
+        )
+        node = Node(
+            node_id=node_id,
+            roles=(role,),
+            listeners=self._site.listeners(node_id, (role,)),
+            quorum=Voters(cluster_id=self._quorum.cluster_id, voters=voters),
+            folder=machine.folder,
+            properties={**(QUICK_BROKER if role == "broker" else {}), **(properties or {})},
+        )
+        return RunningNode(node, machine, lambda text: None)
+
+    def close(self) -> None:
+        """Kill every node and remove what is theirs."""
+        self._site.close()
+
+
+def kwire_controller(cluster: Cluster, node_id: int, folder: Path) -> ControllerNode:
+    """A controller of kwire's, formatted, that joins Kafka's quorum by itself."""
+    address = f"CONTROLLER://127.0.0.1:{free_port()}"
+    config = NodeConfig.of(
+        {
+            "process.roles": "controller",
+            "node.id": str(node_id),
+            "log.dirs": str(folder / f"node-{node_id}"),
+            "listeners": address,
+            "controller.listener.names": "CONTROLLER",
+            "controller.quorum.bootstrap.servers": cluster.bootstrap_controllers,
+            "controller.quorum.auto.join.enable": "true",
+        }
+    )
+    options = FormatOptions(cluster_id=cluster.cluster_id, no_initial_controllers=True)
+    write(plan(config.storage, options), datetime.now(UTC))
+    return ControllerNode(config)
+
+
+async def until_voters(node: ControllerNode, ids: set[int], timeout: float = 30) -> None:
+    """Wait until these are the voters that a controller of kwire's has committed."""
+    async with asyncio.timeout(timeout):
+        await node.metadata.until(lambda: set(node.raft.voters.ids) == ids)
+
+
+async def until_active(*nodes: ControllerNode, timeout: float = 30) -> ControllerNode:
+    """Wait until one of them leads; that one."""
+    waits = [asyncio.create_task(_active(node)) for node in nodes]
+    try:
+        done, _ = await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    assert done, f"none of {[node.node_id for node in nodes]} leads after {timeout:.0f} s"
+    return done.pop().result()
+
+
+async def _active(node: ControllerNode) -> ControllerNode:
+    await node.metadata.until(lambda: node.metadata.is_active)
+    return node
+
+
+async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float = 30) -> None:
+    """Wait until a replica has everything that the leader of kwire's has."""
+    asked = DescribeQuorumRequest(
+        topics=[
+            TopicData(
+                topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
+            )
+        ]
+    )
+    at = leader.config.listeners[0]
+    async with asyncio.timeout(timeout), await Connection.open("127.0.0.1", at.port) as connection:
+        while True:
+            answer = await connection.send(asked)
+            assert isinstance(answer, DescribeQuorumResponse)
+            quorum = answer.topics[0].partitions[0]
+            replicas = [*quorum.current_voters, *quorum.observers]
+            ends = [one.log_end_offset for one in replicas if one.replica_id == node_id]
+            if ends and max(ends) >= quorum.high_watermark > 0:
+                return
+            await asyncio.sleep(0.1)
+
+
+def log_bytes(folder: Path | str) -> bytes:
+    """The first segment of a node's metadata log, as it lies in its data directory."""
+    return (Path(folder) / "__cluster_metadata-0" / f"{0:020d}.log").read_bytes().rstrip(b"\0")

@@ -1,0 +1,210 @@
+"""Brokers of Kafka's boot from a quorum of kwire's, serve clients, die and come back."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient, NewTopic
+
+from controller.quorum import Quorum
+from kwire.image.partition import PartitionRegistration
+from real_kafka import Launcher, RunningNode
+from tests.controller.live.nodes import JavaNodes
+
+
+@pytest.fixture
+async def quorum() -> AsyncIterator[Quorum]:
+    async with Quorum(3) as running:
+        yield running
+
+
+@pytest.fixture
+async def java(kafka: Launcher, quorum: Quorum) -> AsyncIterator[JavaNodes]:
+    nodes = JavaNodes(kafka, quorum)
+    yield nodes
+    await asyncio.to_thread(nodes.close)
+
+
+async def until_broker(
+    quorum: Quorum, broker_id: int, *, active: bool, timeout: float = 60
+) -> None:
+    """Wait until the leader has it that a broker takes part, or does not."""
+    async with asyncio.timeout(timeout):
+        leader = await quorum.wait_for_leader()
+        await leader.metadata.until(
+            lambda: leader.metadata.image.cluster.is_active(broker_id) is active
+        )
+
+
+async def until_partitions(
+    quorum: Quorum,
+    topic: str,
+    condition: Callable[[PartitionRegistration], bool],
+    timeout: float = 60,
+) -> None:
+    """Wait until every partition of a topic is as wanted."""
+    leader = await quorum.wait_for_leader()
+
+    def holds() -> bool:
+        found = leader.metadata.image.topics.named(topic)
+        return found is not None and all(map(condition, found.partitions.values()))
+
+    async with asyncio.timeout(timeout):
+        await leader.metadata.until(holds)
+
+
+async def started(nodes: JavaNodes, quorum: Quorum, broker_id: int) -> RunningNode:
+    broker = nodes.make(broker_id, "broker")
+    await asyncio.to_thread(broker.start)
+    await until_broker(quorum, broker_id, active=True)
+    return broker
+
+
+def create(bootstrap: str, topic: str, partitions: int, replicas: int) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    try:
+        admin.create_topics(
+            [NewTopic(topic, num_partitions=partitions, replication_factor=replicas)]
+        )
+    finally:
+        admin.close()
+
+
+def produce(bootstrap: str, topic: str, count: int) -> None:
+    producer = KafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True, acks="all")
+    try:
+        for sent in [producer.send(topic, str(n).encode()) for n in range(count)]:
+            sent.get(timeout=60)
+    finally:
+        producer.close()
+
+
+def transact(bootstrap: str, topic: str) -> None:
+    """Three records that count and three that do not; readers are at read_committed."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id="t")
+    try:
+        producer.init_transactions()
+        for numbers, end in ((range(90, 93), "abort"), (range(3), "commit")):
+            producer.begin_transaction()
+            for number in numbers:
+                producer.send(topic, str(number).encode())
+            getattr(producer, f"{end}_transaction")()
+    finally:
+        producer.close()
+
+
+def consume(bootstrap: str, topic: str, count: int) -> list[int]:
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=bootstrap,
+        auto_offset_reset="earliest",
+        isolation_level="read_committed",
+        group_id=f"g-{uuid.uuid4()}",
+        consumer_timeout_ms=60_000,
+    )
+    try:
+        return sorted(int(next(consumer).value) for _ in range(count))
+    finally:
+        consumer.close()
+
+
+async def test_a_broker_registers_creates_topics_and_serves_producers_and_groups(
+    quorum: Quorum, java: JavaNodes
+) -> None:
+    broker = await started(java, quorum, 1)
+    bootstrap = str(broker.broker_address)
+    await asyncio.to_thread(create, bootstrap, "numbers", 3, 1)
+    await asyncio.to_thread(produce, bootstrap, "numbers", 30)
+    assert await asyncio.to_thread(consume, bootstrap, "numbers", 30) == list(range(30))
+    leader = await quorum.wait_for_leader()
+    names = {topic.name for topic in leader.metadata.image.topics.by_id.values()}
+    assert names == {"numbers", "__consumer_offsets"}
+
+
+async def test_a_broker_that_dies_loses_leadership_and_gets_it_back_with_its_replicas(
+    quorum: Quorum, java: JavaNodes
+) -> None:
+    first, second = [await started(java, quorum, id) for id in (1, 2)]
+    both = f"{first.broker_address},{second.broker_address}"
+    await asyncio.to_thread(create, both, "numbers", 2, 2)
+    await asyncio.to_thread(produce, both, "numbers", 10)
+
+    await asyncio.to_thread(first.kill)
+    await until_partitions(quorum, "numbers", lambda one: one.leader == 2 and one.isr == (2,))
+    await until_broker(quorum, 1, active=False)
+    await asyncio.to_thread(produce, str(second.broker_address), "numbers", 10)
+
+    await asyncio.to_thread(first.start)
+    await until_partitions(quorum, "numbers", lambda one: set(one.isr) == {1, 2})
+    expected = sorted(2 * list(range(10)))
+    assert await asyncio.to_thread(consume, both, "numbers", 20) == expected
+
+    await asyncio.to_thread(create, both, "shared", 4, 2)
+    leader = await quorum.wait_for_leader()
+    shared = leader.metadata.image.topics.named("shared")
+    assert shared is not None
+    assert {one.leader for one in shared.partitions.values()} == {1, 2}
+    await asyncio.to_thread(first.stop)
+    await until_partitions(quorum, "shared", lambda one: one.leader == 2)
+    shutdown = [line for line in first.log(400).splitlines() if "controlled shutdown" in line]
+    assert "The controller has asked us to exit controlled shutdown" in "".join(shutdown[-1:])
+
+
+async def test_clients_do_not_notice_that_another_controller_leads(
+    quorum: Quorum, java: JavaNodes
+) -> None:
+    broker = await started(java, quorum, 1)
+    bootstrap = str(broker.broker_address)
+    await asyncio.to_thread(create, bootstrap, "before", 1, 1)
+    for turn in range(3):
+        leader = await quorum.wait_for_leader()
+        await leader.kill()
+        await quorum.wait_for_leader()
+        await asyncio.to_thread(create, bootstrap, f"after-{turn}", 1, 1)
+        await asyncio.to_thread(produce, bootstrap, f"after-{turn}", 5)
+        await quorum.start_node(leader.node_id)
+    for topic in ("after-0", "after-1", "after-2"):
+        assert await asyncio.to_thread(consume, bootstrap, topic, 5) == list(range(5))
+    assert broker.alive
+
+
+async def test_a_transaction_is_committed_and_another_aborted(
+    quorum: Quorum, java: JavaNodes
+) -> None:
+    broker = await started(java, quorum, 1)
+    bootstrap = str(broker.broker_address)
+    await asyncio.to_thread(create, bootstrap, "numbers", 1, 1)
+    await asyncio.to_thread(transact, bootstrap, "numbers")
+    assert await asyncio.to_thread(consume, bootstrap, "numbers", 3) == [0, 1, 2]
+
+
+async def test_kafkas_own_tools_describe_and_change_topics(quorum: Quorum, java: JavaNodes) -> None:
+    broker = await started(java, quorum, 1)
+    server = ("--bootstrap-server", str(broker.broker_address))
+    topics = "org.apache.kafka.tools.TopicCommand"
+    create_ = ("--create", "--topic", "t", "--partitions", "2", "--config", "retention.ms=1000")
+    for arguments in (create_, ("--alter", "--topic", "t", "--partitions", "4")):
+        told = await asyncio.to_thread(broker.tool, topics, *server, *arguments)
+        assert told.returncode == 0, told.stderr
+    told = await asyncio.to_thread(broker.tool, topics, *server, "--describe", "--topic", "t")
+    assert "PartitionCount: 4\tReplicationFactor: 1\tConfigs: " in told.stdout
+    assert "retention.ms=1000" in told.stdout
+    told = await asyncio.to_thread(broker.tool, topics, *server, "--delete", "--topic", "t")
+    assert told.returncode == 0, told.stderr
+    leader = await quorum.wait_for_leader()
+    assert [one.name for one in leader.metadata.image.topics.by_id.values()] == []
+
+
+async def test_a_broker_of_kafka_3_9_boots_at_its_own_metadata_version(kafka: Launcher) -> None:
+    async with Quorum(1, release="3.9-IV0") as quorum:
+        nodes = JavaNodes(kafka, quorum, "3.9.1")
+        try:
+            broker = await started(nodes, quorum, 1)
+            bootstrap = str(broker.broker_address)
+            await asyncio.to_thread(create, bootstrap, "numbers", 1, 1)
+            await asyncio.to_thread(produce, bootstrap, "numbers", 5)
+            assert await asyncio.to_thread(consume, bootstrap, "numbers", 5) == list(range(5))
+        finally:
+            await asyncio.to_thread(nodes.close)

@@ -1,0 +1,103 @@
+"""Controllers of kwire's and of Kafka's in one quorum: they join, vote and lead in turn."""
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+from controller.quorum import Quorum
+from real_kafka import Cluster, Launcher, Layout
+from real_kafka.metadata_quorum import COMMAND, add_controller, current_voters
+from tests.conftest import OwnCluster
+from tests.controller.live.nodes import (
+    JavaNodes,
+    kwire_controller,
+    log_bytes,
+    until_active,
+    until_caught_up,
+    until_voters,
+)
+
+ALONE = Layout(controllers=(3000,))
+
+
+def without_eligible_leader_replicas(cluster: Cluster) -> None:
+    """Take back the feature that kwire does not lead with."""
+    told = cluster.tool(
+        "org.apache.kafka.tools.FeatureCommand",
+        *("--bootstrap-controller", cluster.bootstrap_controllers, "downgrade"),
+        *("--feature", "eligible.leader.replicas.version=0"),
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+async def test_kwires_controllers_join_a_quorum_of_kafkas_and_take_over(
+    own_cluster: OwnCluster, tmp_path: Path
+) -> None:
+    cluster = own_cluster(ALONE)
+    await asyncio.to_thread(cluster.start)
+    await asyncio.to_thread(without_eligible_leader_replicas, cluster)
+    java = cluster.nodes[3000]
+    async with contextlib.AsyncExitStack() as running:
+        first = await running.enter_async_context(kwire_controller(cluster, 3100, tmp_path))
+        await until_voters(first, {3000, 3100})
+        second = await running.enter_async_context(kwire_controller(cluster, 3101, tmp_path))
+        await until_voters(second, {3000, 3100, 3101})
+        assert set(await asyncio.to_thread(current_voters, cluster)) == {3000, 3100, 3101}
+
+        await asyncio.to_thread(java.kill)
+        leader = await until_active(first, second)
+        await asyncio.to_thread(java.start)
+        await until_caught_up(leader, 3000)
+
+        low = (leader.raft.high_watermark or 0) - 1
+        size = len(leader.log.read(0, 1 << 30, low))
+        logs = [log_bytes(tmp_path / f"node-{one.node_id}") for one in (first, second)]
+        logs.append(log_bytes(f"{java.folder}/data"))
+        assert size > 0
+        assert len({log[:size] for log in logs}) == 1
+
+
+async def test_a_controller_of_kafkas_joins_a_quorum_of_kwires_and_outlives_it(
+    kafka: Launcher,
+) -> None:
+    async with Quorum(2) as quorum:
+        java = JavaNodes(kafka, quorum)
+        try:
+            joining = java.make(3200, "controller", {"controller.quorum.auto.join.enable": "true"})
+            await asyncio.to_thread(joining.start)
+            leader = await quorum.wait_for_leader()
+            await until_voters(leader, {3000, 3001, 3200}, timeout=60)
+            await until_caught_up(leader, 3200)
+
+            await leader.kill()
+            (other,) = quorum.nodes.values()
+            async with asyncio.timeout(60):
+                await other.metadata.until(
+                    lambda: other.metadata.is_active or other.raft.leader_id == 3200
+                )
+            assert joining.alive
+        finally:
+            await asyncio.to_thread(java.close)
+
+
+async def test_kafkas_own_tool_adds_and_removes_a_controller_of_kafkas(kafka: Launcher) -> None:
+    async with Quorum(3) as quorum:
+        java = JavaNodes(kafka, quorum)
+        try:
+            joining = java.make(3200, "controller")
+            await asyncio.to_thread(joining.start)
+            leader = await quorum.wait_for_leader()
+            await until_caught_up(leader, 3200)
+            assert "Added controller 3200" in await asyncio.to_thread(add_controller, joining)
+            await until_voters(leader, {3000, 3001, 3002, 3200})
+            told = await asyncio.to_thread(
+                joining.tool,
+                COMMAND,
+                *("--bootstrap-controller", quorum.bootstrap_controllers, "remove-controller"),
+                *("--controller-id", "3200"),
+                *("--controller-directory-id", joining.directory_id),
+            )
+            assert told.returncode == 0, told.stderr
+            await until_voters(leader, {3000, 3001, 3002})
+        finally:
+            await asyncio.to_thread(java.close)

@@ -1,0 +1,84 @@
+"""What a replica becomes from what its disk says: QuorumStateTest.testInitialize…"""
+
+import pytest
+
+from controller.raft import ElectionState, MemoryLog, ReplicaKey, VoterSet
+from tests.controller.raft.network import endpoints, key, static_voters, voter_set
+from tests.controller.raft.solo import Solo, log_with
+
+STARTS: list[tuple[str, ElectionState | None, tuple[str, int, int | None]]] = [
+    # quorum-state; role, epoch, leader
+    ("no file", None, ("unattached", 0, None)),
+    ("an epoch", ElectionState(epoch=3), ("unattached", 3, None)),
+    ("voted", ElectionState(epoch=3, voted_key=key(2)), ("unattached", 3, None)),
+    ("voted for itself", ElectionState(epoch=3, voted_key=key(1)), ("candidate", 3, None)),
+    (
+        "voted for its id, directory unknown",
+        ElectionState(epoch=3, voted_key=ReplicaKey(id=1)),
+        ("candidate", 3, None),
+    ),
+    (
+        "voted for its id on another disk",
+        ElectionState(epoch=3, voted_key=key(1, disk=1)),
+        ("unattached", 3, None),
+    ),
+    ("a leader", ElectionState(epoch=3, leader_id=2), ("follower", 3, 2)),
+    ("a leader without address", ElectionState(epoch=3, leader_id=9), ("unattached", 3, 9)),
+    ("led", ElectionState(epoch=3, leader_id=1), ("resigned", 3, 1)),
+]
+
+
+@pytest.mark.parametrize(
+    ("election", "expected"), [row[1:] for row in STARTS], ids=[row[0] for row in STARTS]
+)
+def test_the_first_role_follows_from_quorum_state(
+    election: ElectionState | None, expected: tuple[str, int, int | None]
+) -> None:
+    raft = Solo(election=election).raft
+    assert (raft.role, raft.epoch, raft.leader_id) == expected
+
+
+@pytest.mark.parametrize("election", [None, ElectionState(epoch=2, voted_key=key(1))])
+def test_a_lost_or_old_quorum_state_yields_to_the_epoch_of_the_log(
+    election: ElectionState | None,
+) -> None:
+    solo = Solo(election=election, log=log_with(1, 4))
+    assert (solo.raft.role, solo.raft.epoch) == ("unattached", 4)
+    assert solo.election == ElectionState(epoch=4)
+
+
+@pytest.mark.parametrize(
+    "election",
+    [None, ElectionState(epoch=3, leader_id=1), ElectionState(epoch=3, voted_key=key(1))],
+)
+def test_the_only_voter_leads_without_waiting(election: ElectionState | None) -> None:
+    assert Solo(voters=voter_set(1), election=election).raft.role == "leader"
+
+
+def test_the_vote_outlives_a_restart_and_a_leader() -> None:
+    both = ElectionState(epoch=3, leader_id=2, voted_key=key(3))
+    assert Solo(election=both).election == both
+
+
+def test_static_voters_count_until_the_log_names_others() -> None:
+    static = static_voters(1, 2, 3)
+    assert Solo(static_voters=static, bootstrap_servers=()).raft.voters == static
+    log = log_with(1, voters=voter_set(1, 2))
+    assert Solo(static_voters=static, log=log).raft.voters == voter_set(1, 2)
+
+
+def test_a_node_formatted_without_voters_is_an_observer() -> None:
+    raft = Solo(voters=VoterSet()).raft
+    assert (raft.role, raft.is_voter, len(raft.voters)) == ("unattached", False, 0)
+
+
+def test_one_of_another_disk_is_no_voter() -> None:
+    raft = Solo(directory_id=key(1, disk=1).wire_directory_id).raft
+    assert not raft.is_voter
+
+
+def test_an_empty_directory_needs_nothing_but_bootstrap_servers() -> None:
+    log = MemoryLog()
+    solo = Solo(log=log, static_voters=VoterSet(), endpoints=endpoints(1))
+    assert solo.raft.end_offset == 0
+    assert solo.raft.deadline is not None

@@ -1,0 +1,102 @@
+"""Every answer can be written at the version of its request, and every request for older peers."""
+
+from collections.abc import Callable
+
+import pytest
+
+from controller.raft import API_KEYS
+from kwire.apis.a01_fetch import FetchRequest
+from kwire.apis.a52_vote import VoteRequest
+from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest
+from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochRequest
+from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kwire.apis.a59_fetch_snapshot import FetchSnapshotRequest, PartitionSnapshot, TopicSnapshot
+from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.apis.a82_update_raft_voter import UpdateRaftVoterRequest
+from kwire.declaration import Request
+from kwire.errors import EncodeError
+from tests.controller.raft.network import dynamic_quorum, endpoints
+from tests.controller.raft.solo import (
+    TOPIC,
+    Solo,
+    add_request,
+    begin_request,
+    end_request,
+    fetch_request,
+    follower,
+    leader,
+    prospective,
+    remove_request,
+    resigned,
+    unattached,
+    vote_request,
+)
+
+State = Callable[[], Solo]
+
+REQUESTS: list[Request] = [
+    fetch_request(9, 5, 0, 0, max_wait_ms=0),
+    fetch_request(9, 5, 7, 3, max_wait_ms=0),
+    vote_request(5),
+    vote_request(6),
+    begin_request(6),
+    end_request(5),
+    DescribeQuorumRequest(
+        topics=[TopicData(topic_name=TOPIC, partitions=[PartitionData(partition_index=0)])]
+    ),
+    FetchSnapshotRequest(
+        topics=[TopicSnapshot(name=TOPIC, partitions=[PartitionSnapshot(current_leader_epoch=5)])]
+    ),
+    add_request(2),
+    remove_request(7),
+    UpdateRaftVoterRequest(current_leader_epoch=5, voter_id=7),
+]
+CASES = [(request, version) for request in REQUESTS for version in type(request).versions]
+
+
+@pytest.mark.parametrize("state", [unattached, follower, leader, resigned])
+@pytest.mark.parametrize(
+    ("request_", "version"), CASES, ids=[f"{type(r).__name__}-{v}" for r, v in CASES]
+)
+def test_an_answer_fits_the_version_of_its_request(
+    state: State, request_: Request, version: int
+) -> None:
+    (response,) = state().ask(request_.replace(), version)
+    kind = type(response)
+    assert kind.decode(response.encode(version), version).encode(version)
+
+
+def test_every_request_between_replicas_is_tried() -> None:
+    assert {type(request).key for request in REQUESTS} == API_KEYS
+
+
+def encodable(request: Request) -> set[int]:
+    """The versions that can carry it."""
+    found = set()
+    for version in type(request).versions:
+        try:
+            request.encode(version)
+        except EncodeError:
+            continue
+        found.add(version)
+    return found
+
+
+def test_requests_can_be_written_for_older_peers() -> None:
+    network = dynamic_quorum(1, 2, 3)
+    network.commit(b"a")
+    assert network.elect().running.role == "leader"
+    told = leader(committed=False)
+    told.after(told.config.request_timeout_ms)
+    moved = follower(endpoints=endpoints(1, 5555))
+    sent: dict[type[Request], Request] = {
+        VoteRequest: prospective().sent(VoteRequest)[0][1],
+        BeginQuorumEpochRequest: told.sent(BeginQuorumEpochRequest)[0][1],
+        EndQuorumEpochRequest: resigned().sent(EndQuorumEpochRequest)[0][1],
+        FetchRequest: moved.sent(FetchRequest)[0][1],
+    }
+    assert encodable(sent[VoteRequest]) == {2}, "a pre-vote: who knows none answers nothing"
+    assert encodable(sent[BeginQuorumEpochRequest]) == {0, 1}
+    assert encodable(sent[EndQuorumEpochRequest]) == {0, 1}
+    assert {17, 18} <= encodable(sent[FetchRequest])
+    assert encodable(AddRaftVoterRequest(ack_when_committed=False)) == {1}

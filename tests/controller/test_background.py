@@ -1,0 +1,35 @@
+"""A quorum for programs and tests that are not asynchronous."""
+
+import socket
+
+import pytest
+
+from controller.background import BackgroundQuorum
+from kwire.errors import InvalidValue
+
+pytest_plugins = ["controller.pytest_plugin"]
+
+
+def test_the_fixture_gives_a_controller_that_leads(kwire_controller: BackgroundQuorum) -> None:
+    host, _, port = kwire_controller.bootstrap_controllers.partition(":")
+    with socket.create_connection((host, int(port)), timeout=5):
+        assert kwire_controller.quorum.leader is not None
+
+
+def test_a_controller_can_be_killed_and_started_again() -> None:
+    with BackgroundQuorum(3) as background:
+        leader = background.run(background.quorum.wait_for_leader)
+        background.kill(leader.node_id)
+        other = background.run(background.quorum.wait_for_leader)
+        assert other.node_id != leader.node_id
+        background.start_node(leader.node_id)
+        assert sorted(background.quorum.nodes) == [3000, 3001, 3002]
+
+
+def test_what_was_closed_before_it_started_does_not_start() -> None:
+    background = BackgroundQuorum(1)
+    background.close()
+    background.close()
+    with pytest.raises(InvalidValue, match="is closed"):
+        background.start()
+    assert not background.quorum.folder.exists()

@@ -1,0 +1,19 @@
+"""docs/controller.md names tests for every pitfall, and they are there."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ROW = re.compile(r"^\| (\d+) \| .* \| (.*) \|$", re.MULTILINE)
+TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
+
+
+def test_every_pitfall_of_the_first_controller_has_a_test_that_exists() -> None:
+    rows = ROW.findall((ROOT / "docs" / "controller.md").read_text())
+    assert [int(number) for number, _ in rows] == list(range(1, 22))
+    for number, cell in rows:
+        tests = TEST.findall(cell)
+        assert tests, f"pitfall {number} has no test"
+        for file, name in tests:
+            text = (ROOT / "tests" / file).read_text()
+            assert re.search(rf"^(async )?def {name}\(", text, re.MULTILINE), f"{file}::{name}"
