@@ -1,0 +1,11 @@
+"""The heartbeats of broker 2 come ten seconds late: the controller fences it."""
+
+from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
+from proxy import Call, Delay, Filter
+
+
+class LateHeartbeats(Filter):
+    def on_broker_heartbeat_request(
+        self, request: BrokerHeartbeatRequest, call: Call
+    ) -> Delay | None:
+        return Delay(10.0) if request.broker_id == 2 else None

@@ -1,0 +1,17 @@
+"""Nobody changes anything: whatever would is refused, as a policy of the cluster's would do it."""
+
+from kwire.declaration import Request
+from proxy import Answer, Call, Filter
+from proxy.error_response import error_response
+
+POLICY_VIOLATION = 44
+
+
+class ReadOnly(Filter):
+    apis = frozenset(
+        {"CreateTopics", "DeleteTopics", "CreatePartitions", "IncrementalAlterConfigs"}
+    )
+
+    def on_request(self, request: Request, call: Call) -> Answer | None:
+        refusal = error_response(request, call.version, POLICY_VIOLATION)
+        return None if refusal is None else Answer(refusal)

@@ -1,0 +1,12 @@
+"""No fetch brings more than 64 KiB, whatever the client asks for."""
+
+from kwire.apis.a01_fetch import FetchRequest
+from proxy import Call, Filter, at
+
+LIMIT = 64 * 1024
+
+
+class SmallFetches(Filter):
+    @at("3+")
+    def on_fetch_request(self, request: FetchRequest, call: Call) -> None:
+        request.max_bytes = min(request.max_bytes, LIMIT)

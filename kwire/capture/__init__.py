@@ -1,0 +1,34 @@
+"""Captures: what passed over the wire, in Avro object container files that Spark reads as well.
+
+    for record in read_capture(path):
+        ...
+
+One record is one frame, or a notice about a connection; docs/capture-format.md has the schema.
+"""
+
+from kwire.capture.encoding import RecordEncoder
+from kwire.capture.file import CannotRecord, CaptureFile, CaptureFiles
+from kwire.capture.reading import CaptureInfo, Damage, capture_info, captures_at, read_capture
+from kwire.capture.record import NOTICE, REQUEST, RESPONSE, CaptureRecord
+from kwire.capture.repair import Repair, repair_capture
+from kwire.capture.schema import SCHEMA, VERSION
+
+__all__ = [
+    "NOTICE",
+    "REQUEST",
+    "RESPONSE",
+    "SCHEMA",
+    "VERSION",
+    "CannotRecord",
+    "CaptureFile",
+    "CaptureFiles",
+    "CaptureInfo",
+    "CaptureRecord",
+    "Damage",
+    "RecordEncoder",
+    "Repair",
+    "capture_info",
+    "captures_at",
+    "read_capture",
+    "repair_capture",
+]

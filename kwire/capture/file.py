@@ -1,0 +1,222 @@
+"""Writes captures: one file, or files that follow each other in a directory.
+
+A file that is being written has a hidden name, which Spark and the like pass over, and gets its own
+when it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from io import BytesIO
+from math import inf
+from pathlib import Path
+from typing import Self
+
+import fastavro
+
+from kwire.capture.encoding import long_bytes
+from kwire.capture.schema import HEADER, MAGIC, SCHEMA, SYNC_SIZE, VERSION, VERSION_KEY
+from kwire.errors import LocalError
+
+BLOCK_SIZE = 256 * 1024
+"""Bytes of records from which on a block is written."""
+
+FILE_SIZE = 256 * 1024 * 1024
+"""Bytes from which on the next file of a directory begins, by default."""
+
+FILE_SECONDS = 3600.0
+"""Seconds after which the next file of a directory begins, by default."""
+
+
+class CannotRecord(LocalError):
+    """A capture cannot be written where it should be."""
+
+
+def hidden(path: Path) -> Path:
+    """The name of a capture that is being written."""
+    return path.with_name(f".{path.name}.part")
+
+
+class CaptureFile:
+    """One capture file while it is written.
+
+    size: bytes of whole blocks. waiting: bytes of records in the block that is not written yet.
+    Methods raise OSError, after which only `close` may be called: it keeps the whole blocks.
+    """
+
+    def __init__(self, path: Path, schema: object = SCHEMA, version: int = VERSION) -> None:
+        self.path = path
+        self._hidden = hidden(path)
+        for name in (path, self._hidden):
+            if name.exists():
+                raise CannotRecord(f"{name} exists already: choose another name or remove it.")
+        self._sync = os.urandom(SYNC_SIZE)
+        self._block = bytearray()
+        self._count = 0
+        self._failed = False
+        # buffering=0: a block that the disk refuses is not tried again when the file is closed
+        self._file = self._hidden.open("xb", buffering=0)
+        self.size = 0
+        try:
+            self._append(_header(schema, version, self._sync))
+        except OSError:
+            self._file.close()
+            with suppress(OSError):
+                self._hidden.unlink()
+            raise
+        self._start = self.size
+
+    @property
+    def empty(self) -> bool:
+        """Whether no record was added."""
+        return not self._count and self.size == self._start
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of records that a crash would lose."""
+        return len(self._block)
+
+    def write(self, *records: bytes) -> None:
+        """Add encoded records, which stay in one block."""
+        for record in records:
+            self._block += record
+        self._count += len(records)
+        if len(self._block) >= BLOCK_SIZE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as a block."""
+        if not self._count:
+            return
+        head = long_bytes(self._count) + long_bytes(len(self._block))
+        block = b"".join((head, self._block, self._sync))
+        self._block.clear()
+        self._count = 0
+        self._append(block)
+
+    def close(self) -> None:
+        """Give the file its name; after an error with the blocks that are whole.
+
+        A file without a record is removed.
+        """
+        try:
+            if not self._failed:
+                self.flush()
+        finally:
+            with suppress(OSError):
+                self._file.truncate(self.size)
+            self._file.close()
+            if self.size > self._start:
+                self._hidden.rename(self.path)
+            else:
+                self._hidden.unlink()
+
+    def discard(self) -> None:
+        """Remove the file instead."""
+        self._file.close()
+        self._hidden.unlink()
+
+    def _append(self, data: bytes) -> None:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError:
+            self._failed = True
+            raise
+        self.size += len(data)
+
+
+class CaptureFiles:
+    """Captures that follow each other: the next file begins by size, in bytes, or age, in seconds.
+
+    name: gives the path of the next file. now: seconds of any clock that never steps.
+    """
+
+    def __init__(
+        self,
+        name: Callable[[int], Path],
+        *,
+        now: float,
+        size: float = FILE_SIZE,
+        seconds: float = FILE_SECONDS,
+    ) -> None:
+        self._name = name
+        self._size = size
+        self._seconds = seconds
+        self._opened = now
+        self._flushed = now
+        self._file: CaptureFile | None = CaptureFile(name(0))
+        self.paths = [self._file.path]
+
+    @classmethod
+    def one(cls, path: Path) -> Self:
+        """A single file, however long it gets."""
+        return cls(lambda number: path, now=0.0, size=inf, seconds=inf)
+
+    @classmethod
+    def numbered(
+        cls,
+        directory: Path,
+        stamp: str,
+        *,
+        now: float,
+        size: float = FILE_SIZE,
+        seconds: float = FILE_SECONDS,
+    ) -> Self:
+        """Files in a directory: `capture-STAMP-00000.avro` and on."""
+        return cls(
+            lambda number: directory / f"capture-{stamp}-{number:05}.avro",
+            now=now,
+            size=size,
+            seconds=seconds,
+        )
+
+    def write(self, now: float, *records: bytes) -> None:
+        """Add encoded records, which stay in one file; raises OSError, CannotRecord."""
+        self._current(now).write(*records)
+
+    def tick(self, now: float, flush_after: float) -> None:
+        """Write what has waited too long, and end a file that is old enough."""
+        file = self._file
+        if file is None:
+            return
+        if now - self._opened >= self._seconds:
+            self._end()
+        elif now - self._flushed >= flush_after:
+            self._flushed = now
+            file.flush()
+
+    def close(self) -> None:
+        """End the file that is being written."""
+        self._end()
+
+    def _current(self, now: float) -> CaptureFile:
+        file = self._file
+        if file is not None and not file.empty and file.size + file.waiting >= self._size:
+            self._end()
+            file = None
+        if file is None:
+            file = self._file = CaptureFile(self._name(len(self.paths)))
+            self.paths.append(file.path)
+            self._opened = self._flushed = now
+        return file
+
+    def _end(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+
+def _header(schema: object, version: int, sync: bytes) -> bytes:
+    meta = {
+        "avro.schema": json.dumps(schema).encode(),
+        "avro.codec": b"null",
+        VERSION_KEY: str(version).encode(),
+    }
+    stream = BytesIO()
+    fastavro.schemaless_writer(stream, HEADER, {"magic": MAGIC, "meta": meta, "sync": sync})
+    return stream.getvalue()

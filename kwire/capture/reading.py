@@ -1,0 +1,182 @@
+"""Reads captures, whatever happened to them: what cannot be read is a value among the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import fastavro
+
+from kwire.capture.encoding import BadRecord, RecordDecoder, read_long
+from kwire.capture.record import CaptureRecord
+from kwire.capture.schema import HEADER, MAGIC, SYNC_SIZE, VERSION, VERSION_KEY
+from kwire.errors import FileError
+
+BLOCK_LIMIT = 128 * 1024 * 1024
+"""Longest block that is believed to be one, in bytes: a frame may have 100 MiB."""
+
+_HEAD_SIZE = 20
+_HEADER_LIMIT = 1024 * 1024
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damage:
+    """Bytes of a capture that cannot be read. torn: the file ends there, as after a crash."""
+
+    file: Path
+    offset: int
+    size: int
+    reason: str
+    torn: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.file}, byte {self.offset}: {self.reason} ({self.size} bytes are lost)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureInfo:
+    """What a file's header says. start: offset of the first block, in bytes."""
+
+    version: int
+    sync: bytes
+    start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A whole block: its records are data[0:], `count` of them. offset, end: where it stands."""
+
+    offset: int
+    end: int
+    count: int
+    data: bytes
+
+
+def captures_at(paths: Iterable[Path]) -> list[Path]:
+    """The capture files that paths stand for: a directory for all that are whole in it."""
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted(one for one in path.glob("*.avro") if not one.name.startswith("."))
+        found += inside if path.is_dir() else [path]
+    return found
+
+
+def capture_info(path: Path) -> CaptureInfo:
+    """The header of a capture. FileError where it is none, or one of a newer version."""
+    with path.open("rb") as file:
+        return _info(file, path)
+
+
+def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
+    """Every record of a capture in the order of the file, one block in memory at a time.
+
+    Raises FileError where there is no header to read by; all other damage is yielded.
+    """
+    with path.open("rb") as file:
+        info = _info(file, path)
+        decoder = RecordDecoder(info.version)
+        for block in read_blocks(file, path, info):
+            if isinstance(block, Damage):
+                yield block
+            else:
+                yield from _records(block, decoder, path)
+
+
+def read_blocks(file: BinaryIO, path: Path, info: CaptureInfo) -> Iterator[Block | Damage]:
+    """Every block, and what lies between them where they are not whole.
+
+    1. Read count and size; the block is whole where the sync marker stands behind it.
+    2. Where it is not, look for the next sync marker: a block begins there.
+    3. Where there is none, the file is torn.
+    """
+    end = path.stat().st_size
+    offset = info.start
+    while offset < end:
+        block = _block(file, offset, end, info.sync)
+        if block is not None:
+            yield block
+            offset = block.end
+            continue
+        found = _find(file, offset, info.sync)
+        if found is None:
+            reason = "the last block is not whole"
+            yield Damage(file=path, offset=offset, size=end - offset, reason=reason, torn=True)
+            return
+        size = found - offset
+        yield Damage(file=path, offset=offset, size=size, reason="no whole block")
+        offset = found
+
+
+def _info(file: BinaryIO, path: Path) -> CaptureInfo:
+    start = BytesIO(file.read(_HEADER_LIMIT))
+    if not start.getbuffer()[: len(MAGIC)] == MAGIC:
+        raise FileError("no capture: it does not begin as an Avro file does", file=path)
+    try:
+        header: Any = fastavro.schemaless_reader(start, HEADER, None)
+        meta = header["meta"]
+        version = int(meta[VERSION_KEY])
+        codec = meta.get("avro.codec", b"null").decode()
+    except KeyError:
+        raise FileError(f"no capture: its header has no {VERSION_KEY}", file=path) from None
+    except Exception as error:  # whatever fastavro makes of bytes that are no header
+        raise FileError("the header of the capture is not whole", file=path) from error
+    if not 1 <= version <= VERSION:
+        reason = f"capture version {version}, this kwire reads 1 to {VERSION}: use a newer kwire"
+        raise FileError(reason, file=path)
+    if codec != "null":
+        raise FileError(f"codec {codec!r}: captures are not compressed", file=path)
+    return CaptureInfo(version=version, sync=header["sync"], start=start.tell())
+
+
+def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
+    file.seek(offset)
+    head = file.read(_HEAD_SIZE)
+    if (count := read_long(head, 0)) is None or (size := read_long(head, count[1])) is None:
+        return None
+    start = offset + size[1]
+    stop = start + size[0]
+    if count[0] < 0 or not 0 <= size[0] <= BLOCK_LIMIT or stop + SYNC_SIZE > end:
+        return None
+    file.seek(start)
+    data = file.read(size[0])
+    if file.read(SYNC_SIZE) != sync:
+        return None
+    return Block(offset=offset, end=stop + SYNC_SIZE, count=count[0], data=data)
+
+
+def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
+    """Where the next block begins: behind the next sync marker."""
+    file.seek(offset)
+    kept = b""
+    while chunk := file.read(_CHUNK):
+        window = kept + chunk
+        place = window.find(sync)
+        if place >= 0:
+            return offset + place + SYNC_SIZE
+        kept = window[-SYNC_SIZE + 1 :]
+        offset += len(window) - len(kept)
+    return None
+
+
+def _records(block: Block, decoder: RecordDecoder, path: Path) -> Iterator[CaptureRecord | Damage]:
+    position = 0
+    first = block.end - SYNC_SIZE - len(block.data)
+    for _ in range(block.count):
+        try:
+            record, position = decoder.decode(block.data, position)
+        except BadRecord as bad:
+            end = len(block.data) if bad.end is None else bad.end
+            size = end - position
+            yield Damage(file=path, offset=first + position, size=size, reason=str(bad))
+            position = end
+            if bad.end is None:
+                return
+        else:
+            yield record
+    if rest := len(block.data) - position:
+        reason = "bytes behind the last record of a block"
+        yield Damage(file=path, offset=first + position, size=rest, reason=reason)

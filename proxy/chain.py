@@ -1,0 +1,160 @@
+"""The filters of a proxy, and which of their methods want what: known before traffic starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import isawaitable
+from typing import Any
+
+from kwire.errors import InvalidValue, KwireError
+from kwire.index import APIS
+from kwire.registry import message
+from kwire.versions import Versions
+from proxy.filter import Delay, Drop, Filter, Pause, Said, Verdict
+from proxy.framer import Direction
+
+_GENERAL = ("on_connect", "on_request", "on_response")
+_ALL = Versions("0+")
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_API_OF = {_WORDS.sub("_", name).lower(): key for key, name in APIS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One method of one filter."""
+
+    filter: Filter
+    method: Callable[..., Said]
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: the filter and the method."""
+        return f"{self.filter.name}.{self.method.__name__}"
+
+
+Failed = Callable[[Handler, Exception], None]
+"""Takes what a filter raised."""
+
+
+class Filters:
+    """Filters in their order: requests meet them first to last, responses last to first.
+
+    They may be replaced while traffic flows: each message meets those of its moment. drop_on_error:
+    a message that a broken filter failed on is dropped, and not sent on as it came.
+    Raises InvalidValue where a method's name is no message's.
+    """
+
+    def __init__(self, filters: Iterable[Filter] = (), *, drop_on_error: bool = False) -> None:
+        self.drop_on_error = drop_on_error
+        self._reported: set[tuple[str, type]] = set()
+        self.replace(filters)
+
+    def replace(self, filters: Iterable[Filter]) -> None:
+        """Use these from now on. Raises like the class, and keeps those it had then."""
+        filters = tuple(filters)
+        methods = [_methods(one) for one in filters]
+        self._filters = filters
+        self._methods = methods
+        self._cache: dict[tuple[int, int, Direction], tuple[Handler, ...]] = {}
+        self._reported.clear()
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """Those in use."""
+        return self._filters
+
+    @property
+    def connecting(self) -> tuple[Handler, ...]:
+        """What is to be asked when a client connects."""
+        return tuple(
+            Handler(one, one.on_connect)
+            for one in self._filters
+            if type(one).on_connect is not Filter.on_connect
+        )
+
+    def handlers(self, key: int, version: int, direction: Direction) -> tuple[Handler, ...]:
+        """The methods that want such a message; none for what no schema has."""
+        wanted = (key, version, direction)
+        found = self._cache.get(wanted)
+        if found is None:
+            found = tuple(self._find(*wanted)) if _exists(key, version) else ()
+            if len(self._cache) < 10_000:  # keys and versions are a peer's word
+                self._cache[wanted] = found
+        return found
+
+    def report(self, handler: Handler, error: Exception) -> str:
+        """The sentence about an error that has not been told before, else nothing."""
+        what = (handler.name, type(error))
+        if what in self._reported:
+            return ""
+        self._reported.add(what)
+        fate = "dropped" if self.drop_on_error else "sent on as it came"
+        said = f"{type(error).__name__}: {error}"
+        return f"{handler.name} failed, the message is {fate}: {said}; told once"
+
+    def _find(self, key: int, version: int, direction: Direction) -> Iterable[Handler]:
+        ordered = list(zip(self._filters, self._methods, strict=True))
+        for one, methods in ordered if direction is Direction.REQUEST else reversed(ordered):
+            for name in (f"on_{direction.value}", f"{key} {direction.value}"):
+                method = methods.get(name)
+                if method is None or version not in getattr(method, "versions", _ALL):
+                    continue
+                if name not in _GENERAL or one.wants(key, version, direction):
+                    yield Handler(one, method)
+
+
+async def through(
+    handlers: Sequence[Handler], arguments: Sequence[Any], filters: Filters, failed: Failed
+) -> tuple[str, Verdict]:
+    """What becomes of a message: the filter that decided, and its action; None to send it on."""
+    for handler in handlers:
+        try:
+            said = handler.method(*arguments)
+            verdict: Verdict = await said if isawaitable(said) else said
+        except Exception as error:
+            failed(handler, error)
+            if filters.drop_on_error:
+                return handler.filter.name, Drop()
+            continue
+        while isinstance(verdict, Delay):
+            if len(arguments) > 1:
+                arguments[1].note(f"delayed {verdict.seconds:g} s by {handler.filter.name}")
+            await Pause(verdict.seconds)
+            verdict = verdict.then
+        if verdict is not None:
+            return handler.filter.name, verdict
+    return "", None
+
+
+def _methods(one: Filter) -> dict[str, Callable[..., Said]]:
+    """The methods by what they want: `on_request`, or `1 response` for on_fetch_response."""
+    unknown = set(one.apis or ()) - set(APIS.values())
+    if unknown:
+        raise InvalidValue(f"{one.name}: no API is called {min(unknown)!r}")
+    found = {}
+    for name in dir(one):
+        if name in _GENERAL and getattr(type(one), name) is not getattr(Filter, name):
+            found[name] = getattr(one, name)
+        elif name.startswith("on_") and name not in _GENERAL:
+            found[_wanted(one, name)] = getattr(one, name)
+    return found
+
+
+def _wanted(one: Filter, name: str) -> str:
+    api, _, kind = name.removeprefix("on_").rpartition("_")
+    if api in _API_OF and kind in ("request", "response"):
+        return f"{_API_OF[api]} {kind}"
+    names = [f"on_{api}_{kind}" for api in _API_OF for kind in ("request", "response")]
+    close = get_close_matches(name, names, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise InvalidValue(f"{one.name}.{name} is named after no message{hint}")
+
+
+def _exists(key: int, version: int) -> bool:
+    try:
+        return version in message(f"{APIS[key]}Request").versions
+    except (KeyError, KwireError):
+        return False

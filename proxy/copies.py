@@ -1,0 +1,78 @@
+"""Copies of tapped frames while they pass, within a limit for each frame and one for all."""
+
+from __future__ import annotations
+
+COPY_LIMIT = 4 * 1024 * 1024
+"""Bytes of one frame that are copied by default; the rest of a longer one only passes."""
+
+MEMORY_LIMIT = 64 * 1024 * 1024
+"""Bytes that all unfinished copies of a proxy may hold by default."""
+
+
+class Copies:
+    """The memory that copies share, from a frame's first byte until its flow has ended.
+
+    held: bytes in use. dropped: copies given up because the limit was reached.
+    """
+
+    __slots__ = ("_memory_limit", "copy_limit", "dropped", "held")
+
+    def __init__(self, copy_limit: int = COPY_LIMIT, memory_limit: int = MEMORY_LIMIT) -> None:
+        self._memory_limit = memory_limit
+        self.copy_limit = copy_limit
+        self.held = 0
+        self.dropped = 0
+
+    def take(self, size: int) -> bool:
+        """Ask for room; False when there is none left."""
+        if self.held + size > self._memory_limit:
+            return False
+        self.held += size
+        return True
+
+    def give_back(self, size: int) -> None:
+        """Return room."""
+        self.held -= size
+
+
+class Copy:
+    """The copy of one frame, piece by piece as it passes, without the size that precedes it."""
+
+    __slots__ = ("_copies", "_pieces", "_room", "_size", "dropped")
+
+    def __init__(self, copies: Copies) -> None:
+        self._copies = copies
+        self._pieces: list[bytes] = []
+        self._room = copies.copy_limit
+        self._size = 0
+        self.dropped = False
+
+    def add(self, chunk: bytes, start: int, end: int) -> None:
+        """The frame goes on with chunk[start:end]; its first piece begins with the size."""
+        if not self._pieces:
+            start += 4
+        piece = chunk[start : min(end, start + self._room)]
+        if self.dropped or (self._pieces and not piece):
+            return
+        if self._copies.take(len(piece)):
+            self._pieces.append(piece)
+            self._room -= len(piece)
+            self._size += len(piece)
+        else:
+            self._drop()
+
+    def finish(self) -> bytes | None:
+        """What was copied, None where it was dropped; its room is for the taker to give back."""
+        pieces = self._pieces
+        return None if self.dropped else pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def abandon(self) -> None:
+        """The frame will not end: its room is free again."""
+        if not self.dropped:
+            self._copies.give_back(self._size)
+
+    def _drop(self) -> None:
+        self._copies.give_back(self._size)
+        self._copies.dropped += 1
+        self._pieces = [b""]
+        self.dropped = True

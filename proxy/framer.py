@@ -1,0 +1,334 @@
+"""Follows the frames in the bytes that pass, one framer for each direction of a connection.
+
+The state is how many bytes of the current frame are left, and its head where that came in pieces.
+A frame is passed or tapped. Without filters no byte is changed and none waits: what `feed` takes is
+what it returns. Where there are filters a gate stands behind the framer and keeps the frames that
+they want: `feed` then returns what may pass now.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from kwire.errors import KwireError
+from kwire.frames import FRAME_LIMIT
+from kwire.registry import request
+from proxy.copies import Copies, Copy
+from proxy.flow import Ending, Flow
+from proxy.heads import REQUEST, RESPONSE, SIZE, WHOLE, More, tail
+from proxy.pairing import Pairing
+
+if TYPE_CHECKING:
+    from proxy.gate import Gate
+    from proxy.hold import Hold
+
+_PRODUCE, _CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE = 0, 7, 17
+_CAREFUL = frozenset({_PRODUCE, _CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE})
+_LEAST_REQUEST = REQUEST.size - SIZE.size
+_LEAST_RESPONSE = RESPONSE.size - SIZE.size
+_DELIVERED = (Ending.ANSWERED, Ending.LOST)
+_NO_RESPONSE = Ending.NO_RESPONSE
+
+
+class Direction(Enum):
+    """Which way a frame goes."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+
+
+class Interest(Enum):
+    """What is to happen to a frame: pass, or pass and be copied."""
+
+    PASS = "pass"
+    TAP = "tap"
+
+
+_PASS, _TAP = Interest.PASS, Interest.TAP  # an enum's members are slow to look up
+_REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
+
+
+class Wants(Protocol):
+    """Says what is to happen to the frames of an API, version and direction."""
+
+    def __call__(self, key: int, version: int, direction: Direction, /) -> Interest: ...
+
+
+class Framer:
+    """What both directions have in common.
+
+    passed: bytes so far. frames: how many have begun. lost: whether what passes are no frames; it
+    is not looked at any more then.
+    """
+
+    def __init__(
+        self, pairing: Pairing, wants: Wants, copies: Copies, limit: int = FRAME_LIMIT
+    ) -> None:
+        self._pairing = pairing
+        self._wants = wants
+        self._copies = copies
+        self._limit = limit
+        self._head = bytearray()
+        self._need = 0
+        self._left = 0
+        self._flow: Flow | None = None
+        self._copy: Copy | None = None
+        self._hold: Hold | None = None
+        self._gate: Gate | None = None
+        self.passed = 0
+        self.frames = 0
+        self.lost = False
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a frame has begun and not ended."""
+        return self._left > 0 or len(self._head) > 0
+
+    def feed(self, chunk: bytes, at: float, now: float) -> bytes:
+        """Bytes have come; returns those to send on. at: Unix seconds; now: of a steady clock."""
+        position, end = 0, len(chunk)
+        self.passed += end
+        while position < end and not self.lost:
+            if self._left:
+                position = self._advance(chunk, position, min(position + self._left, end))
+            elif self._head:
+                position = self._assemble(chunk, position, at, now)
+            elif need := self._open(chunk, position, at, now):
+                self._need = need
+                self._head += chunk[position:]
+                position = end
+        return chunk if self._gate is None else self._let_through(self._gate, chunk, position)
+
+    def close(self) -> None:
+        """No more bytes will come. A copy that is not finished is given up."""
+        if self._copy is not None:
+            self._copy.abandon()
+            self._copy = None
+
+    def hold(self, hold: Hold) -> None:
+        """Let filters see what they want; before the first byte."""
+        raise NotImplementedError
+
+    def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
+        """A frame begins at `start`: the bytes its head needs if they are not all there, or 0."""
+        raise NotImplementedError
+
+    def _end(self, flow: Flow, copy: bytes | None) -> None:
+        """The last byte of a flow's frame has passed."""
+        raise NotImplementedError
+
+    def _advance(self, chunk: bytes, start: int, end: int) -> int:
+        if self._copy is not None:
+            self._copy.add(chunk, start, end)
+        self._left -= end - start
+        if self._hold is not None:
+            self._advance_held(self._hold, chunk, start, end)
+        elif not self._left and self._flow is not None:
+            self._finish(self._flow)
+        return end
+
+    def _advance_held(self, hold: Hold, chunk: bytes, start: int, end: int) -> None:
+        """The same where there are filters: behind a frame what they want to send has its turn."""
+        assert self._gate is not None
+        self._gate.add(chunk, start, end)
+        if not self._left:
+            if self._flow is not None:
+                self._finish(self._flow)
+            self._gate.ended()
+            hold.answer_in_turn()
+
+    def _let_through(self, gate: Gate, chunk: bytes, position: int) -> bytes:
+        """What the gate lets pass of a chunk; what is no frame passes it whole."""
+        if self.lost:
+            head = bytes(self._head)
+            self._head.clear()
+            gate.add(head, 0, len(head))
+            gate.add(chunk, position, len(chunk))
+        return gate.take()
+
+    def _assemble(self, chunk: bytes, start: int, at: float, now: float) -> int:
+        missing = self._need - len(self._head)
+        piece = chunk[start : start + missing]
+        self._head += piece
+        if len(piece) == missing:
+            head = bytes(self._head)
+            self._need = self._open(head, 0, at, now)
+            if not self._need and not self.lost:
+                self._head.clear()
+                self._advance(head, 0, len(head))
+        return start + len(piece)
+
+    def _finish(self, flow: Flow) -> None:
+        copy = self._copy
+        self._flow = self._copy = None
+        if copy is not None and copy.dropped:
+            flow.problems.append("not copied: the memory for copies is used up")
+        data = None if copy is None else copy.finish()
+        if self._gate is not None and self._gate.holding:
+            self._gate.whole(partial(self._end, flow, data))
+        else:
+            self._end(flow, data)
+
+    def _lose(self, size: int, at: float) -> None:
+        self.lost = True
+        text = f"{_strange(size)}, 1 to {self._limit} allowed; from here on bytes only pass"
+        self._pairing.unreadable(text, at)
+
+    def _follow(self, size: int, flow: Flow | None, direction: Direction) -> None:
+        self.frames += 1
+        self._left = size + SIZE.size
+        self._flow = flow
+        if flow is not None and self._wants(flow.key, flow.version, direction) is _TAP:
+            self._copy = Copy(self._copies)
+        if self._gate is not None:
+            self._gate.begin(flow, size)
+
+
+class RequestFramer(Framer):
+    """The direction from the client to the node."""
+
+    _last_client_id = (b"", "")
+
+    def hold(self, hold: Hold) -> None:
+        """Let filters see what they want; before the first byte."""
+        self._hold, self._gate = hold, hold.requests
+
+    def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
+        stop = len(chunk)
+        if stop - start >= WHOLE.size and self._open_usual(chunk, start, at, now):
+            return 0
+        if stop - start < SIZE.size:
+            return SIZE.size
+        (size,) = SIZE.unpack_from(chunk, start)
+        if self._pairing.tokens and 0 <= size <= self._limit:
+            return self._open_token(chunk, start, size, at, now)
+        if not 0 < size <= self._limit:
+            self._lose(size, at)
+        elif size < _LEAST_REQUEST:
+            self._pairing.unreadable(f"a request of {size} bytes, {_LEAST_REQUEST} needed", at)
+            self._follow(size, None, _REQUEST)
+        else:
+            return self._open_request(chunk, start, at, now)
+        return 0
+
+    def _open_usual(self, chunk: bytes, start: int, at: float, now: float) -> bool:
+        """The common case, for speed: a whole head, a client id, nothing that needs more care."""
+        size, key, version, correlation_id, length = WHOLE.unpack_from(chunk, start)
+        begin = start + WHOLE.size
+        if (
+            not WHOLE.size - SIZE.size <= size <= self._limit
+            or not 0 <= length <= min(size - WHOLE.size + SIZE.size, len(chunk) - begin, 255)
+            or key in _CAREFUL
+            or self._pairing.tokens
+        ):
+            return False
+        raw = chunk[begin : begin + length]
+        if raw != self._last_client_id[0]:
+            self._last_client_id = (raw, raw.decode("utf-8", "backslashreplace"))
+        head = (key, version, correlation_id)
+        flow = self._pairing.ask(head, self._last_client_id[1], size, at, now)
+        self._follow(size, flow, _REQUEST)
+        return True
+
+    def _open_request(self, chunk: bytes, start: int, at: float, now: float) -> int:
+        if len(chunk) - start < REQUEST.size:
+            return REQUEST.size
+        size, key, version, correlation_id = REQUEST.unpack_from(chunk, start)
+        try:
+            client_id, acks, problem = tail(chunk, start, len(chunk), size, key, version)
+        except More as more:
+            return more.need
+        head = (key, version, correlation_id)
+        flow = self._pairing.ask(head, client_id, size, at, now, answered=acks != 0)
+        if problem:
+            flow.problems.append(problem)
+        if key == _SASL_HANDSHAKE and version == 0:
+            self._pairing.tokens = True
+        self._follow(size, flow, _REQUEST)
+        return 0
+
+    def _open_token(self, chunk: bytes, start: int, size: int, at: float, now: float) -> int:
+        """Bare SASL tokens follow SaslHandshake v0 until a request does: secrets, never read."""
+        if size >= _LEAST_REQUEST:
+            if len(chunk) - start < REQUEST.size:
+                return REQUEST.size
+            if _is_request(chunk, start):
+                self._pairing.tokens = False
+                self._pairing.token_responses = 0
+                return self._open_request(chunk, start, at, now)
+        self._pairing.token_responses += 1
+        self._follow(size, None, _REQUEST)
+        return 0
+
+    def _end(self, flow: Flow, copy: bytes | None) -> None:
+        if flow.ending in _DELIVERED:  # before its request was whole: nobody waits for the copy
+            self._copies.give_back(len(copy or b""))
+            return
+        flow.request_copy = copy
+        if flow.ending is _NO_RESPONSE:
+            self._pairing.end(flow)
+
+
+class ResponseFramer(Framer):
+    """The direction from the node to the client."""
+
+    def hold(self, hold: Hold) -> None:
+        """Let filters see what they want; before the first byte."""
+        self._hold, self._gate = hold, hold.responses
+
+    def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
+        stop = len(chunk)
+        if stop - start < SIZE.size:
+            return SIZE.size
+        (size,) = SIZE.unpack_from(chunk, start)
+        if self._pairing.awaits_token and 0 <= size <= self._limit:
+            self._pairing.token_responses -= 1
+            self._follow(size, None, _RESPONSE)
+        elif not 0 < size <= self._limit:
+            self._lose(size, at)
+        elif size < _LEAST_RESPONSE:
+            self._pairing.unreadable(f"a response of {size} bytes, {_LEAST_RESPONSE} needed", at)
+            self._follow(size, None, _RESPONSE)
+        elif stop - start < RESPONSE.size:
+            return RESPONSE.size
+        else:
+            _, correlation_id = RESPONSE.unpack_from(chunk, start)
+            flow = None if self._hold is None else self._hold.own(correlation_id, size, now)
+            if flow is None:
+                flow = self._pairing.answer(correlation_id, size, at, now)
+            self._follow(size, flow, _RESPONSE)
+        return 0
+
+    def _end(self, flow: Flow, copy: bytes | None) -> None:
+        flow.response_copy = copy
+        self._pairing.end(flow)
+
+
+def tap_everything(key: int, version: int, direction: Direction) -> Interest:
+    """Copy every frame."""
+    return _TAP
+
+
+def pass_everything(key: int, version: int, direction: Direction) -> Interest:
+    """Copy nothing: flows have sizes and times only."""
+    return _PASS
+
+
+def _is_request(chunk: bytes, start: int) -> bool:
+    """Whether the bytes are the head of a request that exists, in a version that exists."""
+    _, key, version, _ = REQUEST.unpack_from(chunk, start)
+    try:
+        return version in request(key).versions
+    except KwireError:
+        return False
+
+
+def _strange(size: int) -> str:
+    first = size.to_bytes(4, "big", signed=True)
+    if first[:2] == b"\x16\x03":
+        return "a TLS record where the size of a frame should be"
+    if first.isalpha() or first == b"GET ":
+        return f"text, {first.decode()!r}, where the size of a frame should be"
+    return f"a frame of {size} bytes"

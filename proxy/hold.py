@@ -1,0 +1,279 @@
+"""Holds the frames of one connection that filters want, and does what the filters say.
+
+1. A whole frame is decoded; what cannot be decoded is sent on as it came, with the flow saying so.
+2. The filters see it, in turn. It waits where they wait, and all behind it on the connection waits,
+   since Kafka's clients and nodes rely on the order.
+3. It is sent on, as it came unless it was changed; or answered, dropped, cut off, kept for ever.
+An answer of a filter's waits for the answers to earlier requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, cast
+
+from kwire.declaration import Request, Response
+from kwire.errors import KwireError, LocalError
+from kwire.frames import encode_request, encode_response
+from proxy.chain import Filters, Handler, through
+from proxy.copies import Copies
+from proxy.filter import Answer, Ask, Call, Close, Drop, Pause, Stall, Until, Verdict
+from proxy.flow import Ending, Flow, Kind
+from proxy.framer import Direction
+from proxy.gate import Gate, Hands, Held
+from proxy.heads import SIZE
+from proxy.pairing import Pairing
+from proxy.whole import Whole, take_apart
+
+OWN_CLIENT_ID = "kwire-proxy"
+"""The client id of requests that filters send."""
+
+_LOWEST_ID = -(1 << 31)
+_REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
+_Coroutine = Coroutine[Any, Any, tuple[str, Verdict]]
+
+ENCODING = (KwireError, TypeError, AttributeError, ValueError, OverflowError)
+"""What engines raise for values of the wrong type or size, which a filter may leave."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """The filters at work on a frame, and what to do when they have decided."""
+
+    held: Held
+    work: _Coroutine
+    decided: Callable[[str, Verdict], None]
+
+
+class Hold:
+    """Both gates of a connection and the filters between them.
+
+    memory: what held frames may take; its copy_limit is the longest one. begin: before any byte.
+    """
+
+    def __init__(self, filters: Filters, pairing: Pairing, memory: Copies) -> None:
+        self._filters = filters
+        self._pairing = pairing
+        self._local: dict[Flow, bytes] = {}
+        self._own: dict[int, tuple[Flow, Callable[[Whole], None]]] = {}
+        self._numbers = count(_LOWEST_ID)
+        self._connecting: Held | None = None
+        self.requests = Gate(_REQUEST, memory, self._wants_request, self._judge_request)
+        self.responses = Gate(_RESPONSE, memory, self._wants_response, self._judge_response)
+
+    def begin(self, hands: Hands) -> None:
+        """These hands move the bytes from now on."""
+        self._hands = self.requests.hands = self.responses.hands = hands
+
+    def connect(self, then: Callable[[], None]) -> None:
+        """A client is here; `then` is called when the filters let it through to the node."""
+        handlers = self._filters.connecting
+        if not handlers:
+            then()
+            return
+        connection = self._pairing.connection
+        flow = Flow(connection, -1, 0, 0, None, connection.at, 0.0, 0)
+        self._connecting = held = Held(flow, [])
+        work = through(handlers, (connection,), self._filters, self._failed)
+        self._step(_Run(held, work, lambda name, verdict: self._let(name, verdict, then)))
+
+    def own(self, correlation_id: int, size: int, now: float) -> Flow | None:
+        """The flow of a filter's own request, where this response is its answer."""
+        found = self._own.get(correlation_id)
+        if found is None:
+            return None
+        flow = found[0]
+        flow.answered, flow.response_size = now, size
+        return flow
+
+    def answer_in_turn(self) -> None:
+        """Send the filters' answers whose turn has come."""
+        while self.responses.between and (flow := self._pairing.first) in self._local:
+            assert flow is not None
+            frame = self._local.pop(flow)
+            self._pairing.remove(flow)
+            flow.answered = self._hands.clock()
+            flow.response_size = len(frame) - SIZE.size
+            self._pairing.end(flow)
+            self.responses.append(frame)
+
+    def close(self) -> None:
+        """The connection is gone."""
+        if self._connecting is not None:
+            self._connecting.give_up()
+        self.requests.close()
+        self.responses.close()
+        for flow, _ in self._own.values():
+            self._pairing.lose(flow, "the connection ended")
+        self._own.clear()
+
+    def _let(self, name: str, verdict: Verdict, then: Callable[[], None]) -> None:
+        self._connecting = None
+        if isinstance(verdict, Close | Drop | Answer):
+            self._hands.cut(f"refused by {name}")
+        elif verdict is None:
+            then()
+
+    def _wants_request(self, flow: Flow) -> bool:
+        return bool(self._filters.handlers(flow.key, flow.version, _REQUEST))
+
+    def _wants_response(self, flow: Flow) -> bool:
+        own = flow.correlation_id in self._own and self._own[flow.correlation_id][0] is flow
+        return own or bool(self._filters.handlers(flow.key, flow.version, _RESPONSE))
+
+    def _judge_request(self, held: Held) -> None:
+        self._judge(held, _REQUEST)
+
+    def _judge_response(self, held: Held) -> None:
+        flow = held.flow
+        found = self._own.get(flow.correlation_id)
+        if found is None or found[0] is not flow:
+            self._judge(held, _RESPONSE)
+            return
+        del self._own[flow.correlation_id]
+        frame = b"".join(held.pieces)
+        self.responses.release(held, b"")
+        try:
+            found[1](take_apart(frame, flow, _RESPONSE))
+        except KwireError as error:
+            self._hands.cut(f"the answer to a filter's own {flow.api} cannot be decoded: {error}")
+
+    def _judge(self, held: Held, direction: Direction) -> None:
+        """Decode, and let the filters see it."""
+        flow, frame = held.flow, b"".join(held.pieces)
+        gate = self._gate(direction)
+        try:
+            whole = take_apart(frame, flow, direction)
+        except KwireError as error:
+            flow.problems.append(f"not filtered: {error}")
+            gate.release(held, frame)
+            return
+        call = Call(flow, len(frame), self._hands.clock())
+        if direction is _REQUEST:
+            flow.asked_body = whole.body
+        else:
+            call.request = cast(Request | None, flow.asked_body)
+        broken: list[Handler] = []
+
+        def failed(handler: Handler, error: Exception) -> None:
+            broken.append(handler)
+            self._failed(handler, error, flow)
+
+        handlers = self._filters.handlers(flow.key, flow.version, direction)
+        work = through(handlers, (whole.body, call), self._filters, failed)
+
+        def decided(name: str, verdict: Verdict) -> None:
+            self._decided(held, direction, whole, name, verdict, bool(broken))
+
+        self._step(_Run(held, work, decided))
+
+    def _step(self, run: _Run, value: Any = None, error: Exception | None = None) -> None:
+        """Let the filters run until they wait for something, or have decided."""
+        run.held.timer = None
+        run.held.coroutine = run.work
+        try:
+            step = run.work.send(value) if error is None else run.work.throw(error)
+            while not isinstance(step, Pause | Ask | Until):
+                wrong = "a filter can await call.pause, call.ask and call.until, nothing else"
+                step = run.work.throw(LocalError(wrong))
+        except StopIteration as stop:
+            run.held.coroutine = None
+            run.decided(*stop.value)
+            return
+        if isinstance(step, Ask):
+            self._ask(step, run)
+        elif isinstance(step, Until):
+            step.begin(lambda value: self._step(run, value))
+        else:
+            run.held.timer = self._hands.later(max(step.seconds, 0.0), lambda: self._step(run))
+
+    def _ask(self, ask: Ask, run: _Run) -> None:
+        """Send a filter's own request, with a correlation id that the client does not use."""
+        number = next(n for n in self._numbers if not self._pairing.awaits(n))
+        try:
+            frame = encode_request(
+                ask.request, ask.version, correlation_id=number, client_id=OWN_CLIENT_ID
+            )
+        except ENCODING as error:
+            self._step(run, error=error)
+            return
+        now, of = self._hands.clock(), run.held.flow
+        head = (type(ask.request).key or 0, ask.version, number)
+        at = of.at + now - of.asked
+        flow = Flow(of.connection, *head, OWN_CLIENT_ID, at, now, len(frame) - SIZE.size)
+        flow.notes += ("asked by a filter",)
+        self._own[number] = flow, lambda whole: self._step(run, whole.body)
+        self.requests.insert(frame)
+
+    def _decided(
+        self,
+        held: Held,
+        direction: Direction,
+        whole: Whole,
+        name: str,
+        verdict: Verdict,
+        broken: bool,
+    ) -> None:
+        flow, gate = held.flow, self._gate(direction)
+        match verdict:
+            case None:
+                gate.release(held, self._to_send(flow, whole, broken))
+            case Close():
+                flow.notes += (f"closed by {name}",)
+                self._hands.cut(f"closed by {name}")
+            case Stall():
+                flow.notes += (f"stalled by {name}",)
+            case Drop():
+                flow.notes += (f"{direction.value} dropped by {name}",)
+                gate.release(held, b"")
+                self._drop(flow, direction, name)
+            case Answer():
+                self._answer(held, direction, verdict.response, name)
+
+    def _to_send(self, flow: Flow, whole: Whole, broken: bool) -> bytes:
+        if broken:
+            return whole.frame
+        try:
+            frame = whole.encode()
+        except ENCODING as error:
+            flow.problems.append(f"sent on as it came: what the filters left is none: {error}")
+            return whole.frame
+        if frame is not whole.frame:
+            flow.notes += ("changed by a filter",)
+        return frame
+
+    def _drop(self, flow: Flow, direction: Direction, name: str) -> None:
+        if direction is _REQUEST and flow.ending is Ending.PENDING:
+            self._pairing.remove(flow)
+            self._pairing.lose(flow, f"the request was dropped by {name}")
+            self.answer_in_turn()
+
+    def _answer(self, held: Held, direction: Direction, response: Response, name: str) -> None:
+        flow, gate = held.flow, self._gate(direction)
+        flow.notes += (f"answered by {name}",)
+        try:
+            frame = encode_response(response, flow.version, correlation_id=flow.correlation_id)
+        except ENCODING as error:
+            flow.problems.append(f"sent on as it came: the answer of {name} is none: {error}")
+            gate.release(held, b"".join(held.pieces))
+            return
+        if direction is _RESPONSE:
+            gate.release(held, frame)
+            return
+        gate.release(held, b"")
+        if flow.ending is Ending.PENDING:
+            self._local[flow] = frame
+            self.answer_in_turn()
+
+    def _failed(self, handler: Handler, error: Exception, flow: Flow | None = None) -> None:
+        if flow is not None:
+            flow.problems.append(f"{handler.name} failed: {type(error).__name__}: {error}")
+        if said := self._filters.report(handler, error):
+            where = "" if flow is None else f"{flow.api} v{flow.version}: "
+            at = self._pairing.connection.at if flow is None else flow.at
+            self._pairing.tell(Kind.FILTER_FAILED, f"{where}{said}", at)
+
+    def _gate(self, direction: Direction) -> Gate:
+        return self.requests if direction is _REQUEST else self.responses

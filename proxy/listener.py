@@ -1,0 +1,63 @@
+"""Where the proxy listens, what is behind it, and how long it waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from kwire.errors import InvalidValue
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host and a port, written `host:port`; an IPv6 host in brackets."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `host:port`; InvalidValue where it is not one."""
+        host, colon, port = text.rpartition(":")
+        if not (colon and host and port.isdecimal() and int(port) < 1 << 16):
+            raise InvalidValue(f"{text!r} is no address: write host:port, such as localhost:9093")
+        return cls(host.removeprefix("[").removesuffix("]"), int(port))
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """One node and the address at which the proxy stands in front of it.
+
+    node_id: None where it is not known. listen: port 0 lets the system choose one, which
+    `Proxy.listen` returns.
+    """
+
+    node_id: int | None
+    upstream: Address
+    listen: Address = field(default_factory=lambda: Address("127.0.0.1", 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long the proxy waits, in seconds.
+
+    connect: for the node to accept. first_frame: for a client's first request to begin. progress:
+    for `step` more bytes of a frame that has begun, or its end, while nobody holds them back. idle:
+    for any byte (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on.
+    """
+
+    connect: float = 10.0
+    first_frame: float = 30.0
+    progress: float = 30.0
+    step: int = 1024
+    idle: float = 600.0
+    drain: float = 30.0
+
+    @property
+    def tick(self) -> float:
+        """How often connections are checked."""
+        shortest = min(self.first_frame, self.progress, self.idle, self.drain)
+        return max(0.01, min(1.0, shortest / 4))

@@ -1,0 +1,41 @@
+"""What is never shown: SASL tokens, delegation token HMACs, SCRAM secrets, sensitive configs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from kwire.declaration import Group
+from proxy.walk import scalars
+
+SECRET_FIELDS = frozenset(
+    {"auth_bytes", "hmac", "salt", "salted_password", "stored_key", "server_key"}
+)
+"""Fields that hold a secret in every message they occur in (KIP-48, KIP-84, KIP-152, KIP-554)."""
+
+_SENSITIVE_CONFIG = re.compile(
+    r"password|passphrase|secret|credential|jaas|token|assertion|private\.?key"
+    r"|keystore\.(key|certificate)|truststore\.certificates|signature",
+    re.IGNORECASE,
+)
+"""Names of configs of Kafka's type PASSWORD, and of what plugins are likely to keep secret."""
+
+
+def is_secret(group: Group, field: str) -> bool:
+    """Whether a field of this struct must not be shown."""
+    if field in SECRET_FIELDS:
+        return True
+    return field in ("value", "synonyms") and _is_sensitive_config(group)
+
+
+def holds_secrets(message: Group) -> bool:
+    """Whether there is a secret field in a message, so that its unknown tags may be secrets too."""
+    return any(name in SECRET_FIELDS for _, name, _ in scalars(message))
+
+
+def _is_sensitive_config(group: Group) -> bool:
+    if getattr(group, "is_sensitive", False):
+        return True
+    name: Any = getattr(group, "name", None)
+    of_config = "Config" in type(group).__name__
+    return of_config and isinstance(name, str) and bool(_SENSITIVE_CONFIG.search(name))

@@ -1,0 +1,58 @@
+"""Sets a field of a message by its path; where arrays are on the way, in each of their elements."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from kwire.declaration import Declared, Group
+from kwire.errors import InvalidValue
+from kwire.ids import parse_uuid
+from kwire.index import APIS
+from kwire.nodes import ArrayOf, Nullable, StructOf
+from kwire.registry import request, response
+from proxy.framer import Direction
+from proxy.language import Expression
+
+
+def patch(message: Group, path: str, value: Any) -> bool:
+    """Set it; whether it was anywhere. Raises InvalidValue where there is no such field."""
+    name, _, rest = path.partition(".")
+    if name not in type(message).fields:
+        raise InvalidValue(f"{type(message).__name__} has no field {name!r}")
+    found = getattr(message, name)
+    if not rest:
+        setattr(message, name, _as(found, value))
+        return True
+    inner = found if isinstance(found, list) else [found]
+    placed = [patch(one, rest, value) for one in inner if isinstance(one, Group)]
+    return any(placed)
+
+
+def reachable(path: str, match: Expression, direction: Direction) -> bool:
+    """Whether a message that may match has such a field, in any version."""
+    for key in APIS:
+        kind = request(key) if direction is Direction.REQUEST else response(key)
+        possible = any(match.static(key, version) is not False for version in kind.versions)
+        if possible and _has(kind, path):
+            return True
+    return False
+
+
+def _has(kind: Declared, path: str) -> bool:
+    name, _, rest = path.partition(".")
+    field = kind.fields.get(name)
+    if field is None or not rest:
+        return field is not None
+    node = field.node.inner if isinstance(field.node, Nullable) else field.node
+    node = node.element if isinstance(node, ArrayOf) else node
+    return isinstance(node, StructOf) and _has(cast(Declared, node.cls), rest)
+
+
+def _as(old: Any, value: Any) -> Any:
+    """The value in the type of the field; what YAML cannot write is a string there."""
+    if isinstance(old, UUID) and isinstance(value, str):
+        return parse_uuid(value)
+    if isinstance(old, bytes) and isinstance(value, str):
+        return bytes.fromhex(value)
+    return value

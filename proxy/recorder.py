@@ -1,0 +1,152 @@
+"""Records what passes: a sink that queues, and a thread that masks secrets, encodes and writes.
+
+A disk that is full or slow costs the recording, never the traffic.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from threading import Event as Signal
+from threading import Thread
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+from kwire.capture import CannotRecord, CaptureFiles, RecordEncoder
+from kwire.ids import uuid_text
+from proxy.flow import Event
+from proxy.records import event_records
+
+logger = logging.getLogger(__name__)
+
+QUEUE_LIMIT = 64 * 1024 * 1024
+"""Bytes of events that may wait to be written, by default."""
+
+FLUSH_SECONDS = 5.0
+"""Seconds after which a block is written though it is not full: what a crash may cost."""
+
+_WAKE = 256 * 1024
+_PAUSE = 0.1
+
+
+def files_at(path: Path) -> CaptureFiles:
+    """What `kwire proxy -w PATH` writes: files that follow each other in a directory, else one.
+
+    Raises OSError, CannotRecord.
+    """
+    if not path.is_dir():
+        return CaptureFiles.one(path)
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return CaptureFiles.numbered(path, stamp, now=time.monotonic())
+
+
+def log_stop(reason: str) -> None:
+    """What happens when a recording stops before its time, unless the caller does better."""
+    logger.error("%s", reason)
+
+
+class Recorder:
+    """A sink that writes events to capture files while the context lasts.
+
+    with Recorder(CaptureFiles.one(path)) as recorder:
+        proxy.add_sink(recorder)
+
+    capture: the id of the recording. show_secrets: write them down. stopped: called once, in the
+    thread, with a sentence when the files cannot be written any more. events: written so far;
+    dropped: those that found no room in the queue, whose numbers the capture then lacks.
+    """
+
+    def __init__(
+        self,
+        files: CaptureFiles,
+        *,
+        show_secrets: bool = False,
+        limit: int = QUEUE_LIMIT,
+        stopped: Callable[[str], None] = log_stop,
+    ) -> None:
+        self._files = files
+        self._show_secrets = show_secrets
+        self._limit = limit
+        self._stopped = stopped
+        self._encoder = RecordEncoder()
+        self._queue: deque[tuple[int, float, Event]] = deque()
+        self._numbers = count()
+        self._taken = self._written = 0  # bytes; each belongs to one thread
+        self._wake = Signal()
+        self._ending = False
+        self._thread = Thread(target=self._run, name="recorder", daemon=True)
+        self.capture = uuid_text(uuid4())
+        self.failure = ""
+        self.events = 0
+        self.dropped = 0
+
+    def __call__(self, event: Event) -> None:
+        """Take an event from the data path."""
+        if self.failure:
+            return
+        number, weight = next(self._numbers), event.weight
+        if self._taken - self._written + weight > self._limit:
+            self.dropped += 1
+            return
+        self._taken += weight
+        self._queue.append((number, time.monotonic(), event))
+        if self._taken - self._written > _WAKE:
+            self._wake.set()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ending = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._ending:
+                self._wake.wait(_PAUSE)
+                self._wake.clear()
+                self._drain()
+                self._files.tick(time.monotonic(), FLUSH_SECONDS)
+            self._drain()
+            self._files.close()
+        except (OSError, CannotRecord) as error:
+            self._fail(error)
+
+    def _drain(self) -> None:
+        queue = self._queue
+        while queue:
+            number, now, event = queue.popleft()
+            self._written += event.weight
+            self._write(number, now, event)
+
+    def _write(self, number: int, now: float, event: Event) -> None:
+        records = event_records(event, number, self.capture, now, show_secrets=self._show_secrets)
+        try:
+            encoded = [self._encoder.encode(record) for record in records]
+        except Exception:  # one event that cannot be written down must not end the recording
+            logger.exception("an event is not recorded: %r", event)
+            return
+        self._files.write(now, *encoded)
+        self.events += 1
+
+    def _fail(self, error: Exception) -> None:
+        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        self.failure = f"recording to {self._files.paths[-1]} stopped: {said}; traffic goes on"
+        self._queue.clear()
+        with suppress(OSError, CannotRecord):
+            self._files.close()
+        self._stopped(self.failure)

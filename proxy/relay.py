@@ -1,0 +1,362 @@
+"""One client connection and the one to its node: bytes cross as they come, in both directions.
+
+A side that cannot be written to stops the reading of the other, so that a slow reader costs its own
+connection speed and the proxy no memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import cast
+
+from proxy.flow import Connection, Kind, Notice, Sink
+from proxy.framer import Direction, Framer
+from proxy.hold import Hold
+from proxy.listener import Address, Limits
+from proxy.pairing import Pairing
+
+WRITE_LIMIT = 64 * 1024
+"""Bytes that may wait for a slow reader before its writer is no longer read."""
+
+
+class Side(asyncio.Protocol):
+    """One of the two sockets of a relay; what it receives goes through its framer to the other."""
+
+    def __init__(self, relay: Relay, framer: Framer) -> None:
+        self._relay = relay
+        self._framer = framer
+        self._other: Side = self
+        self._mark = (0, 0)
+        self._marked = 0.0
+        self.transport: asyncio.Transport | None = None
+        self.over = False
+        self.eof = False
+        self.held = False
+        self._blocked = self._crowded = self._end_passed = False
+
+    def face(self, other: Side) -> None:
+        """What comes here goes there."""
+        self._other = other
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is there."""
+        self.transport = cast(asyncio.Transport, transport)
+        self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
+        self._marked = time.monotonic()
+        self._relay.made(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes: look at them and hand them on."""
+        self._relay.moved = now = time.monotonic()
+        self._other.write(self._framer.feed(data, time.time(), now))
+
+    def write(self, data: bytes) -> None:
+        """Send bytes on, unless the socket is going away."""
+        transport = self.transport
+        if transport is not None and not transport.is_closing():
+            transport.write(data)
+
+    def eof_received(self) -> bool:
+        """The peer has sent its last byte and may still read."""
+        self.eof = True
+        if self._relay.drained(self):
+            self.pass_end_on()
+        return True
+
+    def pass_end_on(self) -> None:
+        """All that came has been sent on: so has the end."""
+        if not self._end_passed:
+            self._end_passed = True
+            self._other.finish()
+            self._relay.ended(self)
+
+    def finish(self) -> None:
+        """Tell the peer that no more bytes will come."""
+        if self.transport is not None and not self.transport.is_closing():
+            with suppress(OSError):  # the peer may be gone already
+                self.transport.write_eof()
+
+    def pause_writing(self) -> None:
+        """The peer reads too slowly."""
+        self._other.hold()
+
+    def resume_writing(self) -> None:
+        """The peer has caught up."""
+        self._other.resume()
+
+    def hold(self) -> None:
+        """Read no more for now."""
+        self._blocked = True
+        self._read_or_not()
+
+    def resume(self) -> None:
+        """Read on."""
+        self._blocked = False
+        self._read_or_not()
+
+    def crowd(self, crowded: bool) -> None:
+        """Too much of what was read is held by filters, or no longer."""
+        self._crowded = crowded
+        self._read_or_not()
+
+    def _read_or_not(self) -> None:
+        self.held = self._blocked or self._crowded
+        self._marked = time.monotonic()
+        if self.transport is None or self.over:
+            return
+        if self.held:
+            self.transport.pause_reading()
+        else:
+            self.transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone, for good or by an error."""
+        self.over = True
+        self._framer.close()
+        self._relay.lost(self, exc)
+
+    def close(self) -> None:
+        """Close when what waits has been sent."""
+        if self.transport is not None:
+            self.transport.close()
+
+    def abort(self) -> None:
+        """Close now."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    def stuck(self, now: float, limits: Limits) -> bool:
+        """Whether a frame that has begun here does not go on, though nobody holds it back."""
+        framer = self._framer
+        at_rest = not framer.unfinished or framer.lost or self.held
+        frames, passed = self._mark
+        if at_rest or framer.frames != frames or framer.passed - passed >= limits.step:
+            self._mark = (framer.frames, framer.passed)
+            self._marked = now
+        return now - self._marked > limits.progress
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait for the peer to read."""
+        return 0 if self.transport is None else self.transport.get_write_buffer_size()
+
+    @property
+    def silent(self) -> bool:
+        """Whether no frame has begun here yet."""
+        return not self._framer.frames and not self._framer.lost
+
+
+class Relay:
+    """Both sides of one connection, from accept to the last close."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        target: Address,
+        pairing: Pairing,
+        framers: tuple[Framer, Framer],
+        *,
+        limits: Limits,
+        sink: Sink,
+        gone: Callable[[Relay], None],
+        hold: Hold | None = None,
+    ) -> None:
+        self._connection = connection
+        self._target = target
+        self._pairing = pairing
+        self._limits = limits
+        self._sink = sink
+        self._gone = gone
+        self._connecting: asyncio.Task[None] | None = None
+        self._closing_since: float | None = None
+        self._unsent = 0
+        self._reason = ""
+        self._opened = self._settled = False
+        self.client = Side(self, framers[0])
+        self.node = Side(self, framers[1])
+        self.client.face(self.node)
+        self.node.face(self.client)
+        self.opened = self.moved = time.monotonic()
+        self._hold = hold
+        if hold is not None:
+            hold.begin(_Hands(self))
+
+    @property
+    def connection(self) -> Connection:
+        """What flows and notices call this connection."""
+        return self._connection
+
+    def made(self, side: Side) -> None:
+        """A side's socket is there: the client's first, the node's when it has been reached."""
+        if side is self.client:
+            self._connection.client = _name(side.transport)
+        if self._closing_since is not None:
+            side.abort()
+        elif side is self.client:
+            self.client.hold()
+            if self._hold is None:
+                self._reach()
+            else:
+                self._hold.connect(self._reach)
+        else:
+            self._opened = True
+            self._notice(Kind.OPENED, f"{self._connection.client} reached {self._target}")
+            self.client.resume()
+
+    def ended(self, side: Side) -> None:
+        """A side has sent its last byte; when both have, the connection is done."""
+        if self.client.eof and self.node.eof:
+            self._begin_closing(f"{self._who(side)} closed last")
+            self.client.close()
+            self.node.close()
+
+    def lost(self, side: Side, exc: Exception | None) -> None:
+        """A side is gone: what it sent last still reaches the other one, then that goes too."""
+        self._begin_closing(f"{self._who(side)} {exc or 'closed'}")
+        if self._connecting is not None:
+            self._connecting.cancel()
+        other = self.node if side is self.client else self.client
+        if other is self.node or self.drained(side):
+            other.close()
+        self._settle()
+
+    def drained(self, side: Side) -> bool:
+        """Whether nothing that came from a side is held by filters."""
+        hold = self._hold
+        return hold is None or (hold.requests if side is self.client else hold.responses).idle
+
+    def emptied(self, side: Side) -> None:
+        """Nothing that came from a side is held any more: pass its end on, where it has come."""
+        if side.over:
+            (self.node if side is self.client else self.client).close()
+        elif side.eof:
+            side.pass_end_on()
+
+    def check(self, now: float) -> None:
+        """Close what takes too long. now: of the monotonic clock."""
+        if self._closing_since is not None:
+            unsent = self.client.unsent + self.node.unsent
+            if unsent < self._unsent:
+                self._unsent, self._closing_since = unsent, now
+            elif now - self._closing_since > self._limits.drain:
+                self._abort_sides()
+        elif self._opened and (reason := self._overdue(now)):
+            self._notice(Kind.TIMED_OUT, reason)
+            self.abort(reason)
+
+    def abort(self, reason: str) -> None:
+        """Close at once, whatever is under way."""
+        self._begin_closing(reason)
+        if self._connecting is not None:
+            self._connecting.cancel()
+        self._abort_sides()
+
+    def _reach(self) -> None:
+        if self._closing_since is None:
+            self._connecting = asyncio.get_running_loop().create_task(self._connect())
+
+    async def _connect(self) -> None:
+        loop = asyncio.get_running_loop()
+        host, port = self._target.host, self._target.port
+        try:
+            async with asyncio.timeout(self._limits.connect):
+                await loop.create_connection(lambda: self.node, host, port)
+        except (OSError, UnicodeError) as error:  # the latter for a host that is no name at all
+            reason = f"{self._target} does not accept connections: {_said(error)}"
+            self._notice(Kind.REFUSED, reason)
+            self._begin_closing(reason)
+            self.client.close()
+        finally:
+            self._connecting = None
+            self._settle()
+
+    def _overdue(self, now: float) -> str:
+        limits = self._limits
+        if now - self.moved > limits.idle:
+            return f"not a byte in {limits.idle:g} s"
+        if self.client.silent and now - self.opened > limits.first_frame:
+            return f"no request in {limits.first_frame:g} s"
+        for side in (self.client, self.node):
+            if side.stuck(now, limits):
+                return f"{self._who(side)} began a frame and sent no more for {limits.progress:g} s"
+        return ""
+
+    def _begin_closing(self, reason: str) -> None:
+        if self._closing_since is None:
+            self._closing_since = time.monotonic()
+            self._unsent = self.client.unsent + self.node.unsent
+            self._reason = reason
+
+    def _abort_sides(self) -> None:
+        self.client.abort()
+        self.node.abort()
+
+    def _settle(self) -> None:
+        """Report the end when both sockets are gone and none is on its way."""
+        node_over = self.node.over or self.node.transport is None
+        if not (self.client.over and node_over) or self._connecting is not None or self._settled:
+            return
+        self._settled = True
+        if self._hold is not None:
+            self._hold.close()
+        self._pairing.close(f"the connection ended: {self._reason}")
+        if self._opened:
+            self._notice(Kind.CLOSED, self._reason)
+        self._gone(self)
+
+    def _who(self, side: Side) -> str:
+        if side is self.client:
+            return "the client"
+        node_id = self._connection.node_id
+        return "the node" if node_id is None else f"node {node_id}"
+
+    def _notice(self, kind: Kind, text: str) -> None:
+        self._sink(Notice(connection=self._connection, at=time.time(), kind=kind, text=text))
+
+
+class _Hands:
+    """What filters have done by a relay."""
+
+    def __init__(self, relay: Relay) -> None:
+        self._relay = relay
+
+    def _sides(self, direction: Direction) -> tuple[Side, Side]:
+        client, node = self._relay.client, self._relay.node
+        return (client, node) if direction is Direction.REQUEST else (node, client)
+
+    def send(self, direction: Direction, data: bytes) -> None:
+        """Write to whom this direction goes."""
+        self._sides(direction)[1].write(data)
+
+    def later(self, seconds: float, act: Callable[[], None]) -> asyncio.TimerHandle:
+        """Act after this time."""
+        return asyncio.get_running_loop().call_later(seconds, act)
+
+    def clock(self) -> float:
+        """Of the monotonic clock."""
+        return time.monotonic()
+
+    def cut(self, reason: str) -> None:
+        """Close both ends, when what is under way here is done."""
+        asyncio.get_running_loop().call_soon(self._relay.abort, reason)
+
+    def crowded(self, direction: Direction, crowded: bool) -> None:
+        """Stop reading from whom this direction comes, or read on."""
+        self._sides(direction)[0].crowd(crowded)
+
+    def drained(self, direction: Direction) -> None:
+        """The end may follow."""
+        self._relay.emptied(self._sides(direction)[0])
+
+
+def _name(transport: asyncio.Transport | None) -> str:
+    host, port = (transport.get_extra_info("peername") if transport else None) or ("?", 0)
+    return str(Address(host, port))
+
+
+def _said(error: OSError | UnicodeError) -> str:
+    told = error.strerror if isinstance(error, OSError) else None
+    return told or str(error) or "no answer in time"

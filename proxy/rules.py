@@ -1,0 +1,195 @@
+"""The rules file: which messages are delayed, lost, refused or changed, how often and when.
+
+seed: 7
+rules:
+  - match: ~api Fetch & ~from 3001
+    delay: {from: 1s, to: 3s}
+    probability: 0.5
+  - preset: late-heartbeats
+    node: 2
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ValidationError,
+    model_validator,
+)
+
+from kwire.error_codes import ErrorCode
+from kwire.errors import InvalidValue
+from proxy.framer import Direction
+from proxy.language import Expression, parse
+from proxy.patch import reachable
+from proxy.presets import expand
+
+LONGEST = 1_000_000
+"""Characters of a rules file."""
+
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SIZES = {"b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+
+
+class BadRules(InvalidValue):
+    """A rules file that cannot be used; a line for each thing that is wrong, with its place."""
+
+
+def _amount(units: dict[str, float] | dict[str, int], what: str) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        match = _NUMBER.fullmatch(value.removesuffix("/s")) if isinstance(value, str) else None
+        if match is None or match[2].lower() not in units:
+            raise ValueError(f"{value!r} is not {what}")
+        return float(match[1]) * units[match[2].lower()]
+
+    return read
+
+
+def _expression(value: Any) -> Any:
+    return parse(value) if isinstance(value, str) else value
+
+
+def _code(value: Any) -> Any:
+    if isinstance(value, str) and value.upper() in ErrorCode.__members__:
+        return ErrorCode[value.upper()].value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError(f"no error of Kafka's is called {value!r}")
+
+
+_seconds = _amount(_UNITS, "a time such as 200ms or 3s")
+_rate = _amount(_SIZES, "a rate such as 100KiB/s")
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+Rate = Annotated[float, BeforeValidator(_rate), Field(gt=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class DelayOf(_Strict):
+    """`{from: 1s, to: 3s}`, evenly spread, or `{fixed: 1s, jitter: 200ms}`, within the jitter."""
+
+    least: Seconds = Field(alias="from")
+    most: Seconds = Field(alias="to")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _forms(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"from": value, "to": value}
+        if isinstance(value, dict) and "fixed" in value:
+            return cls._around(**value)
+        return value
+
+    @model_validator(mode="after")
+    def _order(self) -> DelayOf:
+        if self.most < self.least:
+            raise ValueError("a delay's `from` is longer than its `to`")
+        return self
+
+    @classmethod
+    def _around(cls, fixed: Any = None, jitter: Any = "0s", **others: Any) -> dict[str, Any]:
+        middle, spread = _seconds(fixed), _seconds(jitter)
+        return {
+            "from": f"{max(middle - spread, 0):.6f}s",
+            "to": f"{middle + spread:.6f}s",
+            **others,
+        }
+
+
+class Rule(_Strict):
+    """What happens to the messages that match. after, until: since the rules were loaded.
+
+    delay comes first; then at most one of drop, close, stall, error and patch. count: at most so
+    many times; probability: of each message that matches.
+    """
+
+    name: str = ""
+    match: Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
+    direction: Literal["request", "response"] = "request"
+    delay: DelayOf | None = None
+    bandwidth: Rate | None = None
+    drop: bool = False
+    close: bool = False
+    stall: bool = False
+    error: Annotated[int, BeforeValidator(_code), Field(ge=-1, le=32767)] | None = None
+    patch: dict[str, str | int | float | bool | None] | None = None
+    probability: float = Field(default=1.0, gt=0, le=1)
+    count: int | None = Field(default=None, gt=0)
+    after: Seconds = 0.0
+    until: Seconds | None = None
+
+    @property
+    def way(self) -> Direction:
+        """Which messages of an RPC are meant."""
+        return Direction(self.direction)
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Rule:
+        ends = [self.drop, self.close, self.stall, self.error is not None, self.patch is not None]
+        if sum(ends) > 1:
+            raise ValueError("only one of drop, close, stall, error and patch can be")
+        if not any(ends) and self.delay is None and self.bandwidth is None:
+            raise ValueError("nothing is to happen: give delay, drop, close, stall, error or patch")
+        if self.match.answers and self.way is Direction.REQUEST:
+            raise ValueError("only a response can tell what match asks: add direction: response")
+        if self.until is not None and self.until <= self.after:
+            raise ValueError("`until` is not after `after`")
+        for path in self.patch or ():
+            if not reachable(path, self.match, self.way):
+                raise ValueError(f"no {self.direction} that can match has a field {path!r}")
+        return self
+
+
+class Rules(_Strict):
+    """A whole file. on_error: what becomes of a message that a rule fails on."""
+
+    seed: int = 0
+    on_error: Literal["forward", "drop"] = "forward"
+    rules: tuple[Rule, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _presets(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not isinstance(value.get("rules"), list):
+            return value
+        expanded: list[Any] = []
+        for one in value["rules"]:
+            expanded += expand(one) if isinstance(one, dict) and "preset" in one else [one]
+        return value | {"rules": expanded}
+
+
+def read_rules(text: str) -> Rules:
+    """The rules of a file's text; BadRules says where each thing is that is wrong."""
+    if len(text) > LONGEST:
+        raise BadRules(f"more than {LONGEST} characters are no rules file")
+    try:
+        return Rules.model_validate(yaml.safe_load(text) or {})
+    except yaml.YAMLError as error:
+        raise BadRules(f"this is no YAML: {' '.join(str(error).split())}{_hint(text)}") from error
+    except ValidationError as error:
+        raise BadRules("\n".join(_line(one) for one in error.errors())) from error
+    except RecursionError as error:
+        raise BadRules("the YAML is nested too deep") from error
+
+
+def _line(error: Any) -> str:
+    place = "".join(f"[{one + 1}]" if isinstance(one, int) else f".{one}" for one in error["loc"])
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    return f"{place.removeprefix('.') or 'the file'}: {reason}"
+
+
+def _hint(text: str) -> str:
+    quote = re.search(r"match:\s*!", text)
+    return "; an expression that begins with ! needs quotes around it" if quote else ""

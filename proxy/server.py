@@ -1,0 +1,185 @@
+"""The proxy: a listener in front of each node, a relay for each connection, events to the sinks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Iterable, Mapping
+from itertools import count
+from types import TracebackType
+from typing import Self
+
+from kwire.errors import LocalError
+from kwire.frames import FRAME_LIMIT
+from proxy.chain import Filters
+from proxy.copies import Copies
+from proxy.flow import Connection, Event, Sink
+from proxy.framer import RequestFramer, ResponseFramer, Wants, tap_everything
+from proxy.gate import FRAME_HELD
+from proxy.hold import Hold
+from proxy.listener import Address, Limits, Listener
+from proxy.pairing import Pairing
+from proxy.relay import Relay, Side
+
+logger = logging.getLogger(__name__)
+
+BACKLOG = 512
+
+
+class CannotListen(LocalError):
+    """The address of a listener is taken, or not an address of this machine."""
+
+
+class Proxy:
+    """Stands in front of nodes while the context lasts.
+
+    async with Proxy([Listener(node_id=1, upstream=Address("localhost", 9093))], sinks=[print]):
+        ...
+
+    sinks take flows and notices; wants says what is copied for them; copies limits the memory that
+    takes; frame_limit is the longest frame, in bytes, that is believed to be one. filters see what
+    they want before it is sent on; held limits the memory that takes.
+    """
+
+    def __init__(
+        self,
+        listeners: Iterable[Listener] = (),
+        *,
+        sinks: Iterable[Sink] = (),
+        wants: Wants = tap_everything,
+        limits: Limits | None = None,
+        copies: Copies | None = None,
+        frame_limit: int = FRAME_LIMIT,
+        filters: Filters | None = None,
+        held: Copies | None = None,
+    ) -> None:
+        self._first = tuple(listeners)
+        self._sinks = tuple(sinks)
+        self._wants = wants
+        self._limits = limits or Limits()
+        self._frame_limit = frame_limit
+        self._servers: dict[Listener, asyncio.Server] = {}
+        self._addresses: dict[Listener, Address] = {}
+        self._relays: set[Relay] = set()
+        self._numbers = count(1)
+        self._empty = asyncio.Event()
+        self._ticker: asyncio.TimerHandle | None = None
+        self._filters = filters
+        self.copies = copies or Copies()
+        self.held = held or Copies(copy_limit=FRAME_HELD)
+
+    @property
+    def addresses(self) -> Mapping[Listener, Address]:
+        """Where each listener really listens."""
+        return dict(self._addresses)
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """The connections that are open now."""
+        return tuple(relay.connection for relay in self._relays)
+
+    async def __aenter__(self) -> Self:
+        self._tick()
+        try:
+            for listener in self._first:
+                await self.listen(listener)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def listen(self, listener: Listener) -> Address:
+        """Stand in front of one more node; the address, with the port where it was 0.
+
+        Raises CannotListen.
+        """
+        loop = asyncio.get_running_loop()
+        host, port = listener.listen.host, listener.listen.port
+        try:
+            server = await loop.create_server(
+                lambda: self._accept(listener), host, port, backlog=BACKLOG
+            )
+        except OSError as error:
+            code = error.errno or 0  # the system's words: asyncio's sentence names the address too
+            reason = os.strerror(code) if code > 0 else error.strerror or str(error)
+            raise CannotListen(f"cannot listen at {listener.listen}: {reason}") from error
+        self._servers[listener] = server
+        name = server.sockets[0].getsockname()
+        self._addresses[listener] = Address(name[0], name[1])
+        return self._addresses[listener]
+
+    def add_sink(self, sink: Sink) -> None:
+        """Send events to one more sink, from now on."""
+        self._sinks += (sink,)
+
+    async def close(self) -> None:
+        """Stop listening, cut every connection, and return when nothing is left of them."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+        for server in self._servers.values():
+            server.close()
+        while self._relays:
+            self._empty.clear()
+            for relay in tuple(self._relays):
+                relay.abort("the proxy stops")
+            await self._empty.wait()
+        for server in self._servers.values():
+            await server.wait_closed()
+        self._servers.clear()
+
+    def _accept(self, listener: Listener) -> Side:
+        connection = Connection(
+            number=next(self._numbers),
+            node_id=listener.node_id,
+            client="",
+            upstream=str(listener.upstream),
+            at=time.time(),
+        )
+        pairing = Pairing(connection, self._emit, self.copies)
+        common = (pairing, self._wants, self.copies, self._frame_limit)
+        framers = (RequestFramer(*common), ResponseFramer(*common))
+        hold = None if self._filters is None else Hold(self._filters, pairing, self.held)
+        if hold is not None:
+            for framer in framers:
+                framer.hold(hold)
+        relay = Relay(
+            connection,
+            listener.upstream,
+            pairing,
+            framers,
+            limits=self._limits,
+            sink=self._emit,
+            gone=self._forget,
+            hold=hold,
+        )
+        self._relays.add(relay)
+        return relay.client
+
+    def _forget(self, relay: Relay) -> None:
+        self._relays.discard(relay)
+        if not self._relays:
+            self._empty.set()
+
+    def _emit(self, event: Event) -> None:
+        for sink in self._sinks:
+            try:
+                sink(event)
+            except Exception:
+                logger.exception("a sink failed and gets no more events: %r", sink)
+                self._sinks = tuple(one for one in self._sinks if one is not sink)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        for relay in tuple(self._relays):
+            relay.check(now)
+        self._ticker = asyncio.get_running_loop().call_later(self._limits.tick, self._tick)

@@ -1,0 +1,220 @@
+"""What the terms of the filter language mean: each makes a test out of its text.
+
+A test answers True, False, or None where the message at hand cannot tell: `~err` of a request.
+Static, of an API and a version alone, None means that it depends on the message.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+from uuid import UUID
+
+from kwire.error_codes import ErrorCode
+from kwire.errors import InvalidValue
+from kwire.ids import uuid_text
+from kwire.index import APIS
+from kwire.versions import Versions
+from proxy.subject import Subject
+
+Test = Callable[[Subject], bool | None]
+Static = Callable[[int, int], bool | None]
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+_BYTES = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
+_AMOUNT = re.compile(r"(==|!=|<=|>=|<|>)?(\d+(?:\.\d+)?)([A-Za-z]*)")
+_RANGE = re.compile(r"\d{1,5}(-\d{1,5}|\+)?(,\d{1,5}(-\d{1,5}|\+)?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """answers: whether only a response, or a flow that has ended, can tell."""
+
+    test: Test
+    static: Static
+    answers: bool = False
+
+
+def meaning(term: str, text: str) -> Meaning:
+    """What `~term text` means; InvalidValue where the text has no meaning for the term."""
+    return TERMS[term](text)
+
+
+def field_meaning(path: str, compare: str, text: str) -> Meaning:
+    """What `path==text` means."""
+    holds = COMPARE[compare]
+
+    def test(subject: Subject) -> bool | None:
+        return any(_compared(holds, value, text) for value in subject.values(path))
+
+    return Meaning(test, _depends, answers=path.startswith("response."))
+
+
+def _depends(key: int, version: int) -> bool | None:
+    return None
+
+
+def _api(text: str) -> Meaning:
+    patterns = text.split(",")
+    keys = {key for key, name in APIS.items() if any(_named(name, one) for one in patterns)}
+    for one in patterns:
+        if not any(_named(name, one) for name in APIS.values()):
+            raise InvalidValue(f"no API is called {one!r}")
+    return _static(lambda key, version: key in keys)
+
+
+def _named(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.lower(), pattern.lower())
+
+
+def _key(text: str) -> Meaning:
+    keys = _ranges(text, "an API key")
+    return _static(lambda key, version: key in keys)
+
+
+def _version(text: str) -> Meaning:
+    versions = _ranges(text, "a version")
+    return _static(lambda key, version: version in versions)
+
+
+def _static(static: Callable[[int, int], bool]) -> Meaning:
+    def test(subject: Subject) -> bool:
+        inner = any(static(one.flow.key, one.flow.version) for one in subject.inner)
+        return inner or static(subject.flow.key, subject.flow.version)
+
+    return Meaning(test, static)
+
+
+def _ranges(text: str, what: str) -> Versions:
+    if not _RANGE.fullmatch(text):
+        raise InvalidValue(f"{text!r} is not {what}: write 4, 4-17, 4+ or 4,7")
+    return Versions(text)
+
+
+def _client(text: str) -> Meaning:
+    return Meaning(lambda one: fnmatchcase(one.flow.client_id or "", text), _depends)
+
+
+def _node(text: str) -> Meaning:
+    node = _number(text)
+    return Meaning(lambda one: node in (one.peer, one.flow.connection.node_id), _depends)
+
+
+def _from(text: str) -> Meaning:
+    node = _number(text)
+    return Meaning(lambda one: one.peer == node, _depends)
+
+
+def _to(text: str) -> Meaning:
+    node = _number(text)
+    return Meaning(lambda one: one.flow.connection.node_id == node, _depends)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise InvalidValue(f"{text!r} is no node id")
+    return int(text)
+
+
+def _error(text: str) -> Meaning:
+    codes = None if text == "*" else frozenset(_code(one) for one in text.split(","))
+
+    def test(one: Subject) -> bool | None:
+        found = one.errors.union(*(inner.errors for inner in one.inner))
+        if one.response is None and one.flow.answered is None:
+            return None
+        return bool(found) if codes is None else bool(found & codes)
+
+    return Meaning(test, _depends, answers=True)
+
+
+def _code(text: str) -> int:
+    if re.fullmatch(r"-?\d{1,5}", text):
+        return int(text)
+    try:
+        return ErrorCode[text.upper()].value
+    except KeyError:
+        raise InvalidValue(f"no error of Kafka's is called {text!r}") from None
+
+
+def _latency(text: str) -> Meaning:
+    holds, wanted = _amount(text, _SECONDS, "a time such as >100ms")
+
+    def test(one: Subject) -> bool | None:
+        latency = one.flow.latency
+        return None if latency is None else holds(latency, wanted)
+
+    return Meaning(test, _depends, answers=True)
+
+
+def _size(text: str) -> Meaning:
+    holds, wanted = _amount(text, _BYTES, "a size such as >1MiB")
+    return Meaning(lambda one: holds(one.size, wanted), _depends)
+
+
+def _amount(
+    text: str, units: dict[str, Any], what: str
+) -> tuple[Callable[[Any, Any], bool], float]:
+    match = _AMOUNT.fullmatch(text)
+    if match is None or match[3].lower() not in units:
+        raise InvalidValue(f"{text!r} is not {what}")
+    return COMPARE[match[1] or ">="], float(match[2]) * units[match[3].lower()]
+
+
+def _topic(text: str) -> Meaning:
+    def test(one: Subject) -> bool:
+        everywhere = one.topics.union(*(inner.topics for inner in one.inner))
+        return any(fnmatchcase(topic, text) for topic in everywhere)
+
+    return Meaning(test, _depends)
+
+
+def _compared(holds: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
+    """Compares in the type of the field; a text that is none of its values is only unequal."""
+    wanted: Any = text
+    if text == "null" or value is None:
+        return holds in (operator.eq, operator.ne) and holds(value is None, text == "null")
+    try:
+        match value:
+            case bool():
+                wanted = {"true": True, "false": False}[text.lower()]
+            case int() | float():
+                wanted = type(value)(text)
+            case UUID():
+                value = uuid_text(value)
+            case bytes():
+                value = value.hex()
+            case tuple():
+                return any(_compared(holds, one, text) for one in value)
+    except (ValueError, KeyError):
+        return holds is operator.ne
+    if isinstance(value, str) and holds in (operator.eq, operator.ne):
+        return fnmatchcase(value, text) is (holds is operator.eq)
+    return holds(value, wanted)
+
+
+TERMS: dict[str, Callable[[str], Meaning]] = {
+    "~api": _api,
+    "~key": _key,
+    "~v": _version,
+    "~client": _client,
+    "~node": _node,
+    "~from": _from,
+    "~to": _to,
+    "~err": _error,
+    "~lat": _latency,
+    "~topic": _topic,
+    "~size": _size,
+}

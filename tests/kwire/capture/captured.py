@@ -1,0 +1,73 @@
+"""Records and captures for the tests, made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kwire.capture import (
+    NOTICE,
+    REQUEST,
+    RESPONSE,
+    CaptureFile,
+    CaptureRecord,
+    Damage,
+    RecordEncoder,
+    read_capture,
+)
+
+CAPTURE = "AAAAAAAAQACAAAAAAAAwAA"
+
+
+def record(event: int = 0, **changes: object) -> CaptureRecord:
+    """A Vote request."""
+    fields: dict[str, object] = {
+        "capture": CAPTURE,
+        "connection": 7,
+        "node_id": 3000,
+        "peer_id": 1,
+        "client": "127.0.0.1:50000",
+        "upstream": "127.0.0.1:9093",
+        "kind": REQUEST,
+        "api_key": 52,
+        "api_version": 2,
+        "client_id": "raft-client-1",
+        "event": event,
+        "at_us": 1_795_246_073_056_000 + event,
+        "monotonic_ns": 123_456_789_012 + event,
+        "correlation_id": event,
+        "size": 40,
+        "frame": bytes(range(40)),
+        "ending": "ANSWERED",
+    }
+    return CaptureRecord(**(fields | changes))  # type: ignore[arg-type]
+
+
+KINDS = (
+    record(),
+    record(1, kind=RESPONSE, ending=None, frame=b"", size=0),
+    record(2, kind=NOTICE, frame=None, size=None, notice="OPENED", text="ä opened"),
+    record(3, problems=("one", "two"), notes=("delayed",), redaction="fields", node_id=None),
+    record(2**40, correlation_id=-(2**31), client_id=None, api_key=None),
+)
+"""One of each kind."""
+
+
+def write(path: Path, records: list[CaptureRecord], block: int = 10) -> None:
+    """A capture with so many records a block."""
+    file, encoder = CaptureFile(path), RecordEncoder()
+    for number, one in enumerate(records, 1):
+        file.write(encoder.encode(one))
+        if number % block == 0:
+            file.flush()
+    file.close()
+
+
+def read(path: Path) -> tuple[list[CaptureRecord], list[Damage]]:
+    """Its records and its damage."""
+    records, damages = [], []
+    for one in read_capture(path):
+        if isinstance(one, Damage):
+            damages.append(one)
+        else:
+            records.append(one)
+    return records, damages

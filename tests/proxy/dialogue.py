@@ -1,0 +1,81 @@
+"""Conversations for the tests of the data path: bytes in at either end, bytes and events out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from kwire.declaration import Request, Response
+from kwire.frames import encode_request, encode_response
+from proxy import Connection, Copies, Event, Flow, Notice, Wants, tap_everything
+from proxy.framer import Framer, RequestFramer, ResponseFramer
+from proxy.pairing import Pairing
+
+
+def connection() -> Connection:
+    """A connection to node 3000."""
+    return Connection(number=1, node_id=3000, client="127.0.0.1:50000", upstream="", at=0.0)
+
+
+@dataclass
+class Dialogue:
+    """A client and a node that talk through two framers, second by second."""
+
+    wants: Wants = tap_everything
+    copies: Copies = field(default_factory=Copies)
+    limit: int = 100 * 1024 * 1024
+    events: list[Event] = field(default_factory=list)
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.connection = connection()
+        self.pairing = Pairing(self.connection, self.events.append, self.copies)
+        common = (self.pairing, self.wants, self.copies, self.limit)
+        self.requests = RequestFramer(*common)
+        self.responses = ResponseFramer(*common)
+
+    def ask(self, *chunks: bytes) -> bytes:
+        """The client sends; returns what reaches the node."""
+        return self._feed(self.requests, chunks)
+
+    def answer(self, *chunks: bytes) -> bytes:
+        """The node sends; returns what reaches the client."""
+        return self._feed(self.responses, chunks)
+
+    def hang_up(self) -> None:
+        """The connection is gone."""
+        self.requests.close()
+        self.responses.close()
+        self.pairing.close("the connection ended: the client closed")
+
+    def _feed(self, framer: Framer, chunks: Iterable[bytes]) -> bytes:
+        sent = []
+        for chunk in chunks:
+            self.now += 1.0
+            sent.append(framer.feed(chunk, 1_000_000.0 + self.now, self.now))
+        return b"".join(sent)
+
+    @property
+    def flows(self) -> list[Flow]:
+        """The flows that have ended."""
+        return [event for event in self.events if isinstance(event, Flow)]
+
+    @property
+    def notices(self) -> list[Notice]:
+        """The notices given."""
+        return [event for event in self.events if isinstance(event, Notice)]
+
+
+def asked(body: Request, version: int, correlation_id: int, client_id: str | None = "me") -> bytes:
+    """A request frame."""
+    return encode_request(body, version, correlation_id=correlation_id, client_id=client_id)
+
+
+def answered(body: Response, version: int, correlation_id: int) -> bytes:
+    """A response frame."""
+    return encode_response(body, version, correlation_id=correlation_id)
+
+
+def pieces(data: bytes, cuts: Iterable[int]) -> list[bytes]:
+    """The data cut at these places, wherever they are."""
+    marks = sorted({cut % (len(data) + 1) for cut in cuts} | {0, len(data)})
+    return [data[a:b] for a, b in pairwise(marks)]

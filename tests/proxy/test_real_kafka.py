@@ -1,0 +1,180 @@
+"""Real Kafka behind the proxy: nothing passes it by, nothing changes, everything is understood."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient, NewTopic
+
+import real_kafka
+from proxy import (
+    Address,
+    DecodedFlow,
+    Filters,
+    Flow,
+    Kind,
+    Listener,
+    Notice,
+    Proxy,
+    Ring,
+    summarize,
+)
+from real_kafka import Cluster, Layout, free_port
+from tests.conftest import OwnCluster
+from tests.proxy.looking import Look
+from tests.proxy.recorder import recording
+from tests.proxy.sockets import foreign_connections
+from tests.proxy.test_faults import CONTROL, FAULTS
+
+QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
+MESSAGES = 500
+
+
+def ours(address: real_kafka.Address) -> Address:
+    """The proxy's idea of the same address."""
+    return Address(address.host, address.port)
+
+
+async def in_front_of_controllers(proxy: Proxy, cluster: Cluster) -> str:
+    """A listener for each controller, which advertises it; the addresses as a bootstrap list."""
+    addresses = []
+    for node_id, node in cluster.controllers.items():
+        listener = Listener(node_id=node_id, upstream=ours(node.controller_address))
+        address = await proxy.listen(listener)
+        node.advertise(real_kafka.Address(address.host, address.port))
+        addresses.append(str(address))
+    return ",".join(addresses)
+
+
+def read_and_write(bootstrap: str) -> int:
+    """Create a topic, produce to it, consume it; returns how many messages came back intact."""
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin.create_topics([NewTopic("orders", 2, 1)])
+    admin.close()
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all", linger_ms=5)
+    sent = {f"message {number}".encode() * 20 for number in range(MESSAGES)}
+    for value in sent:
+        producer.send("orders", value)
+    producer.flush()
+    producer.close()
+    consumer = KafkaConsumer(
+        "orders",
+        bootstrap_servers=bootstrap,
+        auto_offset_reset="earliest",
+        group_id="readers",
+        consumer_timeout_ms=20_000,
+    )
+    received = set()
+    for message in consumer:
+        received.add(message.value)
+        if len(received) == MESSAGES:
+            break
+    consumer.close()
+    return len(received & sent)
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["passed", "held"])
+async def test_a_whole_quorum_talks_through_the_proxy(own_cluster: OwnCluster, held: bool) -> None:
+    ring = Ring()
+    broker_port = free_port()
+    advertised = {1: {"advertised.listeners": f"PLAINTEXT://127.0.0.1:{broker_port}"}}
+    layout = Layout(controllers=(3000, 3001, 3002), brokers=(1,), node_properties=advertised)
+    cluster = own_cluster(layout)
+    look = Look()
+    filters = Filters([look]) if held else None
+    async with AsyncExitStack() as stack:
+        proxy = await stack.enter_async_context(Proxy(sinks=[ring], filters=filters))
+        bootstrap = await in_front_of_controllers(proxy, cluster)
+        behind = await stack.enter_async_context(
+            recording(ours(cluster.brokers[1].broker_address), Address("127.0.0.1", 0))
+        )
+        middle = await proxy.listen(Listener(node_id=1, upstream=behind.address))
+        before = await stack.enter_async_context(
+            recording(middle, Address("127.0.0.1", broker_port))
+        )
+        await asyncio.to_thread(cluster.start)
+
+        told = await asyncio.to_thread(
+            cluster.tool,
+            QUORUM_COMMAND,
+            "--bootstrap-controller",
+            bootstrap,
+            "describe",
+            "--status",
+        )
+        assert told.returncode == 0, told.stderr
+        assert await asyncio.to_thread(read_and_write, str(before.address)) == MESSAGES
+
+        ports = [node.controller_address.port for node in cluster.controllers.values()]
+        assert foreign_connections(ports) == []
+        peers = {connection.peer for connection in proxy.connections}
+        assert peers >= {3000, 3001, 3002}
+        await asyncio.to_thread(cluster.close)
+
+    assert bool(look.seen) is held
+    assert sorted(before.streams) == sorted(behind.streams)
+    assert sum(stream[0] for stream in before.streams) > MESSAGES * 200
+
+    flows = [DecodedFlow(event) for event in ring if isinstance(event, Flow)]
+    answered = [flow for flow in flows if flow.response is not None]
+    assert [flow.problems for flow in answered if flow.problems] == []
+    assert all(summarize(flow) for flow in flows)
+    notices = [event for event in ring if isinstance(event, Notice)]
+    assert [notice for notice in notices if notice.kind is Kind.UNREADABLE] == []
+    assert {flow.flow.api for flow in answered} >= {
+        "ApiVersions",
+        "Fetch",
+        "Vote",
+        "BeginQuorumEpoch",
+        "BrokerRegistration",
+        "BrokerHeartbeat",
+        "ControllerRegistration",
+        "DescribeQuorum",
+        "Envelope",
+        "Metadata",
+        "Produce",
+    }
+    described = [flow for flow in answered if flow.flow.api == "DescribeQuorum"]
+    assert summarize(described[-1]).startswith("voters 3000,3001,3002 + observer 1, leader 300")
+
+
+async def outcome(address: Address, data: bytes) -> bytes:
+    """The beginning of what a node says to bytes; nothing when it closes."""
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    try:
+        writer.write(data)
+        async with asyncio.timeout(60):
+            return await reader.read(12)
+    except ConnectionResetError:
+        return b""
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize("role", ["broker", "controller"])
+async def test_faults_get_from_kafka_what_they_get_without_the_proxy(
+    combined: Cluster, role: str
+) -> None:
+    node = combined.nodes[1]
+    direct = ours(node.broker_address if role == "broker" else node.controller_address)
+    listener = Listener(node_id=1, upstream=direct)
+    answered = []
+    async with Proxy([listener]) as proxy:
+        through = proxy.addresses[listener]
+        for fault, (data, said) in FAULTS.items():
+            if said is None:  # Kafka would wait, and take the memory that was claimed
+                continue
+            with_proxy = await outcome(through, data)
+            assert with_proxy == await outcome(direct, data), fault
+            answered += [fault] if with_proxy else []
+        assert await outcome(through, CONTROL) == await outcome(direct, CONTROL) != b""
+    assert answered == [
+        "ApiVersions v99",
+        "ApiVersions v-1",
+        "client id length -2",
+        "invalid UTF-8 client id",
+        "duplicate tags",
+        "descending tags",
+        "5 trailing bytes",
+    ]

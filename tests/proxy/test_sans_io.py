@@ -1,0 +1,29 @@
+"""What decides is kept apart from what moves bytes: only three modules know of IO and clocks."""
+
+import ast
+from pathlib import Path
+
+import proxy
+
+HANDS = {"recorder", "relay", "server", "tap"}
+BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}
+
+
+def test_only_relay_server_tap_and_recorder_import_io_or_clocks() -> None:
+    folder = Path(proxy.__file__).parent
+    guilty = {}
+    for path in folder.rglob("*.py"):
+        found = _imported(ast.parse(path.read_text())) & BANNED
+        if found and path.stem not in HANDS:
+            guilty[path.name] = found
+    assert guilty == {}
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names
