@@ -1,0 +1,1 @@
+"""The kwire command: one file a group, no logic of its own."""

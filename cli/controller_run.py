@@ -1,0 +1,92 @@
+"""Runs controllers in the foreground; SIGTERM ends them in order, and so does Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+
+from cli.failure import Failure
+from cli.screen import screen
+from controller.config import NodeConfig
+from controller.metrics import NodesCollector
+from controller.metrics_server import MetricsServer
+from controller.node import ControllerNode
+from controller.properties import address
+from controller.quorum import Quorum
+
+_Where = tuple[str, int] | None
+
+
+def run_node(file: Path, metrics: str | None) -> None:
+    """One controller, as its server.properties says; metrics: `host:port` to serve them at."""
+    where = _where(metrics)
+    config = NodeConfig.read(file)
+    if config.unknown:
+        screen(stderr=True).print(
+            f"not taken by kwire: {', '.join(config.unknown)}", style="yellow"
+        )
+    _log_to_stderr()
+    asyncio.run(_run_node(config, where))
+
+
+async def _run_node(config: NodeConfig, where: _Where) -> None:
+    ended = _terminated()
+    node = ControllerNode(config, metered=where is not None)
+    async with _metrics(where, lambda: [node]), node:
+        failed = asyncio.create_task(node.failed())
+        stopped = asyncio.create_task(ended.wait())
+        try:
+            await asyncio.wait([failed, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if failed.done():
+                failed.result()
+        finally:
+            failed.cancel()
+            stopped.cancel()
+
+
+def run_quorum(size: int, folder: Path | None, release: str | None, metrics: str | None) -> None:
+    """Some controllers that find each other; metrics: `host:port` to serve those of all at."""
+    where = _where(metrics)
+    if folder is not None and any(folder.glob("node-*")):
+        raise Failure(f"{folder} has nodes already: give an empty folder")
+    _log_to_stderr()
+    quorum = Quorum(size, folder=folder, release=release, metered=where is not None)
+    asyncio.run(_run_quorum(quorum, where))
+
+
+async def _run_quorum(quorum: Quorum, where: _Where) -> None:
+    ended = _terminated()
+    async with _metrics(where, lambda: quorum.nodes.values()), quorum:
+        console = screen()
+        console.print(f"cluster.id={quorum.cluster_id}")
+        console.print(f"controller.quorum.bootstrap.servers={quorum.bootstrap_controllers}")
+        console.print("controller.listener.names=CONTROLLER")
+        console.file.flush()
+        await ended.wait()
+
+
+def _where(metrics: str | None) -> _Where:
+    return None if metrics is None else address(metrics, "--metrics")
+
+
+def _metrics(
+    where: _Where, nodes: Callable[[], Iterable[ControllerNode]]
+) -> AbstractAsyncContextManager[object]:
+    """Around the nodes, so that a port that is taken is told before anything starts."""
+    return nullcontext() if where is None else MetricsServer(NodesCollector(nodes), *where)
+
+
+def _terminated() -> asyncio.Event:
+    """Set at SIGTERM, so that a leader can hand over; Ctrl-C cancels instead."""
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+    return ended
+
+
+def _log_to_stderr() -> None:
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.INFO, format=form)

@@ -1,0 +1,143 @@
+"""What `kwire proxy` does to the traffic: scripts and rules, loaded anew when they are saved."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from cli.failure import WrongUsage
+from cli.screen import screen
+from kwire.errors import InvalidValue
+from proxy import Action, Close, Drop, Filter, Filters, Flow
+from proxy.filters.rule import rule_filters
+from proxy.filters.stop import Stop
+from proxy.language import Expression
+from proxy.rules import read_rules
+from proxy.script import load
+
+LOOK = 0.3
+"""Seconds between looks at the files."""
+
+_WORDS: dict[str, Action | None] = {"": None, "drop": Drop(), "close": Close()}
+
+
+class Interference:
+    """The filters, and a task that keeps them as the files say while the context lasts."""
+
+    def __init__(
+        self, *, scripts: Sequence[Path] = (), rules: Path | None = None, hold: Expression | None
+    ) -> None:
+        self._scripts = tuple(scripts)
+        self._rules = rules
+        self._stop = None if hold is None else Stop(hold, _held)
+        self._files = (*self._scripts, *([] if rules is None else [rules]))
+        self._seen = self._stamps()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.filters = Filters()
+        try:
+            self._load()
+        except InvalidValue as error:
+            raise WrongUsage(f"{error}") from error
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._tasks.append(loop.create_task(self._follow()))
+        if self._stop is not None:
+            lines: asyncio.Queue[str] = asyncio.Queue()
+            threading.Thread(target=_read, args=(loop, lines), daemon=True).start()
+            self._tasks.append(loop.create_task(self._obey(self._stop, lines)))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _follow(self) -> None:
+        """Load again what was saved; what is wrong then is told, and what was before it stays."""
+        while True:
+            await asyncio.sleep(LOOK)
+            stamps = self._stamps()
+            if stamps == self._seen:
+                continue
+            self._seen = stamps
+            try:
+                self._load()
+            except InvalidValue as error:
+                _say(f"not loaded, the filters stay as they were: {error}", "red")
+            else:
+                _say("the filters were loaded again", "dim")
+
+    async def _obey(self, stop: Stop, lines: asyncio.Queue[str]) -> None:
+        while True:
+            word = (await lines.get()).strip()
+            if word == "all":
+                while stop.release():
+                    pass
+            elif word not in _WORDS:
+                _say(f"{word!r} is no answer: press Enter, or write drop, close or all", "red")
+            elif not stop.release(_WORDS[word]):
+                _say("nothing is held", "dim")
+
+    def _load(self) -> None:
+        filters: list[Filter] = [] if self._stop is None else [self._stop]
+        drop_on_error = False
+        for path in self._scripts:
+            filters += load(path)
+        if self._rules is not None:
+            rules = read_rules(_text(self._rules))
+            drop_on_error = rules.on_error == "drop"
+            filters += rule_filters(rules, Random(rules.seed).random, time.monotonic())
+        self.filters.replace(filters)
+        self.filters.drop_on_error = drop_on_error
+
+    def _stamps(self) -> list[tuple[int, int]]:
+        found = []
+        for path in self._files:
+            try:
+                status = os.stat(path)
+                found.append((status.st_mtime_ns, status.st_size))
+            except OSError:  # while an editor replaces it
+                found.append((0, 0))
+        return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"cannot read {path}: {error}") from error
+
+
+def _read(loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str]) -> None:
+    """In a thread: lines of stdin, until it or the loop ends."""
+    with suppress(RuntimeError, ValueError):
+        for line in sys.stdin or ():
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+
+
+def _held(flow: Flow) -> None:
+    who = flow.connection.label
+    _say(
+        f"held: {flow.api} v{flow.version} of {who}; Enter lets it go, or drop, close, all", "cyan"
+    )
+
+
+def _say(text: str, style: str) -> None:
+    screen(stderr=True).print(text, style=style, markup=False, highlight=False)

@@ -1,0 +1,136 @@
+"""The `kwire` command: its groups, and what a user sees when one of them fails.
+
+A command imports what it needs when it runs, so that `kwire --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from cli import (
+    capture,
+    capture_editing,
+    capture_exchange,
+    controller,
+    decode,
+    demo,
+    log,
+    proxy,
+    quorum,
+    show,
+    storage,
+)
+from cli.house import check_house, collision
+
+app = typer.Typer(
+    name="kwire",
+    help="Kafka's wire protocol, both sides of the broker-controller line.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped with Ctrl-C.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("decode")(decode.decode)
+app.command("show")(show.show)
+app.add_typer(quorum.app, name="quorum")
+app.add_typer(storage.app, name="storage")
+app.add_typer(log.app, name="log")
+app.add_typer(controller.app, name="controller")
+app.command("proxy")(proxy.proxy)
+app.add_typer(capture.app, name="capture")
+capture.app.command("export")(capture_exchange.export)
+capture.app.command("import")(capture_exchange.import_)
+capture.app.command("merge")(capture_editing.merge)
+capture.app.command("split")(capture_editing.split)
+capture.app.command("anonymize")(capture_editing.anonymize)
+app.command("demo")(demo.demo)
+
+OWN = frozenset({"kwire", "admin", "proxy", "controller", "cli", "real_kafka"})
+"""Packages whose errors are sentences for the user; any other error is a fault of kwire."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"kwire {version('kwire')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error was raised; allowed anywhere.")
+    ] = False,
+) -> None:
+    """Taken by every command; `main` reads --debug itself, wherever it stands."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    _open_streams()
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        check_house()
+        app([argument for argument in given if argument != "--debug"], prog_name="kwire")
+    except Exception as error:
+        sys.exit(_report(error, debug))
+    finally:
+        _flush()
+    sys.exit(0)
+
+
+def _terminate(*_: object) -> None:
+    """SIGTERM is Ctrl-C, also for a script's background job, which a shell has ignore Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+
+def _open_streams() -> None:
+    """Stand in for streams that the caller closed (`>&-`): Python has None in their places."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
+def _report(error: Exception, debug: bool) -> int:
+    """One line on stderr; the traceback before it only where it was asked for."""
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    typer.secho(f"Error: {_sentence(error)}", fg="red", err=True)
+    return 1
+
+
+def _sentence(error: Exception) -> str:
+    if type(error).__module__.partition(".")[0] in OWN:
+        return str(error)
+    if isinstance(error, OSError):
+        about = f" {error.filename}" if error.filename else ""
+        return f"{error.strerror or error}:{about}" if about else f"{error.strerror or error}"
+    if isinstance(error, ImportError) and (reason := collision(error.name or "")):
+        return reason
+    kind = type(error).__name__
+    return f"kwire failed with {kind}: {error}. Add --debug to see where, and report it."
+
+
+def _flush() -> None:
+    """Write what is buffered; a reader that has gone, as `| head` does, is no error."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

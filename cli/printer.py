@@ -1,0 +1,70 @@
+"""Prints from a thread of its own, so that a slow terminal or a full pipe never slows traffic."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Lock, Thread
+from types import TracebackType
+from typing import Self
+
+logger = logging.getLogger(__name__)
+
+WEIGHT_LIMIT = 32 * 1024 * 1024
+"""Bytes of events that may wait to be printed."""
+
+PATIENCE = 2.0
+"""Seconds that the end waits for what is still to be printed."""
+
+Job = Callable[[], None]
+
+
+class Printer:
+    """Runs jobs that print, in order. What waits is bounded; what finds no room is counted.
+
+    gone: called once, in the thread, when nobody reads the output any more.
+    """
+
+    def __init__(self, gone: Callable[[], None]) -> None:
+        self._jobs: SimpleQueue[tuple[Job, int] | None] = SimpleQueue()
+        self._gone = gone
+        self._waiting = 0
+        self._changing = Lock()
+        self._thread = Thread(target=self._run, name="printer", daemon=True)
+        self.dropped = 0
+
+    def put(self, job: Job, weight: int = 0) -> None:
+        """Print later; `weight` is what it costs to wait, in bytes."""
+        with self._changing:
+            if self._waiting + weight > WEIGHT_LIMIT:
+                self.dropped += 1
+                return
+            self._waiting += weight
+        self._jobs.put((job, weight))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._jobs.put(None)
+        self._thread.join(PATIENCE)
+
+    def _run(self) -> None:
+        while (taken := self._jobs.get()) is not None:
+            job, weight = taken
+            with self._changing:
+                self._waiting -= weight
+            try:
+                job()
+            except (BrokenPipeError, SystemExit):  # rich turns the former into the latter
+                self._gone()
+                return
+            except Exception as error:
+                logger.error("something could not be shown: %r", error)

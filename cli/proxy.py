@@ -1,0 +1,159 @@
+"""`kwire proxy`: stand in front of Kafka's nodes and watch every RPC."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.failure import WrongUsage
+
+if TYPE_CHECKING:
+    from cli.interference import Interference
+    from proxy import Listener
+    from proxy.language import Expression
+
+LISTEN = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<listen>[^=@]+)=(?P<upstream>[^=@]+)")
+
+View = Annotated[
+    str | None,
+    typer.Option(metavar="EXPRESSION", help="Show this only; see docs/filter-language.md."),
+]
+Script = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE", help="Run the filters of this Python file, anew when it is saved."
+    ),
+]
+RulesFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Do what these rules say, anew when they are saved."),
+]
+Hold = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EXPRESSION",
+        help="Hold these requests until a line comes in: Enter, drop, close or all.",
+    ),
+]
+
+
+def proxy(
+    listen: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[ID@]HOST:PORT=HOST:PORT",
+            help="Listen here in front of the node there, whose id is ID; may be repeated.",
+        ),
+    ],
+    api: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Show this API only; may be repeated.")
+    ] = None,
+    no_api: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Do not show this API; may be repeated."),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the whole messages, field by field.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON value a line, the counts last.")
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            "-w",
+            metavar="FILE|DIR",
+            help="Record all that passes; a folder gets a new file each hour and 256 MiB.",
+        ),
+    ] = None,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Record passwords and tokens as they are.")
+    ] = False,
+    view: View = None,
+    script: Script = None,
+    rules: RulesFile = None,
+    hold: Hold = None,
+) -> None:
+    """Pass traffic through and show each request with its response, untouched unless told to.
+
+    Clients find the nodes by the addresses these advertise: let the nodes advertise the proxy's
+    (advertised.listeners), or only the first connection passes here. Ctrl-C ends it.
+
+    \b
+    kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093
+    kwire proxy --listen 127.0.0.1:19092=localhost:9092 --api Produce --json
+    kwire proxy --listen 127.0.0.1:19092=localhost:9092 -w traffic.avro
+    kwire proxy --listen 127.0.0.1:19093=localhost:9093 --view "~api Fetch & ~lat >100ms"
+    kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
+    """
+    listeners = [_listener(text) for text in listen]
+    from cli.watch import Recording, Selection, Watch, watch
+
+    only, hidden = apis(api), apis(no_api)
+    if both := sorted(only & hidden):
+        raise WrongUsage(f"--api and --no-api both name {', '.join(both)}: keep one of them.")
+    selection = Selection(only, hidden, _expression(view))
+    recording = Recording(write, show_secrets=show_secrets) if write else None
+    how = Watch(selection, verbose=verbose, as_json=as_json)
+    watch(listeners, how, recording, _interference(script or [], rules, hold))
+
+
+def _interference(scripts: list[Path], rules: Path | None, hold: str | None) -> Interference | None:
+    if not scripts and rules is None and hold is None:
+        return None
+    from cli.interference import Interference
+
+    return Interference(scripts=scripts, rules=rules, hold=_expression(hold))
+
+
+def _expression(text: str | None) -> Expression | None:
+    """The expression of an option; WrongUsage points at the column."""
+    if text is None:
+        return None
+    from kwire.errors import InvalidValue
+    from proxy.language import parse
+
+    try:
+        return parse(text)
+    except InvalidValue as error:
+        raise WrongUsage(str(error)) from error
+
+
+def _listener(text: str) -> Listener:
+    from kwire.errors import InvalidValue
+    from proxy import Address, Listener
+
+    match = LISTEN.fullmatch(text)
+    if match is None:
+        raise WrongUsage(
+            f"{text!r} is no pair of addresses: write 127.0.0.1:19093=127.0.0.1:9093, the proxy's"
+            " and the node's."
+        )
+    try:
+        upstream, here = Address.parse(match["upstream"]), Address.parse(match["listen"])
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    if here.port == upstream.port and _met(here.host) == _met(upstream.host):
+        raise WrongUsage(f"{text!r} has the proxy connect to itself: listen at another port.")
+    node_id = None if match["id"] is None else int(match["id"])
+    return Listener(node_id=node_id, upstream=upstream, listen=here)
+
+
+def _met(host: str) -> str:
+    """The host at which a client on this machine meets one that listens at `host`."""
+    return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def apis(names: list[str] | None) -> frozenset[str]:
+    """API names as Kafka spells them, whatever case they were given in."""
+    from kwire.index import APIS
+
+    known = {name.lower(): name for name in APIS.values()}
+    for name in names or ():
+        if name.lower() not in known:
+            raise WrongUsage(f"no API is called {name!r}; `kwire show --list` names them.")
+    return frozenset(known[name.lower()] for name in names or ())

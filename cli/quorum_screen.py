@@ -1,0 +1,98 @@
+"""The metadata quorum on a screen."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from cli.screen import harmless, screen
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+WIDE = 104
+"""Columns from which the names of the replication table stand on one line."""
+
+STYLES = {"Leader": "bold green", "Follower": "", "Observer": "dim"}
+
+REPLICATION = {
+    "nodeId": "NodeId",
+    "directoryId": "DirectoryId",
+    "logEndOffset": "LogEnd|Offset",
+    "lag": "Lag",
+    "lastFetchTimestamp": "LastFetch|Timestamp",
+    "lastCaughtUpTimestamp": "LastCaughtUp|Timestamp",
+    "status": "Status",
+}
+"""Kafka's names of the columns; where a screen is narrow they break at the bar."""
+
+
+def print_status(status: dict[str, Any]) -> None:
+    """Kafka's names and values, then the voters and the observers as tables."""
+    from rich.text import Text
+
+    console = screen()
+    for name, value in status.items():
+        if not isinstance(value, list):
+            label = f"{name[0].upper()}{name[1:]}:"
+            console.print(Text.assemble(f"{label:24}", (_cell(value), "bold")))
+    print_replicas(status, console)
+
+
+def print_replicas(status: dict[str, Any], console: Console) -> None:
+    """The voters and the observers."""
+    leader = status["leaderId"]
+    for name in ("currentVoters", "currentObservers"):
+        replicas = status[name]
+        console.print(f"\n{name[0].upper()}{name[1:]}:{'' if replicas else ' none'}")
+        if replicas:
+            console.print(_replicas(replicas, leader))
+
+
+def _replicas(replicas: list[dict[str, Any]], leader: int) -> Table:
+    table = _table()
+    names = {"id": "Id", "directoryId": "DirectoryId", "endpoints": "Endpoints"}
+    shown = {key: name for key, name in names.items() if key in replicas[0]}
+    for name in shown.values():
+        table.add_column(name, no_wrap=name != "Endpoints")
+    for one in replicas:
+        leads = "endpoints" in one and one["id"] == leader
+        cells = [_cell(one[key]) for key in shown]
+        table.add_row(*cells, *(["leads"] if leads else []), style="bold" if leads else "")
+    return table
+
+
+def print_replication(rows: list[dict[str, Any]], *, human_readable: bool) -> None:
+    """Kafka's table of replicas."""
+    console = screen()
+    narrow = console.width < WIDE
+    table = _table(gap=1 if narrow else 2)
+    for name in REPLICATION.values():
+        table.add_column(name.replace("|", "\n" if narrow else ""), no_wrap=True)
+    now = time.time() * 1000
+    for row in rows:
+        cells = [
+            _ago(row[key], now) if human_readable and key.endswith("Timestamp") else _cell(row[key])
+            for key in REPLICATION
+        ]
+        table.add_row(*cells, style=STYLES[row["status"]])
+    console.print(table)
+
+
+def _table(gap: int = 2) -> Table:
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
+
+
+def _cell(value: Any) -> str:
+    """A value, or a dash where Kafka does not tell it."""
+    if value is None or value == []:
+        return "-"
+    return harmless(" ".join(value) if isinstance(value, list) else str(value))
+
+
+def _ago(timestamp: int | None, now: float) -> str:
+    """`12 ms ago`; a clock that runs behind the leader's gives 0."""
+    return "-" if timestamp is None else f"{max(0, round(now - timestamp))} ms ago"

@@ -1,0 +1,169 @@
+"""Runs a proxy and shows what passes, until Ctrl-C or until nobody reads the output any more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from cli.flow_counts import FlowCounts
+from cli.flow_json import flow_data, notice_data
+from cli.flow_lines import flow_lines, notice_lines
+from cli.printer import Printer
+from cli.screen import screen
+from proxy import DecodedFlow, Listener, Notice, Proxy, Sink, Tap
+from proxy.recorder import Recorder, files_at
+from proxy.subject import Subject
+
+if TYPE_CHECKING:
+    from cli.interference import Interference
+    from proxy.language import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is shown: APIs in `only`, or all, without those in `hidden`, of which `view` is so."""
+
+    only: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    view: Expression | None = None
+
+    def __contains__(self, decoded: DecodedFlow) -> bool:
+        api = decoded.flow.api
+        if api in self.hidden or (self.only and api not in self.only):
+            return False
+        return self.view is None or self.view(Subject.of_flow(decoded))
+
+
+class Watch:
+    """How to show what passes, and the counts of what has passed."""
+
+    def __init__(
+        self, selection: Selection, *, verbose: bool = False, as_json: bool = False
+    ) -> None:
+        self.selection = selection
+        self.verbose = verbose
+        self.as_json = as_json
+        self.counts = FlowCounts()
+        self._console = screen()
+
+    def show(self, seen: DecodedFlow | Notice) -> None:
+        """Print a flow, or a notice."""
+        self.counts.add(seen)
+        if isinstance(seen, DecodedFlow) and seen not in self.selection:
+            return
+        if isinstance(seen, Notice):
+            self._show_notice(seen)
+        elif self.as_json:
+            _write(flow_data(seen, tree=self.verbose))
+        else:
+            self._console.print(flow_lines(seen, self._console, tree=self.verbose))
+
+    def _show_notice(self, notice: Notice) -> None:
+        if self.as_json:
+            _write(notice_data(notice))
+        else:
+            self._console.print(notice_lines(notice, self._console))
+
+    def end(self, dropped: int) -> None:
+        """Print the counts."""
+        if self.as_json:
+            _write(self.counts.data() | {"dropped": dropped})
+            return
+        console = screen(stderr=True)
+        console.print(Text(f"\n{self.counts.sentence}", "bold"))
+        if dropped:
+            console.print(f"{dropped} were not shown: the output is too slow", style="yellow")
+        if self.counts.flows:
+            console.print(self.counts.table())
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Where to write down what passes: a file, or a folder for many."""
+
+    path: Path
+    show_secrets: bool = False
+
+    def start(self) -> Recorder:
+        """Make the file; CannotRecord, OSError. Its end by an error is told on stderr at once."""
+        return Recorder(files_at(self.path), show_secrets=self.show_secrets, stopped=_warn)
+
+
+def watch(
+    listeners: Sequence[Listener],
+    how: Watch,
+    recording: Recording | None = None,
+    interference: Interference | None = None,
+) -> None:
+    """Stand in front of the nodes until Ctrl-C, which is a KeyboardInterrupt here as everywhere."""
+    with _recorded(recording) as sinks:
+        asyncio.run(_watch(listeners, how, sinks, interference))
+
+
+@contextmanager
+def _recorded(recording: Recording | None) -> Iterator[list[Sink]]:
+    """The sinks that record; at the end it is told what was."""
+    if recording is None:
+        yield []
+        return
+    recorder = recording.start()
+    try:
+        with recorder:
+            yield [recorder]
+    finally:
+        said = f"{recorder.events} events recorded at {recording.path}"
+        lost = f", {recorder.dropped} not: the disk is too slow" if recorder.dropped else ""
+        screen(stderr=True).print(said + lost, style="yellow" if lost else "dim")
+
+
+async def _watch(
+    listeners: Sequence[Listener],
+    how: Watch,
+    sinks: Sequence[Sink],
+    interference: Interference | None,
+) -> None:
+    loop = asyncio.get_running_loop()
+    unread = asyncio.Event()
+
+    def gone() -> None:
+        loop.call_soon_threadsafe(unread.set)
+
+    def view(seen: DecodedFlow | Notice) -> None:
+        weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
+        printer.put(lambda: how.show(seen), weight)
+
+    with Printer(gone) as printer:
+        tap = Tap(view)
+        try:
+            filters = None if interference is None else interference.filters
+            async with tap, Proxy(listeners, sinks=[*sinks, tap], filters=filters) as proxy:
+                _announce(proxy)
+                async with interference or nullcontext():
+                    await unread.wait()
+        except asyncio.CancelledError:
+            printer.put(lambda: how.end(printer.dropped + tap.dropped))
+            raise
+
+
+def _warn(reason: str) -> None:
+    screen(stderr=True).print(reason, style="red")
+
+
+def _write(data: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(data) + "\n")
+    sys.stdout.flush()
+
+
+def _announce(proxy: Proxy) -> None:
+    console = screen(stderr=True)
+    for listener, address in proxy.addresses.items():
+        node = "" if listener.node_id is None else f" of node {listener.node_id}"
+        console.print(f"listening at {address} in front of {listener.upstream}{node}", style="dim")

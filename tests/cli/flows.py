@@ -1,0 +1,54 @@
+"""Flows as the proxy hands them out, made by hand for the tests of what shows them."""
+
+from __future__ import annotations
+
+from kwire.declaration import Request, Response
+from kwire.frames import encode_request, encode_response
+from proxy import Connection, DecodedFlow, Ending, Flow
+
+AT = 1_795_246_073.056
+
+
+def connection(node_id: int | None = 3000, peer: int | None = 1) -> Connection:
+    """Connection 7, of node 1 with controller 3000."""
+    return Connection(
+        number=7,
+        node_id=node_id,
+        client="127.0.0.1:50000",
+        upstream="127.0.0.1:9093",
+        at=AT,
+        client_id="raft-client-1",
+        peer=peer,
+    )
+
+
+def flow(
+    request: Request,
+    response: Response | None,
+    version: int,
+    *,
+    latency: float = 0.0042,
+    on: Connection | None = None,
+) -> DecodedFlow:
+    """An RPC that was answered, or lost where there is no response."""
+    asked = encode_request(request, version, correlation_id=5, client_id="raft-client-1")[4:]
+    answer = encode_response(response, version, correlation_id=5)[4:] if response else None
+    key = type(request).key
+    assert key is not None
+    return DecodedFlow(
+        Flow(
+            on or connection(),
+            key,
+            version,
+            5,
+            "raft-client-1",
+            AT,
+            100.0,
+            len(asked),
+            answered=100.0 + latency if answer else None,
+            response_size=len(answer) if answer else None,
+            request_copy=asked,
+            response_copy=answer,
+            ending=Ending.ANSWERED if answer else Ending.LOST,
+        )
+    )

@@ -1,0 +1,156 @@
+"""`kwire capture` reads and mends what `kwire proxy -w` has written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proxy.recorder import Recorder, files_at
+from tests.cli.command import Command
+from tests.cli.test_proxy import ended, node, proxy, talk
+from tests.proxy.test_tap import votes
+
+__all__ = ["node"]
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    """Twenty Vote RPCs, a second apart from 1970-01-12 13:46:41 UTC on, two seconds each."""
+    path = tmp_path / "votes.avro"
+    with Recorder(files_at(path)) as recorder:
+        for flow in votes(20):
+            recorder(flow)
+    return path
+
+
+@pytest.fixture
+def torn(capture: Path) -> Path:
+    """The same without its end."""
+    capture.write_bytes(capture.read_bytes()[:-3])
+    return capture
+
+
+def test_a_recorded_conversation_is_shown_as_it_was_live(
+    kwire: Command, node: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "traffic.avro"
+    with proxy("--listen", f"3000@127.0.0.1:0={node}", "-w", str(path)) as (run, address):
+        talk(address)
+        live, err = ended(run)
+    assert f"4 events recorded at {path}" in err
+    shown = kwire("capture", "cat", str(path))
+    assert shown.code == 0
+    assert shown.out.splitlines() == live
+    assert "2 RPCs of 2 APIs on 1 connections, 1 with problems" in shown.err
+
+
+def test_cat_shows_whole_messages_and_selected_apis(kwire: Command, capture: Path) -> None:
+    assert "topic_name" in kwire("capture", "cat", "-v", str(capture)).out
+    assert kwire("capture", "cat", str(capture), "--api", "Fetch").out == ""
+
+
+def test_cat_takes_a_time_range_and_gives_json(kwire: Command, capture: Path) -> None:
+    run = kwire(
+        *("capture", "cat", str(capture), "--json"),
+        *("--from", "1970-01-12T13:46:45Z", "--to", "1970-01-12T13:46:49Z"),
+    )
+    *flows, counts = [json.loads(line) for line in run.out.splitlines()]
+    assert [flow["time"] for flow in flows] == [
+        "1970-01-12T13:46:45.000000+00:00",
+        "1970-01-12T13:46:47.000000+00:00",
+    ]
+    assert counts["flows"] == 2
+
+
+def test_info_counts(kwire: Command, capture: Path) -> None:
+    (facts,) = kwire("capture", "info", str(capture.parent), "--json").json
+    assert facts["file"] == str(capture)
+    assert (facts["requests"], facts["responses"], facts["connections"]) == (20, 20, 1)
+    assert facts["damages"] == []
+    text = kwire("capture", "info", str(capture)).out
+    assert "requests      20" in text
+    assert "1970-01-12T13:46:41" in text
+
+
+def test_damage_is_told_on_stderr_with_exit_code_1(kwire: Command, torn: Path) -> None:
+    for command in ("info", "cat"):
+        run = kwire("capture", command, str(torn))
+        assert run.code == 1
+        assert "the last block is not whole" in run.err
+
+
+def test_repair_says_what_is_kept(kwire: Command, torn: Path) -> None:
+    out = torn.with_name("mended.avro")
+    run = kwire("capture", "repair", str(torn), "-o", str(out))
+    assert run.code == 0
+    assert run.out.startswith("0 records kept, ")
+    assert kwire("capture", "repair", str(torn)).code == 0
+    assert kwire("capture", "info", str(torn)).code == 0
+
+
+def test_what_is_no_capture_is_an_error_of_one_line(kwire: Command, tmp_path: Path) -> None:
+    assert "there is no capture in" in kwire("capture", "info", str(tmp_path)).error
+    (tmp_path / "x.avro").write_bytes(b"Obj")
+    assert "no capture: it does not begin" in kwire("capture", "cat", str(tmp_path)).error
+    run = kwire("capture", "cat", str(tmp_path), "--from", "yesterday")
+    assert run.code == 2
+    assert "'yesterday' is no time" in run.error
+
+
+def test_a_recording_is_not_written_over_another(kwire: Command, capture: Path) -> None:
+    run = kwire("proxy", "--listen", "127.0.0.1:0=127.0.0.1:1", "-w", str(capture))
+    assert run.code == 1
+    assert "exists already" in run.error
+
+
+def test_export_and_import_go_round(kwire: Command, capture: Path) -> None:
+    packets = capture.with_name("votes.pcapng")
+    run = kwire("capture", "export", str(capture), "-o", str(packets))
+    assert run.out == f"43 packets written to {packets}\n"
+    back = capture.with_name("back.avro")
+    assert kwire("capture", "import", str(packets), "-o", str(back)).code == 0
+    (facts,) = kwire("capture", "info", str(back), "--json").json
+    assert (facts["requests"], facts["responses"]) == (20, 20)
+
+
+def test_json_lines_have_the_whole_messages(kwire: Command, capture: Path) -> None:
+    out = capture.with_name("votes.jsonl")
+    assert kwire("capture", "export", str(capture), "-o", str(out)).code == 0
+    values = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [value["api"] for value in values] == ["Vote"] * 20
+    assert values[0]["messages"][0]["name"] == "VoteRequest"
+
+
+def test_what_cannot_be_exported_or_imported_is_said(kwire: Command, capture: Path) -> None:
+    assert kwire("capture", "export", str(capture), "-o", "x.txt").code == 2
+    out = capture.with_name("back.avro")
+    run = kwire("capture", "import", str(capture), "-o", str(out))
+    assert "neither pcap nor pcapng" in run.error
+    assert sorted(path.name for path in capture.parent.iterdir()) == ["votes.avro"]
+
+
+def test_split_and_merge_give_the_same_again(kwire: Command, capture: Path) -> None:
+    parts = capture.parent / "parts"
+    run = kwire("capture", "split", str(capture), "--into", str(parts), "--seconds", "10")
+    assert run.code == 0
+    assert len(run.out.splitlines()) == len(list(parts.iterdir())) > 2
+    out = capture.with_name("whole.avro")
+    run = kwire("capture", "merge", str(parts), "-o", str(out))
+    assert run.out == f"20 events written to {out}\n"
+    again = kwire("capture", "cat", str(out)).out
+    assert again == kwire("capture", "cat", str(capture)).out
+    assert kwire("capture", "split", str(capture), "--into", str(parts)).code == 2
+
+
+def test_an_anonymized_capture_is_shown_like_any_other(kwire: Command, capture: Path) -> None:
+    outs = [capture.with_name(f"{name}.avro") for name in "ab"]
+    for out in outs:
+        run = kwire("capture", "anonymize", str(capture), "-o", str(out), "--key", "k")
+        assert run.out == f"20 events written to {out}\n"
+    shown = [kwire("capture", "cat", "-v", str(out)).out for out in outs]
+    assert shown[0] == shown[1]
+    assert '"__cluster_metadata"' in shown[0]
+    assert "client-" in shown[0]
+    assert "20 anonymized" not in shown[0]
+    (facts,) = kwire("capture", "info", str(outs[0]), "--json").json
+    assert facts["redacted"] == {"names": 40}

@@ -1,0 +1,66 @@
+"""`kwire log dump` prints what kafka-dump-log prints."""
+
+import json
+import shutil
+from pathlib import Path
+
+from tests.cli.command import Command
+
+GOLDEN = Path(__file__).parents[2] / "fixtures" / "logdirs" / "kafka-4.3.1"
+
+
+def test_a_segment_is_dumped_as_kafka_dumps_it(kwire: Command) -> None:
+    run = kwire("log", "dump", str(GOLDEN / "bootstrap.checkpoint"))
+    assert (run.code, run.err) == (0, "")
+    expected = (GOLDEN / "dump.txt").read_text().splitlines()[1:13]
+    assert run.out.splitlines()[1:] == expected
+
+
+def test_what_is_wrong_goes_to_stderr_and_into_the_exit_code(
+    kwire: Command, tmp_path: Path
+) -> None:
+    name = "00000000000000000000.log"
+    data = (GOLDEN / "__cluster_metadata-0" / name).read_bytes()
+    (tmp_path / name).write_bytes(data[:5000])
+    run = kwire("log", "dump", str(tmp_path / name))
+    assert run.code == 1
+    assert run.out.splitlines()[-1] == f"Found 23 invalid bytes at the end of {name}"
+    assert run.err == f"{tmp_path / name}, byte 4977: the batch is cut off\n"
+
+
+def test_garbage_ends_the_dump_with_file_and_position(kwire: Command, tmp_path: Path) -> None:
+    path = tmp_path / "quorum-state"
+    path.write_text("garbage")
+    run = kwire("log", "dump", str(path))
+    assert run.code == 1
+    assert run.err.startswith(f"Error: {path}, byte 0: not JSON")
+
+
+def test_scripts_get_a_json_value_for_each_record(kwire: Command) -> None:
+    log = GOLDEN / "__cluster_metadata-0" / "00000000000000000000.log"
+    run = kwire("log", "dump", "--json", str(log))
+    records = [json.loads(line) for line in run.out.splitlines()]
+    assert (run.code, len(records)) == (0, 116)
+    assert records[1] == {
+        "file": str(log),
+        "position": 0,
+        "offset": 1,
+        "epoch": 1,
+        "timestamp": 1795256971935,
+        "control": True,
+        "type": "KRAFT_VERSION",
+        "version": 0,
+        "data": {"version": 0, "kRaftVersion": 1},
+    }
+    assert (records[4]["type"], records[4]["data"]["featureLevel"]) == ("FEATURE_LEVEL_RECORD", 30)
+    run = kwire("log", "dump", "--json", str(GOLDEN / "meta.properties"))
+    assert run.error.endswith("is no segment and no snapshot: only these have records")
+
+
+def test_unknown_and_missing_files_are_named(kwire: Command, tmp_path: Path) -> None:
+    shutil.copy(GOLDEN / "meta.properties", tmp_path)
+    run = kwire("log", "dump", str(tmp_path / "meta.properties"))
+    assert (run.code, run.err) == (1, f"Ignoring unknown file {tmp_path / 'meta.properties'}\n")
+    run = kwire("log", "dump", str(tmp_path / "missing.log"))
+    assert run.code == 1
+    assert "No such file" in run.err

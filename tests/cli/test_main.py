@@ -1,0 +1,163 @@
+"""The command as a whole: quick to start, quiet in pipes, one line for an error."""
+
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import cli.main
+from tests.cli.command import KWIRE, Command
+
+HEAVY = ("rich", "construct", "asyncio", "kwire", "admin", "proxy", "real_kafka")
+
+
+def shell(
+    command: str, folder: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs a line in bash, in a folder, with `kwire` on its path."""
+    path = f"{KWIRE.parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        env={**os.environ, "PATH": path, **environment},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_lists_the_commands_and_the_exit_codes(kwire: Command) -> None:
+    run = kwire("--help")
+    assert run.code == 0
+    assert "Exit codes: 0 done, 1 failed, 2 wrong usage" in run.out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["decode", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    program = (
+        "import sys\nfrom cli.main import main\ntry:\n    main()\n"
+        f"except SystemExit:\n    print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_version_is_the_distributions(kwire: Command) -> None:
+    from importlib.metadata import version
+
+    assert kwire("--version").out == f"kwire {version('kwire')}\n"
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    told = shell("kwire show --list | head -n 1")
+    assert told.stdout.startswith("Message")
+    assert told.stderr == ""
+
+
+def test_a_closed_pipe_is_quiet_even_for_the_last_flush() -> None:
+    told = shell("kwire show VoteRequest | true; sleep 0.1")
+    assert told.stderr == ""
+
+
+def test_an_error_is_one_line_and_debug_shows_where(kwire: Command) -> None:
+    assert len(kwire("show", "Nope").err.splitlines()) == 1
+    assert "Traceback" in kwire("show", "Nope", "--debug").err
+    assert "Traceback" in kwire("--debug", "show", "Nope").err
+
+
+def test_a_fault_of_kwire_itself_is_one_line_that_asks_for_a_report(
+    kwire: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr("kwire.registry.message", broken)
+    run = kwire("show", "VoteRequest")
+    assert run.code == 1
+    assert "failed with KeyError: 'oops'. Add --debug" in run.error
+
+
+def test_an_unknown_command_is_wrong_usage(kwire: Command) -> None:
+    run = kwire("decodee")
+    assert run.code == 2
+    assert "decodee" in run.error
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_cleanly_with_130(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [KWIRE, "decode", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        _wait_until_it_reads_stdin(process.pid)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert err == ""
+
+
+def test_a_background_job_of_a_script_ends_by_sigterm_too(tmp_path: Path) -> None:
+    """A shell has such jobs ignore SIGINT; what SIGTERM does must not stand on it."""
+    told = shell(
+        "kwire proxy --listen 127.0.0.1:0=127.0.0.1:1 >out 2>&1 & job=$!;"
+        " until grep -q listening out; do kill -0 $job || exit 1; sleep 0.1; done;"
+        " kill $job; wait $job",
+        tmp_path,
+    )
+    assert told.returncode == 130, told.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_fault(closed: str) -> None:
+    assert shell(f"kwire show VoteRequest {closed}").returncode == 0
+    told = shell(f"kwire decode - {closed}")
+    assert told.returncode == 1
+    assert "Traceback" not in told.stderr
+    assert "failed with" not in told.stderr
+
+
+def _wait_until_it_reads_stdin(pid: int) -> None:
+    waiting = Path(f"/proc/{pid}/wchan")
+    until = time.monotonic() + 30
+    while "pipe" not in waiting.read_text():
+        assert time.monotonic() < until, f"waits in {waiting.read_text()}"
+        time.sleep(0.01)
+
+
+def test_colours_are_for_terminals_only(kwire: Command) -> None:
+    assert "\x1b[" not in kwire("show", "VoteRequest").out
+    assert "\x1b[" in shell("kwire show VoteRequest", FORCE_COLOR="1").stdout
+
+
+def test_rows_are_not_wrapped_in_a_pipe() -> None:
+    wide = shell("kwire show FetchResponse --version 17", COLUMNS="40").stdout
+    assert "aborted_transactions: array of AbortedTransaction, compact length, nullable" in wide
+
+
+def commands() -> list[str]:
+    """Every command that takes anything, those of groups with their group."""
+    app = cli.main.app
+    found = [("", one) for one in app.registered_commands]
+    for group in app.registered_groups:
+        assert group.typer_instance
+        found += [(f"{group.name} ", one) for one in group.typer_instance.registered_commands]
+    return [
+        f"{group}{one.name or one.callback.__name__}"
+        for group, one in found
+        if one.callback and inspect.signature(one.callback).parameters
+    ]
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_teaches_by_example(kwire: Command, name: str) -> None:
+    run = kwire(*name.split(), "--help")
+    assert run.code == 0
+    assert f"kwire {name}" in run.out.split("Options:")[0].split("\n", 1)[1]

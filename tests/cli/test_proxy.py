@@ -1,0 +1,268 @@
+"""`kwire proxy` shows what passes and changes nothing, also where it cannot read it."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import pytest
+
+from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.frames import encode_request, encode_response
+from real_kafka import Cluster, free_port
+from tests.cli.command import KWIRE, Command
+
+ASKED = encode_request(ApiVersionsRequest(client_software_name="x"), 4, correlation_id=1)
+UNKNOWN = bytes.fromhex("0000000c 270f 0003 00000002 ffff beef".replace(" ", ""))
+ANSWER = encode_response(ApiVersionsResponse(), 4, correlation_id=1)
+STRANGE = bytes.fromhex("00000006 00000002 cafe".replace(" ", ""))
+
+
+@pytest.fixture
+def node() -> Iterator[str]:
+    """A peer that answers the two requests above, each with its fixed answer."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        ended = threading.Event()
+        serving = threading.Thread(target=serve, args=(server, ended))
+        serving.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        ended.set()
+        serving.join()
+
+
+def serve(server: socket.socket, ended: threading.Event) -> None:
+    while not ended.is_set():
+        try:
+            peer, _ = server.accept()
+        except TimeoutError:
+            continue
+        with peer:
+            for request, answer in ((ASKED, ANSWER), (UNKNOWN, STRANGE)):
+                peer.settimeout(10)
+                assert peer.recv(len(request), socket.MSG_WAITALL) == request
+                peer.sendall(answer)
+
+
+@contextmanager
+def proxy(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
+    """The command as a process, and where it listens."""
+    with subprocess.Popen([KWIRE, "proxy", *arguments], stdout=PIPE, stderr=PIPE, text=True) as run:
+        try:
+            assert run.stderr
+            found = re.match(r"listening at (.+):(\d+) in front of", run.stderr.readline())
+            assert found
+            yield run, (found[1], int(found[2]))
+        finally:
+            if run.poll() is None:
+                run.kill()
+
+
+def talk(address: tuple[str, int]) -> None:
+    """One conversation through the proxy; every byte arrives as it was sent."""
+    with socket.create_connection(address, timeout=10) as client:
+        for request, answer in ((ASKED, ANSWER), (UNKNOWN, STRANGE)):
+            client.sendall(request)
+            assert client.recv(len(answer), socket.MSG_WAITALL) == answer
+
+
+def ended(run: subprocess.Popen[str]) -> tuple[list[str], str]:
+    """What a proxy printed until Ctrl-C ended it."""
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 130, err
+    assert "Traceback" not in err
+    return out.splitlines(), err
+
+
+def test_each_rpc_is_a_line_and_the_counts_come_last(node: str) -> None:
+    with proxy("--listen", f"3000@127.0.0.1:0={node}") as (run, address):
+        talk(address)
+        lines, err = ended(run)
+    (line,) = [line for line in lines if "ApiVersions v4" in line]
+    assert "→ 3000" in line
+    assert " ms  x : 0 APIs" in line
+    assert "2 RPCs of 2 APIs on 1 connections, 1 with problems" in err
+
+
+def test_an_unknown_api_passes_untouched_and_is_said_to_be_unreadable(node: str) -> None:
+    with proxy("--listen", f"127.0.0.1:0={node}") as (run, address):
+        talk(address)
+        lines, _ = ended(run)
+    unknown = next(i for i, line in enumerate(lines) if "API 9999 v3" in line)
+    assert lines[unknown + 1].strip() == "! the request is not decoded: no API has key 9999"
+
+
+def test_verbose_shows_the_messages(node: str) -> None:
+    with proxy("-v", "--listen", f"127.0.0.1:0={node}") as (run, address):
+        talk(address)
+        lines, _ = ended(run)
+    assert [line for line in lines if 'client_software_name: "x"' in line]
+
+
+def test_json_is_a_value_a_line_with_the_counts_last(node: str) -> None:
+    with proxy("--json", "--listen", f"3000@127.0.0.1:0={node}") as (run, address):
+        talk(address)
+        lines, _ = ended(run)
+    values: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    flows = [value for value in values if value["type"] == "flow"]
+    assert [one["api"] for one in flows] == ["ApiVersions", "API 9999"]
+    assert [one["node"] for one in flows] == [3000, 3000]
+    assert values[-1]["type"] == "summary"
+    assert values[-1]["apis"]["ApiVersions"]["flows"] == 1
+
+
+@pytest.mark.parametrize("option", [["--api", "fetch"], ["--no-api", "ApiVersions"]])
+def test_apis_can_be_selected_and_are_counted_all_the_same(node: str, option: list[str]) -> None:
+    with proxy(*option, "--listen", f"127.0.0.1:0={node}") as (run, address):
+        talk(address)
+        lines, err = ended(run)
+    assert not [line for line in lines if "ApiVersions" in line]
+    assert "2 RPCs of 2 APIs" in err
+
+
+def test_it_ends_when_nobody_reads_any_more() -> None:
+    with proxy("--listen", f"127.0.0.1:0=127.0.0.1:{free_port()}") as (run, address):
+        assert run.stdout
+        assert run.stderr
+        run.stdout.close()
+        with socket.create_connection(address, timeout=10) as client:
+            assert client.recv(1) == b""
+        assert run.wait(timeout=30) == 0
+        assert run.stderr.read() == ""
+
+
+def test_a_node_that_does_not_listen_is_told_and_the_proxy_goes_on() -> None:
+    with proxy("--listen", f"127.0.0.1:0=127.0.0.1:{free_port()}") as (run, address):
+        for _ in range(2):
+            with socket.create_connection(address, timeout=10) as client:
+                assert client.recv(1) == b""
+        lines, _ = ended(run)
+    assert len([line for line in lines if "refused: " in line]) == 2
+
+
+def test_quorum_status_through_the_proxy_is_shown(kwire: Command, combined: Cluster) -> None:
+    listen = f"1@127.0.0.1:0={combined.bootstrap_controllers}"
+    with proxy("--listen", listen) as (run, (host, port)):
+        assert kwire("quorum", "status", "--bootstrap-controller", f"{host}:{port}").code == 0
+        lines, _ = ended(run)
+    assert [line for line in lines if "kwire-admin → 1 " in line and "DescribeCluster v2" in line]
+
+
+def test_a_view_shows_what_it_says(node: str) -> None:
+    view = ["--view", "!~api ApiVersions & ~size <1MiB"]
+    with proxy(*view, "--listen", f"127.0.0.1:0={node}") as (run, address):
+        talk(address)
+        lines, _ = ended(run)
+    assert [line for line in lines if "API 9999" in line]
+    assert not [line for line in lines if "ApiVersions" in line]
+
+
+def test_rules_act_and_are_loaded_again_when_they_are_saved(node: str, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("rules:\n  - {name: first, match: ~api ApiVersions, delay: 1ms}")
+    with proxy("--rules", str(rules), "--listen", f"127.0.0.1:0={node}") as (run, address):
+        talk(address)
+        assert run.stderr
+        rules.write_text("rules:\n  - {match: ~api Nothing, drop: true}")
+        told = ""
+        while "no API is called 'Nothing'" not in told:
+            told += run.stderr.readline()
+        assert "the filters stay as they were" in told
+        rules.write_text("rules:\n  - {name: second, match: ~api ApiVersions, delay: 2ms}")
+        while "the filters were loaded again" not in told:
+            told += run.stderr.readline()
+        talk(address)
+        lines, _ = ended(run)
+    notes = [line.strip() for line in lines if "·" in line]
+    assert [note for note in notes if "delayed" in note] == [
+        "· delayed 0.001 s by rule first",
+        "· delayed 0.002 s by rule second",
+    ]
+
+
+def test_a_script_sees_the_traffic(node: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from proxy import Filter\n"
+        "class Hello(Filter):\n"
+        "    def on_api_versions_request(self, request, call):\n"
+        "        call.note(f'hello {request.client_software_name}')\n"
+    )
+    with proxy("--json", "--script", str(script), "--listen", f"127.0.0.1:0={node}") as run:
+        talk(run[1])
+        lines, _ = ended(run[0])
+    flows = [value for value in map(json.loads, lines) if value["type"] == "flow"]
+    assert [one["notes"] for one in flows] == [["hello x"], []]
+
+
+def test_a_held_request_goes_on_when_enter_is_pressed(node: str) -> None:
+    hold = [str(KWIRE), "proxy", "--hold", "~api ApiVersions", "--listen", f"127.0.0.1:0={node}"]
+    with subprocess.Popen(hold, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True) as run:
+        assert run.stdin
+        assert run.stderr
+        found = re.match(r"listening at (.+):(\d+) in front of", run.stderr.readline())
+        assert found
+        with socket.create_connection((found[1], int(found[2])), timeout=10) as client:
+            client.sendall(ASKED)
+            assert "held: ApiVersions v4" in run.stderr.readline()
+            client.settimeout(0.05)
+            with pytest.raises(TimeoutError):
+                client.recv(1)
+            client.settimeout(10)
+            run.stdin.write("what\n\n")
+            run.stdin.flush()
+            assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
+            client.sendall(UNKNOWN)
+            assert client.recv(len(STRANGE), socket.MSG_WAITALL) == STRANGE
+        _, err = ended(run)
+    assert "'what' is no answer: press Enter" in err
+
+
+WRONG_USAGE = {
+    "nothing": ([], "Missing option '--listen'"),
+    "one address": (["--listen", "127.0.0.1:9093"], "is no pair of addresses"),
+    "no port": (["--listen", "127.0.0.1=127.0.0.1:9093"], "'127.0.0.1' is no address"),
+    "no number": (["--listen", "x@127.0.0.1:1=127.0.0.1:9093"], "is no pair of addresses"),
+    "no such rules": (["--listen", "a:1=b:1", "--rules", "none.yaml"], "cannot read none.yaml"),
+    "no such script": (["--listen", "a:1=b:1", "--script", "none.py"], "cannot read none.py"),
+    "no such API": (["--listen", "a:1=b:1", "--api", "Fetsch"], "no API is called 'Fetsch'"),
+    "an API both shown and not": (
+        ["--listen", "a:1=b:1", "--api", "fetch", "--no-api", "Fetch"],
+        "--api and --no-api both name Fetch",
+    ),
+    "itself": (["--listen", "127.0.0.1:19000=127.0.0.1:19000"], "connect to itself"),
+    "itself by name": (["--listen", "localhost:19000=127.0.0.1:19000"], "connect to itself"),
+    "itself by any address": (["--listen", "0.0.0.0:19000=localhost:19000"], "connect to itself"),
+    "itself over IPv6": (["--listen", "[::]:19000=[::1]:19000"], "connect to itself"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG_USAGE.values(), ids=list(WRONG_USAGE))
+def test_wrong_usage_is_exit_code_2(kwire: Command, arguments: list[str], sentence: str) -> None:
+    run = kwire("proxy", *arguments)
+    assert run.code == 2
+    assert sentence in run.error
+
+
+def test_an_expression_that_is_wrong_is_answered_with_the_column(kwire: Command) -> None:
+    for option in ("--view", "--hold"):
+        run = kwire("proxy", "--listen", "a:1=b:1", option, "~api Fetsch")
+        assert run.code == 2
+        assert "Error: column 6: no API is called 'Fetsch'" in run.err
+        assert run.err.splitlines()[-1].index("^") == len("  ~api ")
+
+
+def test_a_port_that_is_taken_is_named(kwire: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        run = kwire("proxy", "--listen", f"{address}=127.0.0.1:1")
+    assert run.code == 1
+    assert run.error.lower() == f"cannot listen at {address}: address already in use"

@@ -1,0 +1,268 @@
+"""`kwire quorum` prints what kafka-metadata-quorum prints, and changes voters as it does."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import pytest
+
+from cli.quorum_screen import REPLICATION, print_replication
+from real_kafka import Cluster, Layout, RunningNode, free_port
+from tests.cli.command import Command
+from tests.conftest import OwnCluster
+
+T = TypeVar("T")
+TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
+
+
+def java(cluster: Cluster, *arguments: str) -> str:
+    """What Kafka's own tool prints."""
+    told = cluster.tool(TOOL, "--bootstrap-controller", cluster.bootstrap_controllers, *arguments)
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def java_status(cluster: Cluster) -> dict[str, object]:
+    """Its `describe --status` by field, in our JSON's spelling; numbers and lists as such."""
+    lines = (line.partition(":") for line in java(cluster, "describe", "--status").splitlines())
+    text = {name[0].lower() + name[1:]: value.strip() for name, _, value in lines}
+    as_json = (value if name == "clusterId" else json.loads(value) for name, value in text.items())
+    return dict(zip(text, as_json, strict=True))
+
+
+def settled(status: dict[str, object]) -> dict[str, object]:
+    """What does not change from one moment to the next."""
+    moving = ("highWatermark", "maxFollowerLag", "maxFollowerLagTimeMs")
+    return {name: value for name, value in status.items() if name not in moving}
+
+
+@pytest.fixture(params=["--bootstrap-controller", "--bootstrap-server"])
+def at(request: pytest.FixtureRequest, quorum: Cluster) -> list[str]:
+    """The cluster's controllers, then its broker."""
+    controllers = request.param == "--bootstrap-controller"
+    return [
+        request.param,
+        quorum.bootstrap_controllers if controllers else quorum.bootstrap_servers,
+    ]
+
+
+def test_status_has_the_fields_and_the_values_of_kafkas_tool(
+    kwire: Command, quorum: Cluster, at: list[str]
+) -> None:
+    ours = kwire("quorum", "status", *at, "--json").json
+    theirs = java_status(quorum)
+    assert list(ours) == list(theirs)
+    assert settled(ours) == settled(theirs)
+    assert ours["highWatermark"] > 0
+
+
+def test_status_for_people_has_the_same_names(
+    kwire: Command, quorum: Cluster, at: list[str]
+) -> None:
+    out = kwire("quorum", "status", *at).out
+    names = [line.split(":")[0] for line in java(quorum, "describe", "--status").splitlines()]
+    assert list(re.findall(r"^(\w+):", out, re.MULTILINE)) == names
+    for controller in quorum.controllers.values():
+        assert f"CONTROLLER://{controller.controller_address}" in out
+        assert controller.directory_id in out
+
+
+def test_replication_is_the_table_of_kafkas_tool(
+    kwire: Command, quorum: Cluster, at: list[str]
+) -> None:
+    ours = [line.split() for line in kwire("quorum", "replication", *at).out.splitlines()]
+    told = java(quorum, "describe", "--replication")
+    theirs = [line.split() for line in told.splitlines()]
+    assert ours[0] == theirs[0]
+    same = [theirs[0].index(name) for name in ("NodeId", "DirectoryId", "Status")]
+    assert [[row[i] for i in same] for row in ours] == [[row[i] for i in same] for row in theirs]
+    assert ours[1][-1] == "Leader"
+
+
+def test_times_can_be_read_by_people(kwire: Command, quorum: Cluster, at: list[str]) -> None:
+    rows = kwire("quorum", "replication", *at, "--human-readable").out.splitlines()[1:]
+    assert all(len(re.findall(r"\d+ ms ago", row)) == 2 for row in rows)
+
+
+def test_replication_as_json_has_kafkas_names(
+    kwire: Command, quorum: Cluster, at: list[str]
+) -> None:
+    rows = kwire("quorum", "replication", *at, "--json").json
+    assert {name[0].upper() + name[1:] for name in rows[0]} == set(
+        java(quorum, "describe", "--replication").splitlines()[0].split()
+    )
+    assert {row["nodeId"] for row in rows} == {3000, 3001, 3002, 1}
+
+
+def test_the_table_fits_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {"nodeId": 3000, "lag": 0}
+    row |= {"logEndOffset": 123_456}
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    print_replication(
+        [row | {"directoryId": "AAAAAAAAQACAAAAAAAAwAA", "status": "Follower"}],
+        human_readable=False,
+    )
+    lines = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
+    assert [len(line.rstrip()) <= 80 for line in lines] == [True] * 3
+    assert lines[-1].split()[-1] == "Follower"
+
+
+def test_static_voters_of_3_9_are_shown_as_kafkas_tool_shows_them(
+    kwire: Command, kafka391: Cluster
+) -> None:
+    """Where there is no directory id our JSON says null and Java's tool leaves the name out."""
+    at = ("--bootstrap-controller", kafka391.bootstrap_controllers)
+    ours = settled(kwire("quorum", "status", *at, "--json").json)
+    told = json.dumps(ours).replace('"directoryId": null, ', "")
+    assert json.loads(told) == settled(java_status(kafka391))
+
+
+WRONG_USAGE = {
+    "no address": (["status"], "give exactly one of --bootstrap-server and"),
+    "two": (
+        ["status", "--bootstrap-server", "a:1", "--bootstrap-controller", "b:1"],
+        "give exactly one",
+    ),
+    "no port": (["status", "--bootstrap-server", "localhost"], "'localhost' is no address"),
+    "port of letters": (["replication", "--bootstrap-server", "a:b"], "'a:b' is no address"),
+    "no time": (["status", "--bootstrap-server", "a:1", "--timeout", "0"], "greater than or equal"),
+    "no id": (["add-controller", "--bootstrap-server", "a:1"], "Missing argument 'ID'"),
+    "id of letters": (["remove-controller", "x", "--bootstrap-server", "a:1"], "valid integer"),
+    "no directory id": (
+        ["remove-controller", "1", "--bootstrap-server", "a:1", "--directory-id", "zz"],
+        "'zz' is no id",
+    ),
+    "no endpoint": (
+        ["add-controller", "1", "--bootstrap-server", "a:1", "--endpoint", "localhost:1"],
+        "write NAME://HOST:PORT",
+    ),
+    "no port in an endpoint": (
+        ["add-controller", "1", "--bootstrap-server", "a:1", "--endpoint", "X://localhost"],
+        "'localhost' is no address",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG_USAGE.values(), ids=list(WRONG_USAGE))
+def test_wrong_usage_is_exit_code_2(kwire: Command, arguments: list[str], sentence: str) -> None:
+    run = kwire("quorum", *arguments)
+    assert run.code == 2
+    assert sentence in run.error
+
+
+def test_a_port_where_nothing_listens_is_named(kwire: Command) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    run = kwire("quorum", "status", "--bootstrap-controller", address)
+    assert run.code == 1
+    assert address in run.error
+
+
+def test_a_broker_given_as_controller_and_the_reverse_are_told(
+    kwire: Command, quorum: Cluster
+) -> None:
+    at_broker = kwire("quorum", "status", "--bootstrap-controller", quorum.bootstrap_servers)
+    at_controller = kwire("quorum", "status", "--bootstrap-server", quorum.bootstrap_controllers)
+    assert (at_broker.code, at_controller.code) == (1, 1)
+    assert "is a broker, not a controller" in at_broker.error
+    assert "is a controller, not a broker" in at_controller.error
+
+
+@pytest.fixture
+def joining(own_cluster: OwnCluster) -> Iterator[tuple[Cluster, RunningNode]]:
+    """A quorum of three and a fourth controller that follows it."""
+    with own_cluster(Layout.quorum()) as cluster:
+        yield cluster, cluster.join_controller(3003)
+
+
+def test_voters_are_added_and_removed_as_kafkas_tool_sees_it(
+    kwire: Command, joining: tuple[Cluster, RunningNode]
+) -> None:
+    cluster, node = joining
+    controllers = ("--bootstrap-controller", cluster.bootstrap_controllers)
+    brokers = ("--bootstrap-server", cluster.bootstrap_servers)
+    told = f"3003 with directory id {node.directory_id} and endpoints: CONTROLLER://{node.address}"
+
+    dry = until(
+        lambda: kwire("quorum", "add-controller", "3003", *brokers, "--dry-run"),
+        lambda run: "no controller 3003 is registered" not in run.out,
+    )
+    assert dry.code == 0, dry.out
+    assert dry.out.splitlines()[0] == f"DRY RUN of adding controller {told}"
+    assert voters(cluster) == {3000, 3001, 3002}
+
+    added = kwire("quorum", "add-controller", "3003", *brokers)
+    assert (added.code, added.out) == (0, f"Added controller {told}\n"), added.err
+    assert voters(cluster) == {3000, 3001, 3002, 3003}
+
+    again = kwire("quorum", "add-controller", "3003", *controllers)
+    assert again.code == 1
+    assert "is a voter already" in again.error
+    forced = kwire("quorum", "add-controller", "3003", *controllers, "--force")
+    assert forced.error.startswith("DUPLICATE_VOTER: ")
+    assert kwire("quorum", "add-controller", "3003", *controllers, "--dry-run").code == 1
+
+    wrong = ("--directory-id", "AAAAAAAAQACAAAAAAAAwAA")
+    assert kwire("quorum", "remove-controller", "3003", *controllers, *wrong).code == 1
+    forced = kwire("quorum", "remove-controller", "3003", *controllers, *wrong, "--force")
+    assert forced.error.startswith("VOTER_NOT_FOUND: ")
+
+    removed = kwire("quorum", "remove-controller", "3003", *controllers, "--json")
+    assert removed.json["done"] is True
+    assert removed.json["directoryId"] == node.directory_id
+    assert voters(cluster) == {3000, 3001, 3002}
+
+    unknown = kwire("quorum", "remove-controller", "3003", *controllers)
+    assert "controller 3003 is no voter; the voters are 300" in unknown.error
+
+
+def test_removing_the_leader_warns_and_another_one_leads(
+    kwire: Command, own_cluster: OwnCluster
+) -> None:
+    with own_cluster(Layout.quorum()) as cluster:
+        at = ("--bootstrap-controller", cluster.bootstrap_controllers)
+        leader = kwire("quorum", "status", *at, "--json").json["leaderId"]
+        removed = kwire("quorum", "remove-controller", str(leader), *at)
+        assert removed.code == 0, removed.err
+        assert f"Warning: controller {leader} leads: it resigns" in removed.err
+        after = until(
+            lambda: kwire("quorum", "status", *at, "--json").json,
+            lambda told: leader in {one["id"] for one in told["currentObservers"]},
+        )
+        assert after["leaderId"] != leader
+
+
+def test_without_a_majority_the_answer_comes_quickly_and_says_so(
+    kwire: Command, own_cluster: OwnCluster
+) -> None:
+    with own_cluster(Layout(controllers=(3000, 3001, 3002))) as cluster:
+        at = ("--bootstrap-controller", cluster.bootstrap_controllers)
+        status = until(
+            lambda: kwire("quorum", "status", *at, "--json"), lambda run: run.code == 0
+        ).json
+        followers = {3000, 3001, 3002} - {status["leaderId"]}
+        for node_id in (status["leaderId"], followers.pop()):
+            cluster.nodes[node_id].kill()
+        run = kwire("quorum", "status", *at)
+        assert run.code == 1
+        assert "no reachable leader" in run.error
+
+
+def until(ask: Callable[[], T], enough: Callable[[T], bool]) -> T:
+    """The first answer that is good enough; a cluster takes its time to hear of a node."""
+    deadline = time.monotonic() + 60
+    while not enough(answer := ask()):
+        assert time.monotonic() < deadline, answer
+    return answer
+
+
+def voters(cluster: Cluster) -> set[int]:
+    """The voter ids as Kafka's own tool reports them."""
+    current = java_status(cluster)["currentVoters"]
+    assert isinstance(current, list)
+    return {voter["id"] for voter in current}
