@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 
@@ -59,20 +61,32 @@ def simulate(
     if trace:
         for name in chosen:
             typer.echo("\n".join(run(name, wanted[0], traced=True).trace))
-    try:
-        failed = sum(_simulate(name, wanted, jobs, last, output) for name in chosen)
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
+    failed = 0
+    with Interrupt() as interrupt:
+        for name in chosen:
+            with closing(_play(name, wanted, jobs, interrupt)) as failing:
+                for result in failing:
+                    failed += 1
+                    _show(result, last, output)
+            if interrupt.asked:
+                raise typer.Exit(INTERRUPTED)
     raise typer.Exit(1 if failed else 0)
 
 
-def _simulate(name: str, seeds: range, jobs: int, last: int, output: Path | None) -> int:
-    failed = 0
-    with closing(_play(name, seeds, jobs)) as failing:
-        for result in failing:
-            failed += 1
-            _show(result, last, output)
-    return failed
+class Interrupt:
+    """Ctrl-C as a question asked between two chunks: a pool of processes is not left midway."""
+
+    asked = False
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _ask(self, *_: object) -> None:
+        self.asked = True
 
 
 def _purpose(name: str) -> str:
@@ -86,23 +100,32 @@ def _chosen(names: list[str] | None) -> list[str]:
     return names or list(SCENARIOS)
 
 
-def _play(name: str, seeds: range, jobs: int) -> Generator[Result, None, None]:
-    """The failing seeds of a scenario, while a line on stderr tells how far it is."""
+def _play(
+    name: str, seeds: range, jobs: int, interrupt: Interrupt
+) -> Generator[Result, None, None]:
+    """The failing seeds of a scenario, while a line on a terminal tells how far it is."""
     began, played, failed, events, virtual = time.monotonic(), 0, 0, 0, 0
     with closing(run_many([name], seeds, jobs=jobs)) as chunks:
         for results in chunks:
             played += len(results)
             events += sum(result.events for result in results)
             virtual += sum(result.milliseconds for result in results)
-            typer.echo(f"\r{name}: {played} of {len(seeds)} seeds", err=True, nl=False)
+            _tell(f"\r{name}: {played} of {len(seeds)} seeds")
             for result in (result for result in results if result.violation):
                 failed += 1
                 yield result
+            if interrupt.asked:
+                break
     took = time.monotonic() - began
-    typer.echo("\r", err=True, nl=False)
+    _tell("\r")
     verdict = f"{failed} FAILED" if failed else "all held"
     size = f"{events:,} events, {virtual / 3_600_000:.1f} h of virtual time"
     typer.echo(f"{name}: {played} seeds, {verdict}; {size} in {took:.1f} s")
+
+
+def _tell(line: str) -> None:
+    if sys.stderr.isatty():
+        typer.echo(line, err=True, nl=False)
 
 
 def _show(result: Result, last: int, output: Path | None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 import traceback
 from collections.abc import Generator, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 
 from controller.simulator.kafka_scenarios import KAFKA
 from controller.simulator.run import Run
@@ -66,7 +67,7 @@ def run_many(
 ) -> Generator[list[Result], None, None]:
     """Each scenario with each seed, in so many processes; results as they come, in chunks.
 
-    Close it where it is left early, lest the processes play on.
+    Close it where it is left early: that waits for the chunks being played.
     """
     chunks = [
         (name, seeds[start : start + CHUNK])
@@ -76,13 +77,14 @@ def run_many(
     if jobs == 1 or len(chunks) == 1:
         yield from (_run_chunk(*chunk) for chunk in chunks)
         return
+    waiting = iter(chunks)
     with ProcessPoolExecutor(min(jobs, len(chunks)), initializer=_leave_interrupts) as pool:
-        try:
-            futures = [pool.submit(_run_chunk, *chunk) for chunk in chunks]
-            yield from (future.result() for future in as_completed(futures))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        # No more is asked for than the processes need: whoever leaves waits for little.
+        running = {pool.submit(_run_chunk, *chunk) for chunk in islice(waiting, jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(_run_chunk, *chunk) for chunk in islice(waiting, len(done))}
+            yield from (future.result() for future in done)
 
 
 def _leave_interrupts() -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from typer.testing import CliRunner
@@ -82,11 +83,25 @@ def test_an_unknown_scenario_is_wrong_usage() -> None:
 
 def test_ctrl_c_ends_it_with_130_and_no_traceback() -> None:
     arguments = ["-m", "controller.simulator", "-s", "crashes", "--seeds", "100000", "--jobs", "2"]
-    child = subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE, text=True)
-    assert child.stderr is not None
-    with child.stderr:
-        assert child.stderr.read(8) == "\ncrashes"
+    terminal, its_end = os.openpty()
+    child = subprocess.Popen([sys.executable, *arguments], stderr=its_end)
+    os.close(its_end)
+    try:
+        shown = os.read(terminal, 1000)
+        assert shown.startswith(b"\rcrashes: ")
         child.send_signal(signal.SIGINT)
-        rest = child.stderr.read()
-    assert child.wait() == 130
-    assert "Traceback" not in rest
+        with suppress(OSError):  # how a terminal says that nobody writes to it any more
+            while True:
+                shown += os.read(terminal, 1000)
+        assert child.wait() == 130
+        assert b"Traceback" not in shown
+    finally:
+        child.kill()
+        child.wait()
+        os.close(terminal)
+
+
+def test_no_progress_is_written_to_a_pipe() -> None:
+    arguments = ["-m", "controller.simulator", "-s", "canElectInitialLeader", "--seeds", "2"]
+    done = subprocess.run([sys.executable, *arguments], stderr=subprocess.PIPE, check=True)
+    assert done.stderr == b""
