@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
+from kwire.address import Address
 from kwire.errors import InvalidValue
 
 
@@ -19,29 +20,6 @@ class EndpointType(IntEnum):
     def noun(self) -> str:
         """`broker` or `controller`."""
         return self.name.lower()
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Address:
-    """Where a node listens; `host:port`, with brackets around an IPv6 host."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def parse(cls, text: str) -> Address:
-        """`host:port` or `[::1]:port`. Raises InvalidValue."""
-        host, _, port = text.strip().rpartition(":")
-        if host.startswith("[") and host.endswith("]"):
-            host = host[1:-1]
-        elif ":" in host:
-            raise InvalidValue(f"{text!r} is no address: write an IPv6 host as [host]:port")
-        if not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
-            raise InvalidValue(f"{text!r} is no address: write host:port, with a port up to 65535")
-        return cls(host, int(port))
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from admin.bootstrap import Address, EndpointType
+from admin.bootstrap import EndpointType
 from admin.errors import MismatchedEndpointType, raise_for_code
 from admin.operations import Operations
+from kwire.address import Address
 from kwire.apis.a52_vote import VoteRequest
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.connection import Connection

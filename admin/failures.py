@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from admin.bootstrap import Address, Bootstrap, EndpointType
+from admin.bootstrap import Bootstrap, EndpointType
 from admin.cluster import ClusterDescription
 from admin.errors import NoReachableLeader
+from kwire.address import Address
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, KwireError, WireError
 

@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from admin.bootstrap import Address
+from kwire.address import Address
 from kwire.connection import Connection
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from admin.bootstrap import Address, Bootstrap, EndpointType
+from admin.bootstrap import Bootstrap, EndpointType
 from admin.cluster import ClusterDescription, ask_cluster
 from admin.deadline import Deadline
 from admin.failures import NOT_LEADER, Failures, explained
 from admin.nodes import Nodes
+from kwire.address import Address
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest
 from kwire.connection import Connection
 from kwire.errors import (

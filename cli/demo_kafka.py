@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from cli.failure import Failure
-from proxy import Address
+from kwire.address import Address
 
 JOINING = 3003
 """The controller that starts as an observer."""
@@ -53,8 +53,7 @@ class RealKafka:
     @property
     def controllers(self) -> dict[int, Address]:
         """As in DemoCluster."""
-        at = {id_: node.controller_address for id_, node in self._cluster.controllers.items()}
-        return {id_: Address(one.host, one.port) for id_, one in at.items()}
+        return {id_: node.controller_address for id_, node in self._cluster.controllers.items()}
 
     @property
     def what(self) -> str:
@@ -63,9 +62,7 @@ class RealKafka:
 
     def advertise(self, node_id: int, address: Address) -> None:
         """As in DemoCluster."""
-        from real_kafka import Address as NodeAddress
-
-        self._cluster.nodes[node_id].advertise(NodeAddress(address.host, address.port))
+        self._cluster.nodes[node_id].advertise(address)
 
     def start(self) -> None:
         """As in DemoCluster."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cli.demo_kafka import JOINING
 from controller.background import BackgroundQuorum
-from proxy import Address
+from kwire.address import Address
 
 
 class KwireQuorum:

@@ -10,11 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from admin import AdminClient, RaftVoterEndpoint
-from admin.bootstrap import Address
 from admin.voter_change import Verdict, VoterChange, plan_addition, plan_removal
 from cli.bootstrap import ask
 from cli.failure import Failure, WrongUsage
 from cli.screen import harmless, print_json, screen
+from kwire.address import Address
 from kwire.errors import InvalidValue
 from kwire.ids import parse_uuid, uuid_text
 

@@ -4,13 +4,14 @@ A Proxy has a Listener in front of each node. Its relays move bytes, framers fol
 them, and each RPC comes out as a Flow; a Tap decodes flows beside the traffic into Exchanges.
 """
 
+from kwire.address import Address
 from proxy.chain import Filters
 from proxy.copies import Copies
 from proxy.decoded import DecodedFlow
 from proxy.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, at
 from proxy.flow import Connection, Ending, Event, Flow, Kind, Notice, Sink
 from proxy.framer import Direction, Interest, Wants, pass_everything, tap_everything
-from proxy.listener import Address, Limits, Listener
+from proxy.listener import Limits, Listener
 from proxy.ring import Ring
 from proxy.server import CannotListen, Proxy
 from proxy.summary import summarize

@@ -3,28 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Self
 
-from kwire.errors import InvalidValue
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A host and a port, written `host:port`; an IPv6 host in brackets."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read `host:port`; InvalidValue where it is not one."""
-        host, colon, port = text.rpartition(":")
-        if not (colon and host and port.isdecimal() and int(port) < 1 << 16):
-            raise InvalidValue(f"{text!r} is no address: write host:port, such as localhost:9093")
-        return cls(host.removeprefix("[").removesuffix("]"), int(port))
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+from kwire.address import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

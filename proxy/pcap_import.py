@@ -18,12 +18,12 @@ from dpkt.ip import IP
 from dpkt.ip6 import IP6
 from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_RST, TH_SYN
 
+from kwire.address import Address
 from kwire.errors import FileError
 from proxy.copies import Copies
 from proxy.flow import Connection, Event, Kind, Notice
 from proxy.framer import Framer, RequestFramer, ResponseFramer, tap_everything
 from proxy.heads import REQUEST
-from proxy.listener import Address
 from proxy.pairing import Pairing
 
 AHEAD_LIMIT = 16 * 1024 * 1024

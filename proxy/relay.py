@@ -12,10 +12,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import cast
 
+from kwire.address import Address
 from proxy.flow import Connection, Kind, Notice, Sink
 from proxy.framer import Direction, Framer
 from proxy.hold import Hold
-from proxy.listener import Address, Limits
+from proxy.listener import Limits
 from proxy.pairing import Pairing
 
 WRITE_LIMIT = 64 * 1024

@@ -11,6 +11,7 @@ from itertools import count
 from types import TracebackType
 from typing import Self
 
+from kwire.address import Address
 from kwire.errors import LocalError
 from kwire.frames import FRAME_LIMIT
 from proxy.chain import Filters
@@ -19,7 +20,7 @@ from proxy.flow import Connection, Event, Sink
 from proxy.framer import RequestFramer, ResponseFramer, Wants, tap_everything
 from proxy.gate import FRAME_HELD
 from proxy.hold import Hold
-from proxy.listener import Address, Limits, Listener
+from proxy.listener import Limits, Listener
 from proxy.pairing import Pairing
 from proxy.relay import Relay, Side
 

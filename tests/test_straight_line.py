@@ -9,7 +9,6 @@ from kafka import KafkaConsumer, KafkaProducer
 from admin import AdminClient, RaftVoterEndpoint
 from kwire.ids import parse_uuid, uuid_text
 from proxy import Address, DecodedFlow, Flow, Listener, Proxy, Ring, summarize
-from real_kafka import Address as NodeAddress
 from real_kafka import Cluster, Layout, free_port
 from real_kafka.metadata_quorum import add_controller, current_voters, remove_controller
 from tests.conftest import OwnCluster
@@ -54,12 +53,10 @@ async def behind_the_proxy(proxy: Proxy, cluster: Cluster, broker_port: int) -> 
     """Every node gets a listener that it advertises; returns the controllers' bootstrap list."""
     addresses = []
     for node_id, node in cluster.controllers.items():
-        upstream = Address(node.controller_address.host, node.controller_address.port)
-        address = await proxy.listen(Listener(node_id=node_id, upstream=upstream))
-        node.advertise(NodeAddress(address.host, address.port))
+        address = await proxy.listen(Listener(node_id=node_id, upstream=node.controller_address))
+        node.advertise(address)
         addresses.append(str(address))
-    broker = cluster.brokers[1].broker_address
-    upstream, listen = Address(broker.host, broker.port), Address("127.0.0.1", broker_port)
+    upstream, listen = cluster.brokers[1].broker_address, Address("127.0.0.1", broker_port)
     await proxy.listen(Listener(node_id=1, upstream=upstream, listen=listen))
     return ",".join(addresses)
 

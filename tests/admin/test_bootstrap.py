@@ -1,34 +1,11 @@
-"""Where a client starts: addresses as people write them, brokers or controllers but not both."""
+"""Where a client starts: brokers or controllers but not both."""
 
 import pytest
 
 from admin import AdminClient
-from admin.bootstrap import Address, Bootstrap, EndpointType
+from admin.bootstrap import Bootstrap, EndpointType
+from kwire.address import Address
 from kwire.errors import InvalidValue
-
-
-@pytest.mark.parametrize(
-    ("text", "host", "port"),
-    [
-        ("localhost:9092", "localhost", 9092),
-        (" kafka-1.example.org:1 ", "kafka-1.example.org", 1),
-        ("[::1]:65535", "::1", 65535),
-    ],
-)
-def test_an_address_is_a_host_and_a_port(text: str, host: str, port: int) -> None:
-    assert Address.parse(text) == Address(host, port)
-    assert str(Address.parse(text)) == text.strip()
-
-
-@pytest.mark.parametrize("text", ["", "localhost", ":9092", "h:", "h:0", "h:65536", "h:٣", "h:x"])
-def test_what_is_no_address_is_refused_with_the_form_that_is(text: str) -> None:
-    with pytest.raises(InvalidValue, match="write host:port"):
-        Address.parse(text)
-
-
-def test_an_ipv6_host_needs_its_brackets() -> None:
-    with pytest.raises(InvalidValue, match=r"write an IPv6 host as \[host\]:port"):
-        Address.parse("::1:9092")
 
 
 def test_addresses_are_given_with_commas_or_as_a_list_and_kept_once() -> None:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from admin import AdminClient, MismatchedEndpointType
-from admin.bootstrap import Address
+from kwire.address import Address
 from kwire.errors import UnsupportedEndpointType
 from real_kafka import Cluster
 
