@@ -1,0 +1,31 @@
+"""Where a node listens, as people write it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kwire.errors import InvalidValue
+
+_FORM = re.compile(r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^:\[\]]+)):(?P<port>[0-9]{1,5})")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Address:
+    """A host and a port, written `host:port`; brackets stand around an IPv6 host."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read `host:port` or `[::1]:port`, a port from 0 to 65535. Raises InvalidValue."""
+        match = _FORM.fullmatch(text.strip())
+        if match is None and text.count(":") > 1:
+            raise InvalidValue(f"{text!r} is no address: write an IPv6 host as [host]:port")
+        if match is None or int(match["port"]) > 0xFFFF:
+            raise InvalidValue(f"{text!r} is no address: write host:port, with a port up to 65535")
+        return cls(match["ipv6"] or match["host"], int(match["port"]))
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
