@@ -79,12 +79,12 @@ def cat(
     kwire capture cat captures/ --from 2026-11-21T09:30:00Z --json
     """
     from cli.proxy import apis
-    from cli.watch import Selection, Watch
+    from cli.proxy_run import Display, Selection
     from kwire.capture import Damage
     from proxy import DecodedFlow, Flow
     from proxy.records import events, within
 
-    watch = Watch(Selection(apis(api), apis(no_api)), verbose=verbose, as_json=as_json)
+    display = Display(Selection(apis(api), apis(no_api)), verbose=verbose, as_json=as_json)
     damages = 0
     start, stop = instant(since), instant(until)
     for event in within(events(everything(files(captures))), start, stop):
@@ -92,8 +92,8 @@ def cat(
             damages += 1
             warn(event)
         else:
-            watch.show(DecodedFlow(event) if isinstance(event, Flow) else event)
-    watch.end(dropped=0)
+            display.show(DecodedFlow(event) if isinstance(event, Flow) else event)
+    display.end(dropped=0)
     if damages:
         raise typer.Exit(1)
 

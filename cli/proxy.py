@@ -91,15 +91,15 @@ def proxy(
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
     """
     listeners = [_listener(text) for text in listen]
-    from cli.watch import Recording, Selection, Watch, watch
+    from cli.proxy_run import Display, Recording, Selection, run
 
     only, hidden = apis(api), apis(no_api)
     if both := sorted(only & hidden):
         raise WrongUsage(f"--api and --no-api both name {', '.join(both)}: keep one of them.")
     selection = Selection(only, hidden, _expression(view))
     recording = Recording(write, show_secrets=show_secrets) if write else None
-    how = Watch(selection, verbose=verbose, as_json=as_json)
-    watch(listeners, how, recording, _interference(script or [], rules, hold))
+    how = Display(selection, verbose=verbose, as_json=as_json)
+    run(listeners, how, recording, _interference(script or [], rules, hold))
 
 
 def _interference(scripts: list[Path], rules: Path | None, hold: str | None) -> Interference | None:

@@ -42,7 +42,7 @@ class Selection:
         return self.view is None or self.view(Subject.of_flow(decoded))
 
 
-class Watch:
+class Display:
     """How to show what passes, and the counts of what has passed."""
 
     def __init__(
@@ -97,15 +97,15 @@ class Recording:
         return Recorder(files_at(self.path), show_secrets=self.show_secrets, stopped=_warn)
 
 
-def watch(
+def run(
     listeners: Sequence[Listener],
-    how: Watch,
+    how: Display,
     recording: Recording | None = None,
     interference: Interference | None = None,
 ) -> None:
     """Stand in front of the nodes until Ctrl-C, which is a KeyboardInterrupt here as everywhere."""
     with _recorded(recording) as sinks:
-        asyncio.run(_watch(listeners, how, sinks, interference))
+        asyncio.run(_run(listeners, how, sinks, interference))
 
 
 @contextmanager
@@ -124,9 +124,9 @@ def _recorded(recording: Recording | None) -> Iterator[list[Sink]]:
         screen(stderr=True).print(said + lost, style="yellow" if lost else "dim")
 
 
-async def _watch(
+async def _run(
     listeners: Sequence[Listener],
-    how: Watch,
+    how: Display,
     sinks: Sequence[Sink],
     interference: Interference | None,
 ) -> None:
