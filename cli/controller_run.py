@@ -13,10 +13,10 @@ from cli.failure import Failure
 from cli.screen import screen
 from controller.config import NodeConfig
 from controller.metrics import NodesCollector
-from controller.metrics_server import MetricsServer
 from controller.node import ControllerNode
 from controller.properties import address
 from controller.quorum import Quorum
+from kwire.metrics_server import MetricsServer
 
 _Where = tuple[str, int] | None
 

@@ -1,10 +1,8 @@
 """Metrics are served under Kafka's names, and say what the controller says."""
 
-import asyncio
-import threading
 import zipfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import pytest
 from prometheus_client.core import Metric
@@ -18,7 +16,6 @@ from controller.metrics import (
     controller_gauges,
     prometheus_name,
 )
-from controller.metrics_server import MetricsServer
 from controller.quorum import Quorum
 from controller.request_metrics import codes
 from kwire.apis.a19_create_topics import (
@@ -34,24 +31,15 @@ from kwire.apis.a55_describe_quorum import (
     TopicData,
 )
 from kwire.connection import Connection
+from kwire.metrics_server import MetricsServer
 from real_kafka import class_path
+from tests.kwire.http import ask
 
 RAFT = "kafka_server_raft_metrics_"
 CONTROLLER = "kafka_controller_kafkacontroller_"
 REQUESTS = "kafka_network_requestmetrics_"
 OURS = {"number-of-offline-voters", "IsObserver"}
 """KIP-853 names them and Kafka 4.3.1 does not have them."""
-
-
-async def ask(port: int, head: str) -> tuple[str, str]:
-    """Status line and body of one HTTP request."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"{head}\r\n\r\n".encode())
-    answer = (await reader.read()).decode()
-    writer.close()
-    await writer.wait_closed()
-    headers, _, body = answer.partition("\r\n\r\n")
-    return headers.split("\r\n")[0], body
 
 
 async def scrape(port: int) -> list[Metric]:
@@ -131,33 +119,6 @@ async def test_each_of_three_controllers_has_its_samples_in_the_same_families() 
         active = [s.value for s in samples if s.name == CONTROLLER + "activecontrollercount"]
         observed = [s for s in samples if s.name == RAFT + "number_of_observers"]
         assert (sum(active), len(observed)) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("head", "status"),
-    [
-        ("GET / HTTP/1.1", "404 Not Found"),
-        ("POST /metrics HTTP/1.1", "405 Method Not Allowed"),
-        ("hello", "400 Bad Request"),
-    ],
-)
-async def test_what_does_not_read_metrics_is_told_so(head: str, status: str) -> None:
-    async with MetricsServer(NodesCollector(list), "127.0.0.1", 0) as server:
-        assert (await ask(server.port, head))[0] == f"HTTP/1.1 {status}"
-
-
-async def test_it_closes_under_a_client_that_says_nothing_and_leaves_no_thread() -> None:
-    threads = threading.active_count()
-    async with MetricsServer(NodesCollector(list), "127.0.0.1", 0) as server:
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        assert (await ask(server.port, "HEAD /metrics HTTP/1.1"))[1] == ""
-        assert threading.active_count() == threads
-    with pytest.raises(OSError, match=r"."):
-        await asyncio.open_connection("127.0.0.1", server.port)
-    async with asyncio.timeout(5):
-        with suppress(ConnectionError):
-            assert await reader.read() == b""
-    writer.close()
 
 
 @pytest.mark.java

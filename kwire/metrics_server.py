@@ -1,10 +1,13 @@
-"""Serves metrics over HTTP from the controllers' own event loop: no thread reads what changes."""
+"""Serves metrics over HTTP from the event loop of what they measure: no thread reads what changes.
+
+Pages beside them say whether the process lives and is ready, for whoever supervises it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -20,15 +23,22 @@ PATIENCE = 10.0
 """Seconds that a request may take to arrive, and its answer to leave."""
 
 
-class MetricsServer:
-    """GET /metrics, while `async with` lasts. OSError where the port is taken.
+Page = Callable[[], tuple[bool, str]]
+"""Whether all is well, which is status 200 or 503, and a line of text."""
 
-    port: 0 takes a free one, which `port` then names.
+
+class MetricsServer:
+    """GET /metrics, and each page by its path, while `async with` lasts.
+
+    port: 0 takes a free one, which `port` then names. OSError where the port is taken.
     """
 
-    def __init__(self, collector: Collector, host: str, port: int) -> None:
+    def __init__(
+        self, collector: Collector, host: str, port: int, pages: Mapping[str, Page] | None = None
+    ) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(collector)
+        self._pages = pages or {}
         self._host, self.port = host, port
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -72,18 +82,26 @@ class MetricsServer:
             writer.transport.abort()
 
     def _answer(self, head: bytes) -> bytes:
-        """200 with the metrics; 404 for other paths, 405 for other methods, 400 for no HTTP."""
+        """405 for other methods than GET and HEAD, 400 for what is no HTTP."""
         line, *fields = head.decode("latin-1").split("\r\n")
         match line.split(" "):
-            case ["GET" | "HEAD" as method, path, _] if path.partition("?")[0] == "/metrics":
-                encode, kind = choose_encoder(_headers(fields).get("accept", ""))
-                body = encode(self._registry)
-                return _response("200 OK", kind, body, head_only=method == "HEAD")
-            case ["GET" | "HEAD", _, _]:
-                return _response("404 Not Found", "text/plain", b"the metrics are at /metrics\n")
+            case ["GET" | "HEAD" as method, target, _]:
+                status, kind, body = self._page(target.partition("?")[0], _headers(fields))
+                return _response(status, kind, body, head_only=method == "HEAD")
             case [_, _, _]:
                 return _response("405 Method Not Allowed", "text/plain", b"GET reads them\n")
         return _response("400 Bad Request", "text/plain", b"this speaks HTTP\n")
+
+    def _page(self, path: str, headers: Mapping[str, str]) -> tuple[str, str, bytes]:
+        """Status, type and body of a path; 404 for one that is not there."""
+        if path == "/metrics":
+            encode, kind = choose_encoder(headers.get("accept", ""))
+            return "200 OK", kind, encode(self._registry)
+        if path in self._pages:
+            well, text = self._pages[path]()
+            status = "200 OK" if well else "503 Service Unavailable"
+            return status, "text/plain", f"{text}\n".encode()
+        return "404 Not Found", "text/plain", b"the metrics are at /metrics\n"
 
 
 def _headers(fields: list[str]) -> Mapping[str, str]:
