@@ -143,7 +143,7 @@ def instant(text: str | None) -> float | None:
 
 def warn(damage: Damage) -> None:
     """Tell of damage on stderr."""
-    from cli.screen import harmless
+    from kwire.text import harmless
 
     typer.secho(harmless(str(damage)), fg="yellow", err=True)
 
@@ -157,7 +157,7 @@ def everything(paths: list[Path]) -> Iterator[CaptureRecord | Damage]:
 
 
 def _print_facts(facts: Facts) -> None:
-    from cli.screen import harmless
+    from kwire.text import harmless
 
     for line in facts.lines():
         typer.echo(harmless(line))

@@ -45,8 +45,8 @@ def dump(
     """
     if as_json:
         return _dump_json(files)
-    from cli.screen import harmless
     from kwire.logdir.dump import Dump
+    from kwire.text import harmless
 
     dumper = Dump(skip_record_metadata=skip_record_metadata)
     for file in files:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from cli.screen import harmless, screen
+from cli.screen import screen
+from kwire.text import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console

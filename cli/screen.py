@@ -1,6 +1,7 @@
 """Where commands write: a terminal with colours and a width, or a pipe with neither.
 
-Text that came over the wire is made harmless first, so that no peer can command the terminal.
+Text that came over the wire goes through `kwire.text.harmless` first, so that no peer can command
+the terminal.
 """
 
 from __future__ import annotations
@@ -29,10 +30,3 @@ def screen(*, stderr: bool = False) -> Console:
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """One JSON value for scripts, in ASCII, which any pipe can carry."""
     sys.stdout.write(json.dumps(value, indent=indent) + "\n")
-
-
-def harmless(text: str) -> str:
-    """Text with what a terminal would obey, and bytes that were not UTF-8, written as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -13,10 +13,11 @@ from admin import AdminClient, RaftVoterEndpoint
 from admin.voter_change import Verdict, VoterChange, plan_addition, plan_removal
 from cli.bootstrap import ask
 from cli.failure import Failure, WrongUsage
-from cli.screen import harmless, print_json, screen
+from cli.screen import print_json, screen
 from kwire.address import Address
 from kwire.errors import InvalidValue
 from kwire.ids import parse_uuid, uuid_text
+from kwire.text import harmless
 
 Send = Callable[[AdminClient, UUID, VoterChange], Awaitable[None]]
 

@@ -177,12 +177,19 @@ def _term(text: str, location: int, found: pp.ParseResults) -> Term:
     try:
         return Term(meaning(name, value.replace(" ", "") if value[:1] in "<>=!" else value))
     except InvalidValue as error:
-        blank = len(text[start:]) - len(text[start:].lstrip())
-        raise pp.ParseFatalException(text, start + blank, f"{_MEANINGLESS}{error}") from None
+        raise _meaningless(text, start, error) from None
 
 
-def _comparison(found: pp.ParseResults) -> Term:
-    return Term(field_meaning(*found))
+def _comparison(text: str, location: int, found: pp.ParseResults) -> Term:
+    try:
+        return Term(field_meaning(*found))
+    except InvalidValue as error:
+        raise _meaningless(text, location, error) from None
+
+
+def _meaningless(text: str, start: int, error: InvalidValue) -> pp.ParseFatalException:
+    blank = len(text[start:]) - len(text[start:].lstrip())
+    return pp.ParseFatalException(text, start + blank, f"{_MEANINGLESS}{error}")
 
 
 def _all(found: pp.ParseResults) -> Expression:

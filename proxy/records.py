@@ -105,53 +105,60 @@ def _event(record: CaptureRecord) -> tuple[str, int]:
 
 
 def _request(flow: Flow, frames: Redacted, number: int, capture: str) -> CaptureRecord:
-    connection = flow.connection
-    return CaptureRecord(
-        capture=capture,
-        connection=connection.number,
-        node_id=connection.node_id,
-        peer_id=connection.peer,
-        client=connection.client,
-        upstream=connection.upstream,
-        kind=REQUEST,
-        api_key=flow.key,
-        api_version=flow.version,
-        client_id=flow.client_id,
-        event=number,
-        at_us=round(flow.at * _MICROS),
-        monotonic_ns=round(flow.asked * _NANOS),
-        correlation_id=flow.correlation_id,
-        size=flow.request_size,
-        frame=frames.request,
-        redaction=frames.request_redaction,
-        ending=flow.ending.name,
-        problems=tuple(flow.problems),
-        notes=flow.notes,
+    return _frame(
+        flow,
+        (capture, number, REQUEST),
+        (flow.at, flow.asked),
+        (flow.request_size, frames.request, frames.request_redaction),
+        flow.ending.name,
+        tuple(flow.problems),
+        flow.notes,
     )
 
 
 def _response(
     flow: Flow, frames: Redacted, number: int, capture: str, answered: float
 ) -> CaptureRecord:
+    return _frame(
+        flow,
+        (capture, number, RESPONSE),
+        (flow.at + answered - flow.asked, answered),
+        (flow.response_size, frames.response, frames.response_redaction),
+    )
+
+
+def _frame(
+    flow: Flow,
+    identity: tuple[str, int, str],
+    times: tuple[float, float],
+    content: tuple[int | None, bytes | None, str | None],
+    ending: str | None = None,
+    problems: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> CaptureRecord:
+    """identity: capture, number, kind. times: Unix, monotonic. content: size, frame, redaction."""
     connection = flow.connection
     return CaptureRecord(
-        capture=capture,
+        capture=identity[0],
         connection=connection.number,
         node_id=connection.node_id,
         peer_id=connection.peer,
         client=connection.client,
         upstream=connection.upstream,
-        kind=RESPONSE,
+        kind=identity[2],
         api_key=flow.key,
         api_version=flow.version,
         client_id=flow.client_id,
-        event=number,
-        at_us=round((flow.at + answered - flow.asked) * _MICROS),
-        monotonic_ns=round(answered * _NANOS),
+        event=identity[1],
+        at_us=round(times[0] * _MICROS),
+        monotonic_ns=round(times[1] * _NANOS),
         correlation_id=flow.correlation_id,
-        size=flow.response_size,
-        frame=frames.response,
-        redaction=frames.response_redaction,
+        size=content[0],
+        frame=content[1],
+        redaction=content[2],
+        ending=ending,
+        problems=problems,
+        notes=notes,
     )
 
 

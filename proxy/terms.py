@@ -19,6 +19,7 @@ from kwire.errors import InvalidValue
 from kwire.ids import uuid_text
 from kwire.index import APIS
 from kwire.versions import Versions
+from proxy.field_paths import check_field
 from proxy.subject import Subject
 
 Test = Callable[[Subject], bool | None]
@@ -53,7 +54,8 @@ def meaning(term: str, text: str) -> Meaning:
 
 
 def field_meaning(path: str, compare: str, text: str) -> Meaning:
-    """What `path==text` means."""
+    """What `path==text` means; InvalidValue where no message has such a field."""
+    check_field(path)
     holds = COMPARE[compare]
 
     def test(subject: Subject) -> bool | None:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from kwire import error_codes
 from kwire.ids import uuid_text
+from kwire.text import harmless
 
 TEXT_SHOWN = 200
 """Characters of a string that are shown."""
@@ -18,9 +19,7 @@ MASKED = "(hidden)"
 
 def printable(text: str, limit: int = TEXT_SHOWN) -> str:
     """The text, cut, with what a terminal might obey written as an escape."""
-    shown = text[:limit]
-    if not shown.isprintable():
-        shown = "".join(char if char.isprintable() else _escaped(char) for char in shown)
+    shown = harmless(text[:limit])
     return f"{shown}…" if len(text) > limit else shown
 
 
@@ -57,10 +56,6 @@ def size_text(size: int) -> str:
     if size < 10_000:
         return f"{size} B"
     return f"{size / 1024:.0f} KiB" if size < 10_000_000 else f"{size / 1024**2:.0f} MiB"
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _more(values: tuple[object, ...]) -> str:

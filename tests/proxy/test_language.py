@@ -73,7 +73,7 @@ def test_topics_are_found_by_name_id_and_field(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["max_bytes==seven", "max_bytes>null", "cluster_id==x", "no_such_field==1", "~err NONE"]
+    "text", ["max_bytes==seven", "max_bytes>null", "cluster_id==x", "voter_id==1", "~err NONE"]
 )
 def test_what_cannot_be_compared_or_is_not_there_is_not_so(text: str) -> None:
     assert not parse(text)(fetch())
@@ -127,7 +127,10 @@ WRONG = {
     "~node a": (7, "is no node id"),
     "~err NOPE": (6, "no error of Kafka's is called 'NOPE'"),
     "~size 3furlongs": (7, "is not a size"),
-    "a==": (4, "ends too early"),
+    "port==": (7, "ends too early"),
+    "~api Vote & feild==1": (13, "no message has a field 'feild'"),
+    "~v 1 |  (voter_idd == 3)": (10, "did you mean 'voter_id'?"),
+    "topics.voter_id==1": (1, "no message has a field 'topics.voter_id'"),
     "~v": (3, "ends too early"),
     "(" * 100: (1, "nested deeper"),
 }
