@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-ROOMS = ("kwire", "admin", "proxy", "controller", "cli")
+ROOMS = ("kwire", "admin", "proxy", "controller", "pipeline", "cli")
 """The import packages of the distribution, side by side in one folder."""
 
 

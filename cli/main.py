@@ -52,7 +52,7 @@ capture.app.command("split")(capture_editing.split)
 capture.app.command("anonymize")(capture_editing.anonymize)
 app.command("demo")(demo.demo)
 
-OWN = frozenset({"kwire", "admin", "proxy", "controller", "cli", "real_kafka"})
+OWN = frozenset({"kwire", "admin", "proxy", "controller", "pipeline", "cli", "real_kafka"})
 """Packages whose errors are sentences for the user; any other error is a fault of kwire."""
 
 

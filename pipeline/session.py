@@ -1,0 +1,58 @@
+"""The Spark session of the pipeline: the same on a laptop and on a cluster."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import SparkSession
+
+from pipeline.installed import java_home, require_spark
+
+BATCH_ROWS = 2000
+"""Rows that a Python worker has in memory at once."""
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
+    "spark.sql.parquet.mergeSchema": "true",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+}
+"""On one machine: no port that others reach, no more tasks than it has cores for."""
+
+
+def spark_session(
+    master: str = "local[*]",
+    *,
+    packages: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """A session, or the one that runs already.
+
+    packages: Maven coordinates, see `pipeline.packages`. settings: win over kwire's own.
+    Raises SparkUnavailable where PySpark or Java is missing.
+    """
+    require_spark()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    if (home := java_home()) is not None:
+        os.environ["JAVA_HOME"] = str(home)
+    builder = SparkSession.builder.master(master).appName("kwire")
+    chosen = SETTINGS | (LOCAL if master.startswith("local") else {}) | dict(settings or {})
+    if packages:
+        chosen["spark.jars.packages"] = ",".join(packages)
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session

@@ -1,0 +1,15 @@
+"""The documentation of the tables is the tables."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.describe import markdown
+from pipeline.schemas import TABLES
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "pipeline.md"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_document_has_every_column(table: str) -> None:
+    assert markdown(table) in DOCUMENT.read_text()
