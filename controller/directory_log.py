@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from uuid import UUID
 
@@ -25,6 +26,8 @@ from kwire.logdir.server_properties import StorageProperties
 from kwire.logdir.snapshots import SnapshotContent, SnapshotFile, load_snapshot
 from kwire.metadata_records import VersionedRecord
 
+logger = logging.getLogger(__name__)
+
 
 class DirectoryLog:
     """The metadata directory of a node, formatted beforehand and open for writing.
@@ -47,6 +50,8 @@ class DirectoryLog:
         try:
             config = LogConfig(segment_bytes=segment_bytes)
             self._log = MetadataLog.open(self._folder, config=config)
+            if torn := self._log.torn:
+                logger.warning("%s: %d bytes of a torn write cut off", torn.file, torn.size)
             self._log.flush()  # what a killed process left in the page cache will be acknowledged
             state = read_quorum_state(self._folder)
         except BaseException:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
+from typing import Protocol
+from uuid import UUID
 
 from controller.config import NodeConfig
 from controller.node import ControllerNode
-from controller.quorum import Quorum
 from kwire.apis.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     PartitionData,
     TopicData,
 )
+from kwire.batches import read_batches
 from kwire.connection import Connection
 from kwire.ids import uuid_text
 from kwire.logdir.format import FormatOptions, plan, write
@@ -31,10 +34,30 @@ QUICK_BROKER = {
 }
 
 
+class Place(Protocol):
+    """Where a controller of kwire's is."""
+
+    @property
+    def directory_id(self) -> UUID: ...
+
+    @property
+    def port(self) -> int: ...
+
+
+class KwireQuorum(Protocol):
+    """Controllers of kwire's, in this process or in their own."""
+
+    @property
+    def cluster_id(self) -> str: ...
+
+    @property
+    def members(self) -> Mapping[int, Place]: ...
+
+
 class JavaNodes:
     """Kafka's brokers and controllers that know the controllers of one kwire quorum."""
 
-    def __init__(self, kafka: Launcher, quorum: Quorum, version: str = "4.3.1") -> None:
+    def __init__(self, kafka: Launcher, quorum: KwireQuorum, version: str = "4.3.1") -> None:
         self._quorum = quorum
         self._site = kafka.site(version, lambda text: None)
 
@@ -130,6 +153,12 @@ async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float =
             await asyncio.sleep(0.1)
 
 
-def log_bytes(folder: Path | str) -> bytes:
-    """The first segment of a node's metadata log, as it lies in its data directory."""
-    return (Path(folder) / "__cluster_metadata-0" / f"{0:020d}.log").read_bytes().rstrip(b"\0")
+def segment(data: Path | str) -> Path:
+    """The first segment of the metadata log in a node's data directory."""
+    return Path(data) / "__cluster_metadata-0" / f"{0:020d}.log"
+
+
+def log_bytes(data: Path | str, end: int) -> bytes:
+    """The batches below an offset, as they lie in a node's data directory."""
+    batches = read_batches(segment(data).read_bytes())
+    return b"".join(batch.data for batch in takewhile(lambda one: one.last_offset < end, batches))

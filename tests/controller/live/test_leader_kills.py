@@ -8,23 +8,27 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
-from controller.node import ControllerNode
-from controller.quorum import Quorum
+from kwire.apis import a55_describe_quorum as quorum
 from kwire.apis.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.apis.a55_describe_quorum import DescribeQuorumResponse
+from kwire.batches import read_batches
 from kwire.connection import Connection
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
+from kwire.metadata_records import read_metadata_record
+from kwire.records.topic import TopicRecord
 from real_kafka import Launcher, RunningNode
 from tests.controller.live.admin_session import Session, leader_of, metadata_quorum
-from tests.controller.live.nodes import JavaNodes, log_bytes, until_voters
+from tests.controller.live.nodes import JavaNodes, log_bytes, segment
+from tests.controller.live.processes import TORN, ControllerProcesses
 
 KILLS = int(os.environ.get("KWIRE_KILLS", "4"))
 JAVA = 3200
@@ -39,18 +43,23 @@ QUICK = {
 
 @dataclass(slots=True, kw_only=True)
 class Mixed:
-    """Two controllers of kwire's and one of Kafka's, all voters, and what was acknowledged."""
+    """Two controllers of kwire's and one of Kafka's, all voters, and what was acknowledged.
 
-    quorum: Quorum
+    torn: how often a log of kwire's lost its end while its process was down.
+    """
+
+    kwire: ControllerProcesses
     java: RunningNode
     created: list[str] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    random: Random = field(default_factory=lambda: Random(KILLS))
+    torn: int = 0
 
     @property
     def addresses(self) -> dict[int, tuple[str, int]]:
         """Where all three listen."""
         at = self.java.controller_address
-        return {**self.quorum.addresses, JAVA: (at.host, at.port)}
+        return {**self.kwire.addresses, JAVA: (at.host, at.port)}
 
     async def create_topics(self) -> None:
         """One topic after the other, at whoever leads, until cancelled."""
@@ -87,37 +96,47 @@ class Mixed:
     async def kill_the_leader(self) -> int:
         """Kill it; the others go on, and it comes back and catches up. Who it was."""
         victim = await leader_of(self.addresses)
-        if victim == JAVA:
-            await asyncio.to_thread(self.java.kill)
-        else:
-            await self.quorum.nodes[victim].kill()
+        node = self.java if victim == JAVA else self.kwire.members[victim]
+        await asyncio.to_thread(node.kill)
         await self.progress()
-        if victim == JAVA:
-            await asyncio.to_thread(self.java.start)
-        else:
-            await self.quorum.start_node(victim)
+        if victim != JAVA and self.random.random() < 0.5:
+            self.kwire.members[victim].tear(self.random)  # the others have all of it
+            self.torn += 1
+        await asyncio.to_thread(node.start)
         await self.until_all_have(victim)
         return victim
 
-    async def until_all_have(self, node_id: int, timeout: float = 60) -> None:
+    async def until_all_have(self, node_id: int) -> None:
         """Wait until a replica has all that is committed at the time of asking."""
+        await self.until(lambda told: _ends(told).get(node_id, -1) >= told.high_watermark > 0)
+
+    async def until(
+        self, holds: Callable[[quorum.ResponsePartitionData], bool], timeout: float = 60
+    ) -> quorum.ResponsePartitionData:
+        """Wait until the leader describes the quorum so; what it says then."""
         async with asyncio.timeout(timeout):
             while True:
                 try:
-                    if await self._has_all(node_id):
-                        return
+                    at = self.addresses[await leader_of(self.addresses)]
+                    async with await Connection.open(*at) as connection:
+                        answer = await connection.send(metadata_quorum())
+                    assert isinstance(answer, quorum.DescribeQuorumResponse)
+                    told = answer.topics[0].partitions[0]
+                    if holds(told):
+                        return told
                 except KwireError:
                     pass
                 await asyncio.sleep(0.05)
 
-    async def _has_all(self, node_id: int) -> bool:
-        at = self.addresses[await leader_of(self.addresses)]
-        async with await Connection.open(*at) as connection:
-            answer = await connection.send(metadata_quorum())
-        assert isinstance(answer, DescribeQuorumResponse)
-        told = answer.topics[0].partitions[0]
-        ends = {one.replica_id: one.log_end_offset for one in told.current_voters}
-        return ends.get(node_id, -1) >= told.high_watermark > 0
+    async def end(self) -> None:
+        """Stop all three."""
+        for one in self.kwire.members.values():
+            await asyncio.to_thread(one.stop)
+        await asyncio.to_thread(self.java.kill)
+
+
+def _ends(told: quorum.ResponsePartitionData) -> dict[int, int]:
+    return {one.replica_id: one.log_end_offset for one in told.current_voters}
 
 
 async def register_a_broker(mixed: Mixed) -> None:
@@ -126,7 +145,7 @@ async def register_a_broker(mixed: Mixed) -> None:
     async with await Connection.open(*mixed.addresses[leader_id]) as leader:
         session = Session(
             leader_id=leader_id,
-            cluster_id=mixed.quorum.cluster_id,
+            cluster_id=mixed.kwire.cluster_id,
             leader=leader,
             follower=leader,
         )
@@ -134,52 +153,53 @@ async def register_a_broker(mixed: Mixed) -> None:
         await session.register(1)
 
 
-async def reached(node: ControllerNode, offset: int) -> None:
-    """Wait until a controller has applied everything below."""
-    async with asyncio.timeout(60):
-        await node.metadata.until(lambda: node.metadata.offset >= offset)
-
-
 async def agree(mixed: Mixed) -> None:
     """All that was acknowledged is there, in every log at the same place."""
-    first, second = mixed.quorum.nodes.values()
-    offset = max(node.metadata.offset for node in (first, second))
-    for node in (first, second):
-        await reached(node, offset)
-        assert set(mixed.created) <= set(node.metadata.image.topics.ids)
-    await mixed.until_all_have(JAVA)
-    data = first.log.read(0, 1 << 30, offset)
-    logs = [log_bytes(mixed.quorum.folder / f"node-{id}") for id in mixed.quorum.nodes]
-    logs.append(log_bytes(Path(mixed.java.folder) / "data"))
-    assert data
-    assert [log[: len(data)] == data for log in logs] == [True, True, True]
+    end = (await mixed.until(lambda told: told.high_watermark > 0)).high_watermark
+    await mixed.until(lambda told: all(its >= end for its in _ends(told).values()))
+    await mixed.end()
+    folders = [one.data for one in mixed.kwire.members.values()]
+    logs = [log_bytes(folder, end) for folder in (*folders, Path(mixed.java.folder) / "data")]
+    assert [log == logs[0] for log in logs] == [True, True, True]
+    assert set(mixed.created) <= _topics(logs[0])
+
+
+def _topics(log: bytes) -> set[str]:
+    values = [
+        record.value or b""
+        for batch in read_batches(log)
+        if not batch.is_control
+        for record in batch.records()
+    ]
+    records = [read_metadata_record(value).record for value in values]
+    return {record.name for record in records if isinstance(record, TopicRecord)}
 
 
 async def read_by_kafka(mixed: Mixed) -> None:
     """Kafka's own tool reads what kwire wrote."""
-    folder = mixed.quorum.folder / "node-3000" / "__cluster_metadata-0"
-    told = await asyncio.to_thread(
-        mixed.java.tool,
-        "org.apache.kafka.tools.DumpLogSegments",
-        "--cluster-metadata-decoder",
-        "--files",
-        str(folder / f"{0:020d}.log"),
-    )
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.count('"type":"TOPIC_RECORD"') >= len(set(mixed.created))
+    for one in mixed.kwire.members.values():
+        told = await asyncio.to_thread(
+            mixed.java.tool,
+            "org.apache.kafka.tools.DumpLogSegments",
+            "--cluster-metadata-decoder",
+            "--files",
+            str(segment(one.data)),
+        )
+        assert told.returncode == 0, told.stderr
+        assert told.stdout.count('"type":"TOPIC_RECORD"') >= len(set(mixed.created))
 
 
 async def test_nothing_acknowledged_is_lost_when_leaders_of_either_kind_are_killed(
-    kafka: Launcher,
+    kafka: Launcher, tmp_path: Path
 ) -> None:
-    async with Quorum(2, properties=QUICK) as quorum:
-        nodes = JavaNodes(kafka, quorum)
+    with ControllerProcesses(tmp_path, (3000, 3001), QUICK) as kwire:
+        nodes = JavaNodes(kafka, kwire)
         creating: asyncio.Task[None] | None = None
         try:
             joining = {**QUICK, "controller.quorum.auto.join.enable": "true"}
-            mixed = Mixed(quorum=quorum, java=nodes.make(JAVA, "controller", joining))
+            mixed = Mixed(kwire=kwire, java=nodes.make(JAVA, "controller", joining))
             await asyncio.to_thread(mixed.java.start)
-            await until_voters(await quorum.wait_for_leader(), {3000, 3001, JAVA}, timeout=60)
+            await mixed.until(lambda told: set(_ends(told)) == set(mixed.addresses))
             await register_a_broker(mixed)
             creating = asyncio.create_task(mixed.create_topics())
             await mixed.progress()
@@ -187,7 +207,11 @@ async def test_nothing_acknowledged_is_lost_when_leaders_of_either_kind_are_kill
             creating.cancel()
             await agree(mixed)
             await read_by_kafka(mixed)
-            print(f"{len(mixed.created)} topics, leaders killed: {dict(victims)}")  # noqa: T201
+            cut = sum(one.log.count(TORN) for one in kwire.members.values())
+            print(  # noqa: T201
+                f"{len(mixed.created)} topics, leaders killed: {dict(victims)},"
+                f" ends of logs torn off: {mixed.torn}, {cut} of them within a batch"
+            )
         finally:
             if creating:
                 creating.cancel()

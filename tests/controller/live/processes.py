@@ -1,0 +1,161 @@
+"""Controllers of kwire's as processes of their own, which `kill -9` ends as it ends Kafka's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+from controller.config import NodeConfig
+from kwire.address import Address
+from kwire.ids import uuid_text
+from kwire.logdir.format import FormatOptions, plan, random_uuid, write
+from kwire.logdir.voters import InitialVoter
+from kwire.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from real_kafka import free_port
+from real_kafka.address import answers
+from real_kafka.guard import Guard
+from tests.controller.live.nodes import segment
+
+PROGRAM = "from cli.main import main; main()"
+DEADLINE = 120.0
+"""Seconds a controller may take to answer, or to end after SIGTERM."""
+
+TORN = "bytes of a torn write cut off"
+"""What a controller says when it opens a log whose last write did not get to the disk whole."""
+
+
+class ControllerProcess:
+    """`kwire controller run` on a folder with server.properties, data/ and node.log."""
+
+    def __init__(self, guard: Guard, folder: Path, node_id: int) -> None:
+        self.node_id = node_id
+        self.directory_id: UUID = random_uuid()
+        self.port = free_port()
+        self.data = folder / "data"
+        self._folder, self._guard = folder, guard
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def configure(self, properties: Mapping[str, str], options: FormatOptions) -> None:
+        """Write its server.properties, and format its directory."""
+        listener = f"CONTROLLER://127.0.0.1:{self.port}"
+        pairs = {
+            "process.roles": "controller",
+            "node.id": str(self.node_id),
+            "log.dirs": str(self.data),
+            "listeners": listener,
+            "controller.listener.names": "CONTROLLER",
+            **properties,
+        }
+        self._folder.mkdir()
+        text = "".join(f"{name}={value}\n" for name, value in pairs.items())
+        (self._folder / "server.properties").write_text(text)
+        write(plan(NodeConfig.of(pairs).storage, options), datetime.now(UTC))
+
+    def start(self) -> None:
+        """Run it; returns when it answers."""
+        command = [sys.executable, "-c", PROGRAM, "controller", "run", "server.properties"]
+        with (self._folder / "node.log").open("ab") as output:
+            self._process = subprocess.Popen(
+                command,
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+            )
+        self._guard.keep("group", str(self._process.pid))
+        until = time.monotonic() + DEADLINE
+        while not answers(Address("127.0.0.1", self.port)):
+            assert self._process.poll() is None, self.log
+            assert time.monotonic() < until, self.log
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self._process:
+            self._process.kill()
+            self._ended()
+
+    def stop(self) -> None:
+        """SIGTERM; it must end by itself, with exit code 0."""
+        assert self._process is not None
+        self._process.terminate()
+        assert self._ended() == 0, self.log
+
+    def _ended(self) -> int:
+        assert self._process is not None
+        code = self._process.wait(DEADLINE)
+        self._guard.drop("group", str(self._process.pid))
+        self._process = None
+        return code
+
+    def tear(self, random: Random) -> None:
+        """Cut bytes off the end of its log while it is down, as a power cut does to a write.
+
+        Harmless only where every other voter has what it had acknowledged.
+        """
+        file = segment(self.data)
+        size = file.stat().st_size
+        with file.open("r+b") as log:
+            log.truncate(size - random.randrange(1, min(size, 200)))
+
+    @property
+    def log(self) -> str:
+        """Everything it has said."""
+        return (self._folder / "node.log").read_text()
+
+
+class ControllerProcesses:
+    """Some that vote, in folders below `folder`; none outlives the `with`, nor the test."""
+
+    def __init__(self, folder: Path, ids: Iterable[int], properties: Mapping[str, str]) -> None:
+        self.cluster_id = uuid_text(random_uuid())
+        self._guard = Guard()
+        self.members = {id: ControllerProcess(self._guard, folder / f"node-{id}", id) for id in ids}
+        voters = tuple(
+            InitialVoter(node_id=id, host="127.0.0.1", port=one.port, directory_id=one.directory_id)
+            for id, one in self.members.items()
+        )
+        servers = ",".join(f"127.0.0.1:{one.port}" for one in self.members.values())
+        options = FormatOptions(
+            cluster_id=self.cluster_id,
+            initial_controllers=voters,
+            features={ELIGIBLE_LEADER_REPLICAS: 0},
+        )
+        for one in self.members.values():
+            one.configure({"controller.quorum.bootstrap.servers": servers, **properties}, options)
+
+    @property
+    def addresses(self) -> dict[int, tuple[str, int]]:
+        """Where each controller listens."""
+        return {id: ("127.0.0.1", one.port) for id, one in self.members.items()}
+
+    def __enter__(self) -> Self:
+        try:
+            for one in self.members.values():
+                one.start()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        for one in self.members.values():
+            one.kill()
+        self._guard.close()
