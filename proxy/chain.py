@@ -14,6 +14,7 @@ from kwire.index import APIS
 from kwire.registry import message
 from kwire.versions import Versions
 from proxy.filter import Delay, Drop, Filter, Pause, Said, Verdict
+from proxy.flow import Deed
 from proxy.framer import Direction
 
 _GENERAL = ("on_connect", "on_request", "on_response")
@@ -121,7 +122,8 @@ async def through(
             continue
         while isinstance(verdict, Delay):
             if len(arguments) > 1:
-                arguments[1].note(f"delayed {verdict.seconds:g} s by {handler.filter.name}")
+                note = f"delayed {verdict.seconds:g} s by {handler.filter.name}"
+                arguments[1].flow.mark(Deed.DELAYED, note)
             await Pause(verdict.seconds)
             verdict = verdict.then
         if verdict is not None:

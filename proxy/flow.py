@@ -48,6 +48,18 @@ class Ending(Enum):
     LOST = "no response"
 
 
+class Deed(Enum):
+    """What filters did to a message. HELD: they looked at it, whatever came of that."""
+
+    HELD = "held"
+    DELAYED = "delayed"
+    CHANGED = "changed"
+    ANSWERED = "answered"
+    DROPPED = "dropped"
+    CLOSED = "closed"
+    STALLED = "stalled"
+
+
 @dataclass(slots=True, eq=False)
 class Flow:
     """One RPC.
@@ -55,7 +67,7 @@ class Flow:
     request_size, response_size: bytes on the wire, without the four of the size itself.
     request_copy, response_copy: the frame without its size, where it was tapped; shorter than the
     size where the copy was cut. problems: what the proxy could not do with it, a sentence each.
-    notes: what filters did to it.
+    notes: what filters did to it, in words; deeds: the same to be counted.
     asked_body: the request that filters have seen, until its flow has ended.
     """
 
@@ -74,6 +86,7 @@ class Flow:
     ending: Ending = Ending.PENDING
     problems: list[str] = field(default_factory=list)
     notes: tuple[str, ...] = ()
+    deeds: tuple[Deed, ...] = ()
     asked_body: object = field(default=None, repr=False)
 
     @property
@@ -85,6 +98,11 @@ class Flow:
     def latency(self) -> float | None:
         """Seconds from the head of the request to the head of the response; None without one."""
         return None if self.answered is None else self.answered - self.asked
+
+    def mark(self, deed: Deed, note: str) -> None:
+        """A filter did something to it."""
+        self.deeds += (deed,)
+        self.notes += (note,)
 
     @property
     def weight(self) -> int:

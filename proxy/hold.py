@@ -20,7 +20,7 @@ from kwire.frames import encode_request, encode_response
 from proxy.chain import Filters, Handler, through
 from proxy.copies import Copies
 from proxy.filter import Answer, Ask, Call, Close, Drop, Pause, Stall, Until, Verdict
-from proxy.flow import Ending, Flow, Kind
+from proxy.flow import Deed, Ending, Flow, Kind
 from proxy.framer import Direction
 from proxy.gate import Gate, Hands, Held
 from proxy.heads import SIZE
@@ -150,6 +150,7 @@ class Hold:
             flow.problems.append(f"not filtered: {error}")
             gate.release(held, frame)
             return
+        flow.deeds += (Deed.HELD,)
         call = Call(flow, len(frame), self._hands.clock())
         if direction is _REQUEST:
             flow.asked_body = whole.body
@@ -221,12 +222,12 @@ class Hold:
             case None:
                 gate.release(held, self._to_send(flow, whole, broken))
             case Close():
-                flow.notes += (f"closed by {name}",)
+                flow.mark(Deed.CLOSED, f"closed by {name}")
                 self._hands.cut(f"closed by {name}")
             case Stall():
-                flow.notes += (f"stalled by {name}",)
+                flow.mark(Deed.STALLED, f"stalled by {name}")
             case Drop():
-                flow.notes += (f"{direction.value} dropped by {name}",)
+                flow.mark(Deed.DROPPED, f"{direction.value} dropped by {name}")
                 gate.release(held, b"")
                 self._drop(flow, direction, name)
             case Answer():
@@ -241,7 +242,7 @@ class Hold:
             flow.problems.append(f"sent on as it came: what the filters left is none: {error}")
             return whole.frame
         if frame is not whole.frame:
-            flow.notes += ("changed by a filter",)
+            flow.mark(Deed.CHANGED, "changed by a filter")
         return frame
 
     def _drop(self, flow: Flow, direction: Direction, name: str) -> None:
@@ -252,7 +253,7 @@ class Hold:
 
     def _answer(self, held: Held, direction: Direction, response: Response, name: str) -> None:
         flow, gate = held.flow, self._gate(direction)
-        flow.notes += (f"answered by {name}",)
+        flow.mark(Deed.ANSWERED, f"answered by {name}")
         try:
             frame = encode_response(response, flow.version, correlation_id=flow.correlation_id)
         except ENCODING as error:
