@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.failure import Failure, WrongUsage
+from cli.failure import Failure
+from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, display
 
 if TYPE_CHECKING:
     from cli.capture_facts import Facts
@@ -25,16 +25,13 @@ Captures = Annotated[
     list[Path],
     typer.Argument(metavar="FILE...", help="Captures; a folder stands for all of them in it."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
-From = Annotated[
-    str | None,
-    typer.Option("--from", metavar="TIME", help="From this time on, as in 2026-11-21T09:30:00Z."),
-]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Up to before this time.")]
 
 
 @app.command()
-def info(captures: Captures, as_json: AsJson = False) -> None:
+def info(
+    captures: Captures,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+) -> None:
     """Say what is in captures, and what is wrong with them; exit code 1 where something is.
 
     \b
@@ -56,46 +53,25 @@ def info(captures: Captures, as_json: AsJson = False) -> None:
 @app.command()
 def cat(
     captures: Captures,
-    api: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Show this API only; may be repeated.")
-    ] = None,
-    no_api: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Do not show this API; may be repeated."),
-    ] = None,
+    api: Only = None,
+    no_api: Hidden = None,
+    view: View = None,
     since: From = None,
     until: To = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the whole messages, field by field.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON value a line, the counts last.")
-    ] = False,
+    verbose: Verbose = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show recorded RPCs as `kwire proxy` does; damage goes to stderr, with exit code 1.
 
     \b
     kwire capture cat quorum.avro --api Vote -v
+    kwire capture cat quorum.avro --view "~api Fetch & ~lat >100ms" --from +10s --to +20s
     kwire capture cat captures/ --from 2026-11-21T09:30:00Z --json
     """
-    from cli.proxy import apis
-    from cli.proxy_run import Display, Selection
-    from kwire.capture import Damage
-    from proxy import DecodedFlow, Flow
-    from proxy.records import events, within
+    from cli.capture_reading import Reading
 
-    display = Display(Selection(apis(api), apis(no_api)), verbose=verbose, as_json=as_json)
-    damages = 0
-    start, stop = instant(since), instant(until)
-    for event in within(events(everything(files(captures))), start, stop):
-        if isinstance(event, Damage):
-            damages += 1
-            warn(event)
-        else:
-            display.show(DecodedFlow(event) if isinstance(event, Flow) else event)
-    display.end(dropped=0)
-    if damages:
-        raise typer.Exit(1)
+    how = display(api, no_api, view, verbose=verbose, as_json=as_json)
+    Reading(captures=captures, since=since, until=until).show(how)
 
 
 @app.command()
@@ -129,16 +105,6 @@ def files(captures: list[Path]) -> list[Path]:
     if not found:
         raise Failure(f"there is no capture in {', '.join(map(str, captures))}")
     return found
-
-
-def instant(text: str | None) -> float | None:
-    """Unix seconds of a time that a user gave, in local time where it names no zone."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        raise WrongUsage(f"{text!r} is no time: write 2026-11-21T09:30:00Z.") from None
 
 
 def warn(damage: Damage) -> None:

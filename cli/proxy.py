@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failure import WrongUsage
+from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, display, expression
 
 if TYPE_CHECKING:
     from cli.interference import Interference
     from proxy import Listener
-    from proxy.language import Expression
 
 LISTEN = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<listen>[^=@]+)=(?P<upstream>[^=@]+)")
 
-View = Annotated[
-    str | None,
-    typer.Option(metavar="EXPRESSION", help="Show this only; see docs/filter-language.md."),
-]
 Script = Annotated[
     list[Path] | None,
     typer.Option(
@@ -42,25 +38,27 @@ Hold = Annotated[
 
 def proxy(
     listen: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="[ID@]HOST:PORT=HOST:PORT",
             help="Listen here in front of the node there, whose id is ID; may be repeated.",
         ),
-    ],
-    api: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Show this API only; may be repeated.")
     ] = None,
-    no_api: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Do not show this API; may be repeated."),
+    read: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--read",
+            "-r",
+            metavar="FILE|DIR",
+            help="Show what was recorded instead; with -w copy what --view says.",
+        ),
     ] = None,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the whole messages, field by field.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON value a line, the counts last.")
-    ] = False,
+    since: From = None,
+    until: To = None,
+    api: Only = None,
+    no_api: Hidden = None,
+    verbose: Verbose = False,
+    as_json: AsJson = False,
     write: Annotated[
         Path | None,
         typer.Option(
@@ -69,6 +67,10 @@ def proxy(
             metavar="FILE|DIR",
             help="Record all that passes; a folder gets a new file each hour and 256 MiB.",
         ),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
     ] = None,
     show_secrets: Annotated[
         bool, typer.Option("--show-secrets", help="Record passwords and tokens as they are.")
@@ -89,16 +91,24 @@ def proxy(
     kwire proxy --listen 127.0.0.1:19092=localhost:9092 -w traffic.avro
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --view "~api Fetch & ~lat >100ms"
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
+    kwire proxy -r traffic.avro --view "~err *" --from +10s
     """
-    listeners = [_listener(text) for text in listen]
-    from cli.proxy_run import Display, Recording, Selection, run
+    how = display(api, no_api, view, verbose=verbose, as_json=as_json)
+    if read:
+        if listen or script or rules or hold:
+            raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
+        from cli.capture_reading import Reading
 
-    only, hidden = apis(api), apis(no_api)
-    if both := sorted(only & hidden):
-        raise WrongUsage(f"--api and --no-api both name {', '.join(both)}: keep one of them.")
-    selection = Selection(only, hidden, _expression(view))
-    recording = Recording(write, show_secrets=show_secrets) if write else None
-    how = Display(selection, verbose=verbose, as_json=as_json)
+        reading = Reading(captures=read, since=since, until=until)
+        return reading.copy(how, write) if write else reading.show(how)
+    if since or until:
+        raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
+    listeners = [_listener(text) for text in listen or ()]
+    if not listeners:
+        raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
+    from cli.proxy_run import Recording, run
+
+    recording = Recording(write, expression(record), show_secrets=show_secrets) if write else None
     run(listeners, how, recording, _interference(script or [], rules, hold))
 
 
@@ -107,20 +117,7 @@ def _interference(scripts: list[Path], rules: Path | None, hold: str | None) -> 
         return None
     from cli.interference import Interference
 
-    return Interference(scripts=scripts, rules=rules, hold=_expression(hold))
-
-
-def _expression(text: str | None) -> Expression | None:
-    """The expression of an option; WrongUsage points at the column."""
-    if text is None:
-        return None
-    from kwire.errors import InvalidValue
-    from proxy.language import parse
-
-    try:
-        return parse(text)
-    except InvalidValue as error:
-        raise WrongUsage(str(error)) from error
+    return Interference(scripts=scripts, rules=rules, hold=expression(hold))
 
 
 def _listener(text: str) -> Listener:
@@ -146,14 +143,3 @@ def _listener(text: str) -> Listener:
 def _met(host: str) -> str:
     """The host at which a client on this machine meets one that listens at `host`."""
     return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-
-
-def apis(names: list[str] | None) -> frozenset[str]:
-    """API names as Kafka spells them, whatever case they were given in."""
-    from kwire.index import APIS
-
-    known = {name.lower(): name for name in APIS.values()}
-    for name in names or ():
-        if name.lower() not in known:
-            raise WrongUsage(f"no API is called {name!r}; `kwire show --list` names them.")
-    return frozenset(known[name.lower()] for name in names or ())

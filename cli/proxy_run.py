@@ -87,14 +87,17 @@ class Display:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Where to write down what passes: a file, or a folder for many."""
+    """Where to write down what passes, or what is meant of it: a file, or a folder for many."""
 
     path: Path
+    meant: Expression | None = None
     show_secrets: bool = False
 
     def start(self) -> Recorder:
         """Make the file; CannotRecord, OSError. Its end by an error is told on stderr at once."""
-        return Recorder(files_at(self.path), show_secrets=self.show_secrets, stopped=_warn)
+        return Recorder(
+            files_at(self.path), meant=self.meant, show_secrets=self.show_secrets, stopped=_warn
+        )
 
 
 def run(

@@ -21,8 +21,11 @@ from uuid import uuid4
 
 from kwire.capture import CannotRecord, CaptureFiles, RecordEncoder
 from kwire.ids import uuid_text
-from proxy.flow import Event
+from proxy.decoded import DecodedFlow
+from proxy.flow import Event, Flow, Notice
+from proxy.language import Expression
 from proxy.records import event_records
+from proxy.subject import Subject
 
 logger = logging.getLogger(__name__)
 
@@ -58,20 +61,23 @@ class Recorder:
     with Recorder(CaptureFiles.one(path)) as recorder:
         proxy.add_sink(recorder)
 
-    capture: the id of the recording. show_secrets: write them down. stopped: called once, in the
-    thread, with a sentence when the files cannot be written any more. events: written so far;
-    dropped: those that found no room in the queue, whose numbers the capture then lacks.
+    capture: the id of the recording. meant: of which flows, else of all. show_secrets: write them
+    down. stopped: called once, in the thread, with a sentence when the files cannot be written any
+    more. events: written so far; dropped: those that found no room in the queue, whose numbers the
+    capture then lacks.
     """
 
     def __init__(
         self,
         files: CaptureFiles,
         *,
+        meant: Expression | None = None,
         show_secrets: bool = False,
         limit: int = QUEUE_LIMIT,
         stopped: Callable[[str], None] = log_stop,
     ) -> None:
         self._files = files
+        self._meant = meant
         self._show_secrets = show_secrets
         self._limit = limit
         self._stopped = stopped
@@ -91,12 +97,12 @@ class Recorder:
         """Take an event from the data path."""
         if self.failure:
             return
-        number, weight = next(self._numbers), event.weight
+        weight = event.weight
         if self._taken - self._written + weight > self._limit:
             self.dropped += 1
             return
         self._taken += weight
-        self._queue.append((number, time.monotonic(), event))
+        self._queue.append((self.dropped, time.monotonic(), event))
         if self._taken - self._written > _WAKE:
             self._wake.set()
 
@@ -129,9 +135,10 @@ class Recorder:
     def _drain(self) -> None:
         queue = self._queue
         while queue:
-            number, now, event = queue.popleft()
+            dropped, now, event = queue.popleft()
             self._written += event.weight
-            self._write(number, now, event)
+            if self._meant is None or isinstance(event, Notice) or _is_so(self._meant, event):
+                self._write(next(self._numbers) + dropped, now, event)
 
     def _write(self, number: int, now: float, event: Event) -> None:
         records = event_records(event, number, self.capture, now, show_secrets=self._show_secrets)
@@ -150,3 +157,7 @@ class Recorder:
         with suppress(OSError, CannotRecord):
             self._files.close()
         self._stopped(self.failure)
+
+
+def _is_so(meant: Expression, flow: Flow) -> bool:
+    return meant(Subject.of_flow(DecodedFlow(flow)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import inf
 
-from kwire.capture import NOTICE, REQUEST, RESPONSE, CaptureRecord, Damage
+from kwire.capture import NOTICE, REQUEST, RESPONSE, CaptureRecord, Damage, Window
 from kwire.capture.record import LEFT_OUT
 from proxy.flow import Connection, Ending, Event, Flow, Kind, Notice
 from proxy.redaction import Redacted, redacted
@@ -63,14 +62,10 @@ def events(records: Iterable[CaptureRecord | Damage]) -> Iterator[Event | Damage
         yield _flow(connections.of(request), request, None)
 
 
-def within(
-    found: Iterable[Event | Damage], start: float | None, stop: float | None
-) -> Iterator[Event | Damage]:
-    """The events from `start` on and before `stop`, Unix seconds; damage whenever it was."""
-    first = -inf if start is None else start
-    end = inf if stop is None else stop
+def within(found: Iterable[Event | Damage], window: Window) -> Iterator[Event | Damage]:
+    """The events of these times; damage whenever it was."""
     for event in found:
-        if isinstance(event, Damage) or first <= event.at < end:
+        if isinstance(event, Damage) or event.at in window:
             yield event
 
 

@@ -12,6 +12,7 @@ from kwire.capture.reading import CaptureInfo, Damage, capture_info, captures_at
 from kwire.capture.record import NOTICE, REQUEST, RESPONSE, CaptureRecord
 from kwire.capture.repair import Repair, repair_capture
 from kwire.capture.schema import SCHEMA, VERSION
+from kwire.capture.window import Window
 
 __all__ = [
     "NOTICE",
@@ -27,6 +28,7 @@ __all__ = [
     "Damage",
     "RecordEncoder",
     "Repair",
+    "Window",
     "capture_info",
     "captures_at",
     "read_capture",

@@ -62,6 +62,47 @@ def test_cat_takes_a_time_range_and_gives_json(kwire: Command, capture: Path) ->
     assert counts["flows"] == 2
 
 
+def test_times_may_count_from_either_end_and_expressions_say_what_is_shown(
+    kwire: Command, capture: Path
+) -> None:
+    """The first request is at second 1, the last response at second 40."""
+    run = kwire("capture", "cat", str(capture), "--json", "--from", "+2s", "--to", "-34s")
+    *flows, _ = [json.loads(line) for line in run.out.splitlines()]
+    assert [flow["correlationId"] for flow in flows] == [1, 2]
+    view = "~api Vote & ~err * & ~lat <10s"
+    assert len(kwire("capture", "cat", str(capture), "--view", view).out.splitlines()) == 20
+    assert kwire("capture", "cat", str(capture), "--view", "!(~err 74)").out == ""
+
+
+def test_the_proxy_command_reads_a_capture_and_copies_what_is_meant_of_it(
+    kwire: Command, capture: Path
+) -> None:
+    shown = kwire("proxy", "-r", str(capture), "--view", "~api Vote", "--from", "+1s")
+    assert shown.out == kwire("capture", "cat", str(capture), "--from", "+1s").out
+    part = capture.with_name("part.avro")
+    run = kwire("proxy", "-r", str(capture), "-w", str(part), "--from", "+30s")
+    assert run.out == f"5 events written to {part}\n"
+    assert kwire("capture", "cat", str(part)).out == "".join(
+        kwire("capture", "cat", str(capture)).out.splitlines(keepends=True)[-5:]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--listen", "127.0.0.1:0=127.0.0.1:1"], "takes no --listen and no filters"),
+        (["--from", "yesterday"], "'yesterday' is no time"),
+        (["--view", "vote_id==3"], "column 1: no message has a field 'vote_id'"),
+    ],
+)
+def test_reading_says_what_it_does_not_take(
+    kwire: Command, capture: Path, arguments: list[str], sentence: str
+) -> None:
+    run = kwire("proxy", "-r", str(capture), *arguments)
+    assert run.code == 2
+    assert sentence in run.err
+
+
 def test_info_counts(kwire: Command, capture: Path) -> None:
     (facts,) = kwire("capture", "info", str(capture.parent), "--json").json
     assert facts["file"] == str(capture)

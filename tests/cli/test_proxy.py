@@ -227,7 +227,8 @@ def test_a_held_request_goes_on_when_enter_is_pressed(node: str) -> None:
 
 
 WRONG_USAGE = {
-    "nothing": ([], "Missing option '--listen'"),
+    "nothing": ([], "Give --listen to stand in front of a node"),
+    "times of what passes": (["--listen", "a:1=b:1", "--to", "+1s"], "give --read as well"),
     "one address": (["--listen", "127.0.0.1:9093"], "is no pair of addresses"),
     "no port": (["--listen", "127.0.0.1=127.0.0.1:9093"], "'127.0.0.1' is no address"),
     "no number": (["--listen", "x@127.0.0.1:1=127.0.0.1:9093"], "is no pair of addresses"),

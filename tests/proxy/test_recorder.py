@@ -14,10 +14,13 @@ from kwire.apis.a44_incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from kwire.apis.a52_vote import VoteRequest
 from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
-from kwire.capture import CaptureFiles, CaptureRecord, Damage, captures_at, read_capture
+from kwire.capture import CaptureFiles, CaptureRecord, Damage, Window, captures_at, read_capture
 from kwire.connection import Connection as Client
+from kwire.frames import encode_request
 from proxy import DecodedFlow, Event, Flow, Kind, Listener, Notice, Proxy, Ring
+from proxy.language import parse
 from proxy.recorder import Recorder, files_at
 from proxy.records import event_records, events, within
 from real_kafka import Cluster
@@ -96,6 +99,25 @@ def test_what_finds_no_room_is_counted_and_its_number_is_missing(tmp_path: Path)
     assert (recorder.events, recorder.dropped) == (2, 3)
 
 
+def test_only_what_is_meant_is_recorded_without_gaps_in_the_numbers(tmp_path: Path) -> None:
+    flows = votes(6)
+    said = Notice(connection=connection(), at=5.0, kind=Kind.REFUSED, text="nobody")
+    meant = parse("~api Vote & !request.cluster_id==other")
+    for flow in flows[::2]:
+        assert flow.request_copy
+        body = VoteRequest(cluster_id="other")
+        flow.request_copy = encode_request(body, 2, correlation_id=1, client_id="me")[4:]
+        flow.request_size = len(flow.request_copy)
+    path = tmp_path / "one.avro"
+    with Recorder(files_at(path), meant=meant) as recorder:
+        for flow in flows:
+            recorder(flow)
+        recorder(said)
+    assert recorder.events == 4
+    numbers = [one.event for one in read_capture(path) if isinstance(one, CaptureRecord)]
+    assert numbers == [0, 0, 1, 1, 2, 2, 3]
+
+
 def test_a_full_disk_ends_the_recording_with_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,8 +157,8 @@ def summary(flow: Flow) -> tuple[str, int, int]:
 def test_a_time_range_is_half_open() -> None:
     given = votes(4)
     times = [flow.at for flow in given]
-    assert list(within(given, times[1], times[3])) == given[1:3]
-    assert list(within(given, None, None)) == given
+    assert list(within(given, Window(times[1], times[3]))) == given[1:3]
+    assert list(within(given, Window())) == given
 
 
 async def talk(address: Any) -> None:
