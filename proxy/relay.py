@@ -22,6 +22,9 @@ from proxy.pairing import Pairing
 WRITE_LIMIT = 64 * 1024
 """Bytes that may wait for a slow reader before its writer is no longer read."""
 
+LINGER = 0.5
+"""Seconds that a client has to read its last answers before what it sent since is refused."""
+
 
 class Side(asyncio.Protocol):
     """One of the two sockets of a relay; what it receives goes through its framer to the other."""
@@ -36,7 +39,7 @@ class Side(asyncio.Protocol):
         self.over = False
         self.eof = False
         self.held = False
-        self._blocked = self._crowded = self._end_passed = False
+        self._blocked = self._crowded = self._enough = self._end_passed = False
 
     def face(self, other: Side) -> None:
         """What comes here goes there."""
@@ -103,8 +106,15 @@ class Side(asyncio.Protocol):
         self._crowded = crowded
         self._read_or_not()
 
+    def stop_reading(self) -> bool:
+        """Read no more, unless a frame has begun; whether that is so."""
+        if not self._enough and (self._framer.lost or not self._framer.unfinished):
+            self._enough = True
+            self._read_or_not()
+        return self._enough
+
     def _read_or_not(self) -> None:
-        self.held = self._blocked or self._crowded
+        self.held = self._blocked or self._crowded or self._enough
         self._marked = time.monotonic()
         if self.transport is None or self.over:
             return
@@ -173,6 +183,7 @@ class Relay:
         self._gone = gone
         self._connecting: asyncio.Task[None] | None = None
         self._closing_since: float | None = None
+        self._finished: float | None = None
         self._unsent = 0
         self._reason = ""
         self._opened = self._settled = False
@@ -247,6 +258,28 @@ class Relay:
         elif self._opened and (reason := self._overdue(now)):
             self._notice(Kind.TIMED_OUT, reason)
             self.abort(reason)
+
+    def finish(self, reason: str, now: float) -> None:
+        """Take no more requests, and close when those that came are answered.
+
+        To be called until the relay is gone. now: of the monotonic clock.
+        """
+        if not self._opened:
+            self.abort(reason)
+        elif self._closing_since is not None or not self.client.stop_reading():
+            return
+        elif self._finished is None and self._all_answered:
+            self._finished = now
+            self.client.finish()
+        elif self._finished is not None and now - self._finished > LINGER:
+            self._begin_closing(reason)
+            self.client.close()
+            self.node.close()
+
+    @property
+    def _all_answered(self) -> bool:
+        waits = self._pairing.first is not None or self._pairing.token_responses > 0
+        return not waits and self.drained(self.client) and self.drained(self.node)
 
     def abort(self, reason: str) -> None:
         """Close at once, whatever is under way."""

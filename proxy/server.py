@@ -28,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 BACKLOG = 512
 
+DRAIN_LOOK = 0.05
+"""Seconds between looks at connections that are to end."""
+
 
 class CannotListen(LocalError):
     """The address of a listener is taken, or not an address of this machine."""
@@ -63,7 +66,7 @@ class Proxy:
         self._frame_limit = frame_limit
         self._servers: dict[Listener, asyncio.Server] = {}
         self._addresses: dict[Listener, Address] = {}
-        self._relays: set[Relay] = set()
+        self._relays: dict[Relay, Listener] = {}
         self._numbers = count(1)
         self._empty = asyncio.Event()
         self._ticker: asyncio.TimerHandle | None = None
@@ -123,6 +126,32 @@ class Proxy:
         """Send events to one more sink, from now on."""
         self._sinks += (sink,)
 
+    async def unlisten(self, listener: Listener, seconds: float) -> None:
+        """Stand in front of a node no more; its connections end as those of `drain` do."""
+        self._addresses.pop(listener)
+        server = self._servers.pop(listener)
+        server.close()
+        await self._finish(seconds, listener)
+        await server.wait_closed()
+
+    async def drain(self, seconds: float) -> None:
+        """Accept no more; close each connection when all is answered, or after these seconds."""
+        for server in self._servers.values():
+            server.close()
+        await self._finish(seconds)
+
+    async def _finish(self, seconds: float, listener: Listener | None = None) -> None:
+        """The connections of a listener, or of all, end. What takes too long is cut."""
+        end = time.monotonic() + seconds
+        while ending := [r for r, at in self._relays.items() if listener in (None, at)]:
+            now = time.monotonic()
+            for relay in ending:
+                if now < end:
+                    relay.finish("the proxy drains", now)
+                else:
+                    relay.abort("the proxy drains, and this took too long")
+            await asyncio.sleep(DRAIN_LOOK)
+
     async def close(self) -> None:
         """Stop listening, cut every connection, and return when nothing is left of them."""
         if self._ticker is not None:
@@ -163,11 +192,11 @@ class Proxy:
             gone=self._forget,
             hold=hold,
         )
-        self._relays.add(relay)
+        self._relays[relay] = listener
         return relay.client
 
     def _forget(self, relay: Relay) -> None:
-        self._relays.discard(relay)
+        self._relays.pop(relay, None)
         if not self._relays:
             self._empty.set()
 
