@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from immutables import Map
+from msgspec.structs import replace
 
 from controller.broker_heartbeats import BrokerHeartbeats
 from controller.handlers.errors import ApiError

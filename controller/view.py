@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from immutables import Map
+from msgspec import Struct
 
 from kwire.image import EMPTY, MetadataImage, apply
 from kwire.metadata_records import VersionedRecord
@@ -12,8 +11,7 @@ from kwire.records.register_broker import RegisterBrokerRecord
 from kwire.records.unregister_broker import UnregisterBrokerRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class View(Struct, frozen=True, kw_only=True):
     """An image, and what it takes to judge requests by it.
 
     end_offset: behind the last record in it. registrations: offset of each broker's

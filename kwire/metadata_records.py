@@ -6,6 +6,7 @@ Frame version 1, record type, record version, each an unsigned varint, and the r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 
 from construct import ConstructError
@@ -57,9 +58,19 @@ def read_metadata_record(value: bytes) -> VersionedRecord:
     """The record in a value of the metadata log; DecodeError where frame or record are broken."""
     type, version, start = _read_frame(value)
     body = value[start:]
-    if type in METADATA_RECORDS and version in metadata_record(type).versions:
-        return VersionedRecord(record=metadata_record(type).decode(body, version), version=version)
-    return VersionedRecord(record=OpaqueRecord(type=type, body=body), version=version)
+    declared = _declared(type, version)
+    if declared is None:
+        return VersionedRecord(record=OpaqueRecord(type=type, body=body), version=version)
+    return VersionedRecord(record=declared.decode(body, version), version=version)
+
+
+@lru_cache(maxsize=256)
+def _declared(type: int, version: int) -> type[MetadataRecord] | None:
+    """The declaration that has that version of a record type."""
+    if type not in METADATA_RECORDS:
+        return None
+    declared = metadata_record(type)
+    return declared if version in declared.versions else None
 
 
 def _read_frame(value: bytes) -> tuple[int, int, int]:

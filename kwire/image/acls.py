@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from uuid import UUID
 
 from immutables import Map
+from msgspec import Struct
 
 from kwire.ids import uuid_text
 from kwire.image.errors import ReplayError
@@ -15,8 +15,7 @@ from kwire.records.access_control_entry import AccessControlEntryRecord
 from kwire.records.remove_access_control_entry import RemoveAccessControlEntryRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandardAcl:
+class StandardAcl(Struct, frozen=True, kw_only=True):
     """One rule; the numbers are those of AclOperation, AclPermissionType, PatternType."""
 
     resource_type: int
@@ -55,11 +54,10 @@ class StandardAcl:
         return VersionedRecord(record=record, version=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AclsImage:
+class AclsImage(Struct, frozen=True, kw_only=True):
     """Every rule, by its id."""
 
-    by_id: Map[UUID, StandardAcl] = field(default_factory=Map)
+    by_id: Map[UUID, StandardAcl] = Map()
 
     def put(self, record: AccessControlEntryRecord) -> AclsImage:
         """A rule comes into force."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from immutables import Map
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kwire.image.endpoint import Endpoint, supported
 from kwire.image.partition import LOST, MIGRATING, UNASSIGNED
@@ -19,8 +20,7 @@ RESERVED_DIRECTORIES = frozenset(UUID(int=number) for number in range(100))
 """Ids that stand for something else than a directory (KIP-858, org.apache.kafka DirectoryId)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerRegistration:
+class BrokerRegistration(Struct, frozen=True, kw_only=True):
     """A registered broker. `epoch` is the offset at which the batch of its registration began.
 
     cordoned_directories: those that take no new replicas; None before it was said (KIP-1066).
@@ -30,7 +30,7 @@ class BrokerRegistration:
     epoch: int
     incarnation_id: UUID
     endpoints: tuple[Endpoint, ...] = ()
-    features: Map[str, VersionRange] = field(default_factory=Map)
+    features: Map[str, VersionRange] = Map()
     rack: str | None = None
     fenced: bool = True
     in_controlled_shutdown: bool = False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from immutables import Map
+from msgspec import Struct
 
 from kwire.metadata_records import VersionedRecord
 from kwire.records.client_quota import ClientQuotaRecord, EntityData
@@ -16,11 +16,10 @@ Entity = frozenset[tuple[str, str | None]]
 EMPTY: Map[str, float] = Map()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientQuotasImage:
+class ClientQuotasImage(Struct, frozen=True, kw_only=True):
     """Quota keys with their values, by entity."""
 
-    entities: Map[Entity, Map[str, float]] = field(default_factory=Map)
+    entities: Map[Entity, Map[str, float]] = Map()
 
     def put(self, record: ClientQuotaRecord) -> ClientQuotasImage:
         """A quota is set or lifted."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from immutables import Map
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kwire.image.broker import BrokerRegistration
 from kwire.image.controller import ControllerRegistration
@@ -21,12 +22,11 @@ from kwire.records.unfence_broker import UnfenceBrokerRecord
 from kwire.records.unregister_broker import UnregisterBrokerRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterImage:
+class ClusterImage(Struct, frozen=True, kw_only=True):
     """Registered brokers and controllers, by node id."""
 
-    brokers: Map[int, BrokerRegistration] = field(default_factory=Map)
-    controllers: Map[int, ControllerRegistration] = field(default_factory=Map)
+    brokers: Map[int, BrokerRegistration] = Map()
+    controllers: Map[int, ControllerRegistration] = Map()
 
     def is_active(self, broker_id: int) -> bool:
         """Whether the broker is registered, unfenced and not in controlled shutdown."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
 from immutables import Map
+from msgspec import Struct
 
 from kwire.metadata_records import VersionedRecord
 from kwire.records.config import ConfigRecord
@@ -34,11 +34,10 @@ class ConfigResource(NamedTuple):
 EMPTY: Map[str, str] = Map()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigurationsImage:
+class ConfigurationsImage(Struct, frozen=True, kw_only=True):
     """Keys with their values, by resource; a resource without keys is not there."""
 
-    resources: Map[ConfigResource, Map[str, str]] = field(default_factory=Map)
+    resources: Map[ConfigResource, Map[str, str]] = Map()
 
     def of(self, type: int, name: str) -> Map[str, str]:
         """What is set for one resource."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from uuid import UUID
 
 from immutables import Map
+from msgspec import Struct
 
 from kwire.image.endpoint import Endpoint, supported
 from kwire.metadata_records import VersionedRecord
@@ -17,14 +17,13 @@ from kwire.records.register_controller import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerRegistration:
+class ControllerRegistration(Struct, frozen=True, kw_only=True):
     """A controller that is, or was, part of the quorum."""
 
     id: int
     incarnation_id: UUID
     endpoints: tuple[Endpoint, ...] = ()
-    features: Map[str, VersionRange] = field(default_factory=Map)
+    features: Map[str, VersionRange] = Map()
     zk_migration_ready: bool = False
 
     @classmethod

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from immutables import Map
+from msgspec import Struct
 
 from kwire.image.errors import ReplayError
 from kwire.metadata_records import VersionedRecord
@@ -13,8 +13,7 @@ from kwire.records.delegation_token import DelegationTokenRecord
 from kwire.records.remove_delegation_token import RemoveDelegationTokenRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DelegationToken:
+class DelegationToken(Struct, frozen=True, kw_only=True):
     """Who may act for whom, and until when (milliseconds since 1970)."""
 
     owner: str
@@ -25,11 +24,10 @@ class DelegationToken:
     expiration_timestamp: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DelegationTokensImage:
+class DelegationTokensImage(Struct, frozen=True, kw_only=True):
     """Every token, by its id."""
 
-    by_id: Map[str, DelegationToken] = field(default_factory=Map)
+    by_id: Map[str, DelegationToken] = Map()
 
     def put(self, record: DelegationTokenRecord) -> DelegationTokensImage:
         """A token is issued, or its expiry changes."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
 from immutables import Map
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kwire.metadata_records import VersionedRecord
 from kwire.metadata_versions import (
@@ -20,14 +21,13 @@ from kwire.records.zk_migration_state import ZkMigrationStateRecord
 NO_MIGRATION = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeaturesImage:
+class FeaturesImage(Struct, frozen=True, kw_only=True):
     """Levels by feature name, those at 0 left out; kraft.version is not here but in the voter set.
 
     zk_migration_state: 0 none, 1 pre-migration, 2 migration, 3 post-migration (KIP-866).
     """
 
-    levels: Map[str, int] = field(default_factory=Map)
+    levels: Map[str, int] = Map()
     zk_migration_state: int = NO_MIGRATION
 
     @property

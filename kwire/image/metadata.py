@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from kwire.image.acls import AclsImage
 from kwire.image.client_quotas import ClientQuotasImage
@@ -17,25 +18,24 @@ from kwire.image.topics import TopicsImage
 from kwire.metadata_records import VersionedRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataImage:
+class MetadataImage(Struct, frozen=True, kw_only=True):
     """A value: applying a record makes another image that shares what did not change.
 
     unknown: records of types and versions that no declaration knows, in the order they came.
     before: the image at the start of an open metadata transaction (KIP-868), else None.
     """
 
-    features: FeaturesImage = field(default_factory=FeaturesImage)
-    cluster: ClusterImage = field(default_factory=ClusterImage)
-    topics: TopicsImage = field(default_factory=TopicsImage)
-    configs: ConfigurationsImage = field(default_factory=ConfigurationsImage)
-    client_quotas: ClientQuotasImage = field(default_factory=ClientQuotasImage)
-    producer_ids: ProducerIdsImage = field(default_factory=ProducerIdsImage)
-    acls: AclsImage = field(default_factory=AclsImage)
-    scram: ScramImage = field(default_factory=ScramImage)
-    delegation_tokens: DelegationTokensImage = field(default_factory=DelegationTokensImage)
+    features: FeaturesImage = FeaturesImage()
+    cluster: ClusterImage = ClusterImage()
+    topics: TopicsImage = TopicsImage()
+    configs: ConfigurationsImage = ConfigurationsImage()
+    client_quotas: ClientQuotasImage = ClientQuotasImage()
+    producer_ids: ProducerIdsImage = ProducerIdsImage()
+    acls: AclsImage = AclsImage()
+    scram: ScramImage = ScramImage()
+    delegation_tokens: DelegationTokensImage = DelegationTokensImage()
     unknown: tuple[VersionedRecord, ...] = ()
-    before: MetadataImage | None = field(default=None, repr=False)
+    before: MetadataImage | None = None
 
     @property
     def published(self) -> MetadataImage:

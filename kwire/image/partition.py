@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from uuid import UUID
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kwire.image.errors import ReplayError
 from kwire.metadata_records import VersionedRecord
@@ -23,8 +25,7 @@ UNASSIGNED = UUID(int=1)
 LOST = UUID(int=2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionRegistration:
+class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
     """Replicas, leader and epochs. `directories` has one id a replica, in the same order."""
 
     replicas: tuple[int, ...]

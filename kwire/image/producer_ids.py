@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kwire.metadata_records import VersionedRecord
 from kwire.records.producer_ids import ProducerIdsRecord
@@ -11,8 +12,7 @@ from kwire.records.producer_ids import ProducerIdsRecord
 NONE_GIVEN = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerIdsImage:
+class ProducerIdsImage(Struct, frozen=True, kw_only=True):
     """The first producer id that no broker was given; NONE_GIVEN before the first block."""
 
     next_producer_id: int = NONE_GIVEN

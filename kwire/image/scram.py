@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from immutables import Map
+from msgspec import Struct
 
 from kwire.image.errors import ReplayError
 from kwire.metadata_records import VersionedRecord
@@ -33,11 +34,10 @@ class ScramCredential:
     iterations: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScramImage:
+class ScramImage(Struct, frozen=True, kw_only=True):
     """Every credential."""
 
-    credentials: Map[ScramUser, ScramCredential] = field(default_factory=Map)
+    credentials: Map[ScramUser, ScramCredential] = Map()
 
     def put(self, record: UserScramCredentialRecord) -> ScramImage:
         """A user gets a credential."""

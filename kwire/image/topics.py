@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from immutables import Map
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kwire.ids import uuid_text
 from kwire.image.errors import ReplayError
@@ -20,13 +21,12 @@ from kwire.records.remove_topic import RemoveTopicRecord
 from kwire.records.topic import TopicRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicImage:
+class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
     """A topic and its partitions by number."""
 
     name: str
     id: UUID
-    partitions: Map[int, PartitionRegistration] = field(default_factory=Map)
+    partitions: Map[int, PartitionRegistration] = Map()
 
     def numbers(self) -> range:
         """The numbers of its partitions, which have no gaps."""
@@ -43,12 +43,11 @@ class TopicImage:
             yield self.partitions[number].record(self.id, number, at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicsImage:
+class TopicsImage(Struct, frozen=True, kw_only=True):
     """Every topic, by id, and the ids by name."""
 
-    by_id: Map[UUID, TopicImage] = field(default_factory=Map)
-    ids: Map[str, UUID] = field(default_factory=Map)
+    by_id: Map[UUID, TopicImage] = Map()
+    ids: Map[str, UUID] = Map()
 
     def named(self, name: str) -> TopicImage | None:
         """The topic of that name."""

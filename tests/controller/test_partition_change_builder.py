@@ -1,10 +1,10 @@
 """Changes of one partition, with the states and answers of Kafka's PartitionChangeBuilderTest."""
 
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from controller.partition_change_builder import Election, PartitionChange
 from kwire.image.partition import (
