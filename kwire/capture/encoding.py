@@ -14,7 +14,7 @@ import fastavro
 from crc32c import crc32c
 
 from kwire.capture.record import CaptureRecord
-from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, SCHEMA, VERSION
+from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, VERSION, schema
 
 PREFIXES = 4096
 """Beginnings of records that are kept."""
@@ -49,6 +49,7 @@ class RecordEncoder:
         out += _text(record.ending)
         out += _texts(record.problems) if record.problems else _END
         out += _texts(record.notes) if record.notes else _END
+        out += _texts(record.deeds) if record.deeds else _END
         out += _text(record.notice)
         out += _text(record.text)
         out += crc32c(out).to_bytes(CRC_SIZE, "big")
@@ -108,6 +109,7 @@ class RecordDecoder:
         fields["at_us"] = fields.pop("at")
         fields["problems"] = tuple(fields["problems"])
         fields["notes"] = tuple(fields["notes"])
+        fields["deeds"] = tuple(fields.get("deeds", ()))
         return CaptureRecord(**fields), end
 
 
@@ -149,17 +151,19 @@ def _texts(texts: tuple[str, ...]) -> bytes:
     return long_bytes(len(texts)) + b"".join(_text(text)[1:] for text in texts) + _END
 
 
-def _plain(schema: Any) -> Any:
+def _plain(part: Any) -> Any:
     """The schema with times as numbers, which decode faster and compare exactly."""
-    if isinstance(schema, dict):
+    if isinstance(part, dict):
         kept: Iterator[tuple[str, Any]] = (
-            (key, _plain(value)) for key, value in schema.items() if key != "logicalType"
+            (key, _plain(value)) for key, value in part.items() if key != "logicalType"
         )
         return dict(kept)
-    if isinstance(schema, list):
-        return [_plain(one) for one in schema]
-    return schema
+    if isinstance(part, list):
+        return [_plain(one) for one in part]
+    return part
 
 
-_PLAIN_SCHEMAS = {VERSION: fastavro.parse_schema(_plain(SCHEMA))}
+_PLAIN_SCHEMAS = {
+    version: fastavro.parse_schema(_plain(schema(version))) for version in range(1, VERSION + 1)
+}
 """By version; the one of a file's header is for other readers."""

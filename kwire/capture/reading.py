@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,7 +27,7 @@ _CHUNK = 1024 * 1024
 class Damage:
     """Bytes of a capture that cannot be read. torn: the file ends there, as after a crash."""
 
-    file: Path
+    file: Path | str
     offset: int
     size: int
     reason: str
@@ -68,7 +68,7 @@ def captures_at(paths: Iterable[Path]) -> list[Path]:
 def capture_info(path: Path) -> CaptureInfo:
     """The header of a capture. FileError where it is none, or one of a newer version."""
     with path.open("rb") as file:
-        return _info(file, path)
+        return read_info(file, path)
 
 
 def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
@@ -77,58 +77,78 @@ def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
     Raises FileError where there is no header to read by; all other damage is yielded.
     """
     with path.open("rb") as file:
-        info = _info(file, path)
-        decoder = RecordDecoder(info.version)
-        for block in read_blocks(file, path, info):
-            if isinstance(block, Damage):
-                yield block
-            else:
-                yield from _records(block, decoder, path)
+        yield from read_range(file, path, 0, path.stat().st_size)
 
 
-def read_blocks(file: BinaryIO, path: Path, info: CaptureInfo) -> Iterator[Block | Damage]:
-    """Every block, and what lies between them where they are not whole.
+def read_range(
+    file: BinaryIO, name: Path | str, start: int, stop: int
+) -> Iterator[CaptureRecord | Damage]:
+    """The records of the blocks that begin in start <= offset < stop, bytes of the file.
+
+    Ranges that follow each other give every record, and every damage, once. Raises as above.
+    """
+    info = read_info(file, name)
+    end = file.seek(0, SEEK_END)
+    first: int | None = info.start
+    if start > info.start:
+        first = _find(file, start - SYNC_SIZE, info.sync)
+    if first is None:
+        return
+    decoder = RecordDecoder(info.version)
+    for block in read_blocks(file, name, info.sync, first, min(stop, end), end):
+        if isinstance(block, Damage):
+            yield block
+        else:
+            yield from _records(block, decoder, name)
+
+
+def read_blocks(
+    file: BinaryIO, name: Path | str, sync: bytes, offset: int, stop: int, end: int
+) -> Iterator[Block | Damage]:
+    """The blocks from `offset` to before `stop`, and what lies between them and is not whole.
+
+    end: bytes of the file.
 
     1. Read count and size; the block is whole where the sync marker stands behind it.
     2. Where it is not, look for the next sync marker: a block begins there.
     3. Where there is none, the file is torn.
     """
-    end = path.stat().st_size
-    offset = info.start
-    while offset < end:
-        block = _block(file, offset, end, info.sync)
+    while offset < stop:
+        block = _block(file, offset, end, sync)
         if block is not None:
             yield block
             offset = block.end
             continue
-        found = _find(file, offset, info.sync)
+        found = _find(file, offset, sync)
         if found is None:
             reason = "the last block is not whole"
-            yield Damage(file=path, offset=offset, size=end - offset, reason=reason, torn=True)
+            yield Damage(file=name, offset=offset, size=end - offset, reason=reason, torn=True)
             return
         size = found - offset
-        yield Damage(file=path, offset=offset, size=size, reason="no whole block")
+        yield Damage(file=name, offset=offset, size=size, reason="no whole block")
         offset = found
 
 
-def _info(file: BinaryIO, path: Path) -> CaptureInfo:
+def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
+    """The header of a capture, read from its start. FileError as above."""
+    file.seek(0)
     start = BytesIO(file.read(_HEADER_LIMIT))
     if not start.getbuffer()[: len(MAGIC)] == MAGIC:
-        raise FileError("no capture: it does not begin as an Avro file does", file=path)
+        raise FileError("no capture: it does not begin as an Avro file does", file=name)
     try:
         header: Any = fastavro.schemaless_reader(start, HEADER, None)
         meta = header["meta"]
         version = int(meta[VERSION_KEY])
         codec = meta.get("avro.codec", b"null").decode()
     except KeyError:
-        raise FileError(f"no capture: its header has no {VERSION_KEY}", file=path) from None
+        raise FileError(f"no capture: its header has no {VERSION_KEY}", file=name) from None
     except Exception as error:  # whatever fastavro makes of bytes that are no header
-        raise FileError("the header of the capture is not whole", file=path) from error
+        raise FileError("the header of the capture is not whole", file=name) from error
     if not 1 <= version <= VERSION:
         reason = f"capture version {version}, this kwire reads 1 to {VERSION}: use a newer kwire"
-        raise FileError(reason, file=path)
+        raise FileError(reason, file=name)
     if codec != "null":
-        raise FileError(f"codec {codec!r}: captures are not compressed", file=path)
+        raise FileError(f"codec {codec!r}: captures are not compressed", file=name)
     return CaptureInfo(version=version, sync=header["sync"], start=start.tell())
 
 
@@ -162,7 +182,9 @@ def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
     return None
 
 
-def _records(block: Block, decoder: RecordDecoder, path: Path) -> Iterator[CaptureRecord | Damage]:
+def _records(
+    block: Block, decoder: RecordDecoder, name: Path | str
+) -> Iterator[CaptureRecord | Damage]:
     position = 0
     first = block.end - SYNC_SIZE - len(block.data)
     for _ in range(block.count):
@@ -171,7 +193,7 @@ def _records(block: Block, decoder: RecordDecoder, path: Path) -> Iterator[Captu
         except BadRecord as bad:
             end = len(block.data) if bad.end is None else bad.end
             size = end - position
-            yield Damage(file=path, offset=first + position, size=size, reason=str(bad))
+            yield Damage(file=name, offset=first + position, size=size, reason=str(bad))
             position = end
             if bad.end is None:
                 return
@@ -179,4 +201,4 @@ def _records(block: Block, decoder: RecordDecoder, path: Path) -> Iterator[Captu
             yield record
     if rest := len(block.data) - position:
         reason = "bytes behind the last record of a block"
-        yield Damage(file=path, offset=first + position, size=rest, reason=reason)
+        yield Damage(file=name, offset=first + position, size=rest, reason=reason)

@@ -28,8 +28,8 @@ class CaptureRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     it. at_us: microseconds of Unix time at the frame's head. monotonic_ns: the same moment on a
     clock that never steps. size: bytes on the wire without the four of the size itself. frame: as
     many of them as were copied, None where none were. redaction: None where the frame is as it
-    passed, else MASKED_FIELDS, LEFT_OUT or ANONYMIZED. ending, problems, notes: what became of a
-    request. notice, text: what a notice is about, and its sentence.
+    passed, else MASKED_FIELDS, LEFT_OUT or ANONYMIZED. ending, problems, notes, deeds: what became
+    of a request. notice, text: what a notice is about, and its sentence.
     """
 
     capture: str
@@ -52,6 +52,7 @@ class CaptureRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ending: str | None = None
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    deeds: tuple[str, ...] = ()
     notice: str | None = None
     text: str | None = None
 

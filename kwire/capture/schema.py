@@ -10,7 +10,7 @@ from typing import Any
 
 import fastavro
 
-VERSION = 1
+VERSION = 2
 """Of the schema below; a file names its own in its header."""
 
 VERSION_KEY = "kwire.capture.version"
@@ -56,18 +56,29 @@ EVENT_FIELDS = [
     _field("ending", _TEXT, "of a request: ANSWERED, NO_RESPONSE, LOST, PENDING"),
     _field("problems", {"type": "array", "items": "string"}, "sentences about a request"),
     _field("notes", {"type": "array", "items": "string"}, "what filters did to a request"),
+    _field("deeds", {"type": "array", "items": "string"}, "the same by kind: CHANGED, DROPPED, …"),
     _field("notice", _TEXT, "of a notice: OPENED, CLOSED, REFUSED, UNREADABLE, TIMED_OUT, …"),
     _field("text", _TEXT, "the sentence of a notice"),
     _field("crc", _CRC, "CRC-32C of the bytes of this record before it, big-endian"),
 ]
 
-SCHEMA = {
-    "type": "record",
-    "name": "Record",
-    "namespace": "kwire.capture",
-    "doc": "One Kafka frame, or a notice about a connection.",
-    "fields": [*CONNECTION_FIELDS, *EVENT_FIELDS],
-}
+SINCE = {"deeds": 2}
+"""The version that a field came with, where it was not the first."""
+
+
+def schema(version: int) -> dict[str, Any]:
+    """The schema of a version."""
+    fields = [*CONNECTION_FIELDS, *EVENT_FIELDS]
+    return {
+        "type": "record",
+        "name": "Record",
+        "namespace": "kwire.capture",
+        "doc": "One Kafka frame, or a notice about a connection.",
+        "fields": [one for one in fields if SINCE.get(one["name"], 1) <= version],
+    }
+
+
+SCHEMA = schema(VERSION)
 """What a file's header says."""
 
 HEADER = fastavro.parse_schema(

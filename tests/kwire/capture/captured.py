@@ -46,7 +46,14 @@ KINDS = (
     record(),
     record(1, kind=RESPONSE, ending=None, frame=b"", size=0),
     record(2, kind=NOTICE, frame=None, size=None, notice="OPENED", text="ä opened"),
-    record(3, problems=("one", "two"), notes=("delayed",), redaction="fields", node_id=None),
+    record(
+        3,
+        problems=("one", "two"),
+        notes=("delayed",),
+        deeds=("HELD", "DELAYED"),
+        redaction="fields",
+        node_id=None,
+    ),
     record(2**40, correlation_id=-(2**31), client_id=None, api_key=None),
 )
 """One of each kind."""

@@ -6,8 +6,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kwire.capture import CaptureFile, RecordEncoder, capture_info, captures_at
+from kwire.capture import (
+    CaptureFile,
+    CaptureRecord,
+    Damage,
+    RecordEncoder,
+    capture_info,
+    captures_at,
+    read_capture,
+)
 from kwire.capture.file import hidden
+from kwire.capture.reading import read_range
 from kwire.errors import FileError
 from tests.kwire.capture.captured import KINDS, read, record, write
 
@@ -103,7 +112,7 @@ def with_header(path: Path, version: int) -> Path:
 
 def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
     path = with_header(tmp_path / "new.avro", 2)
-    with pytest.raises(FileError, match=r"new\.avro.*version 2, this kwire reads 1 to 1"):
+    with pytest.raises(FileError, match=r"new\.avro.*version 3, this kwire reads 1 to 2"):
         read(path)
 
 
@@ -138,3 +147,18 @@ def test_a_broken_sync_marker_costs_the_blocks_on_both_sides(capture: Path) -> N
     records, (damage,) = read(capture)
     assert records == RECORDS[:20] + RECORDS[40:]
     assert (damage.offset, damage.size) == (edges[2], edges[4] - edges[2])
+
+
+@pytest.mark.parametrize("size", [50, 777, 5000, 10**6])
+def test_ranges_that_follow_each_other_give_everything_once(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "c.avro"
+    write(path, [record(number) for number in range(100)], block=7)
+    data = bytearray(path.read_bytes())
+    data[3000:3010] = bytes(10)
+    path.write_bytes(data[:-20])
+    whole = list(read_capture(path))
+    assert {type(one) for one in whole} == {CaptureRecord, Damage}
+    with path.open("rb") as file:
+        starts = range(0, path.stat().st_size, size)
+        parts = [one for start in starts for one in read_range(file, path, start, start + size)]
+    assert parts == whole
