@@ -1,0 +1,130 @@
+"""A decoded message as JSON for the tables: msgspec writes it, once what it cannot write is mended.
+
+Fields have the names of the declarations. Ids become Kafka's own text; record batches become null,
+and are counted: the capture has them. This changes the message, which is of no further use.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Any, cast
+from uuid import UUID
+
+import msgspec
+
+from kwire import constructs, ids
+from kwire.declaration import Declared, Group
+from kwire.nodes import ArrayOf, Lengthy, Node, Nullable, Scalar, StructOf
+
+_encode = msgspec.json.Encoder().encode
+_NO_TAGS = b',"unknown_tags":null'
+
+_text = lru_cache(maxsize=65536)(ids.uuid_text)
+"""A cluster has few ids, and says them often."""
+
+
+class Mending(msgspec.Struct, frozen=True):
+    """Which fields of a struct hold what: names of fields, and the structs below with theirs."""
+
+    uuids: tuple[str, ...] = ()
+    uuid_arrays: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    structs: tuple[tuple[str, Mending], ...] = ()
+    arrays: tuple[tuple[str, Mending], ...] = ()
+
+
+NOTHING = Mending()
+
+
+class Mended:
+    """What was found while a message was mended."""
+
+    __slots__ = ("failed", "records_bytes")
+
+    def __init__(self) -> None:
+        self.records_bytes = 0
+        self.failed = False
+
+
+@cache
+def mending(cls: Declared) -> Mending:
+    """What there is to do in this struct and those below it."""
+    found: dict[str, list[Any]] = {name: [] for name in Mending.__struct_fields__}
+    for name, field in cls.fields.items():
+        node = _bare(field.node)
+        if isinstance(node, StructOf):
+            if (below := mending(cast(Declared, node.cls))) != NOTHING:
+                found["structs"].append((name, below))
+        elif isinstance(node, ArrayOf) and isinstance(element := _bare(node.element), StructOf):
+            if (below := mending(cast(Declared, element.cls))) != NOTHING:
+                found["arrays"].append((name, below))
+        elif isinstance(node, ArrayOf):
+            if _is_uuid(_bare(node.element)):
+                found["uuid_arrays"].append(name)
+        elif _is_uuid(node):
+            found["uuids"].append(name)
+        elif isinstance(node, Lengthy) and node.make is constructs.Records:
+            found["records"].append(name)
+        elif name.endswith("error_code"):
+            found["errors"].append(name)
+    return Mending(**{name: tuple(values) for name, values in found.items()})
+
+
+def mend(group: Group, plan: Mending, found: Mended) -> None:
+    """Write ids as text, take record batches out, and notice error codes."""
+    for name in plan.errors:
+        if getattr(group, name):
+            found.failed = True
+    for name in plan.uuids:
+        value: UUID | None = getattr(group, name)
+        if value is not None:
+            setattr(group, name, _text(value))
+    for name in plan.uuid_arrays:
+        values = getattr(group, name)
+        if values is not None:
+            setattr(group, name, [_text(value) for value in values])
+    for name in plan.records:
+        if (data := getattr(group, name)) is not None:
+            found.records_bytes += len(data)
+            setattr(group, name, None)
+    for name, below in plan.structs:
+        if (inner := getattr(group, name)) is not None:
+            mend(inner, below, found)
+    for name, below in plan.arrays:
+        for element in getattr(group, name) or ():
+            mend(element, below, found)
+
+
+def json(group: Group) -> str:
+    """The JSON of a mended message; text that is not UTF-8 with its bytes as escapes."""
+    try:
+        data = _encode(group)
+    except UnicodeEncodeError:
+        data = _encode(_printable(msgspec.structs.asdict(cast(Any, group))))
+    return data.replace(_NO_TAGS, b"").decode()
+
+
+def printable(text: str | None) -> str | None:
+    """Text that other programs take: bytes that are no UTF-8 become escapes."""
+    return None if text is None else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Group):
+        return _printable(msgspec.structs.asdict(cast(Any, value)))
+    if isinstance(value, dict):
+        return {key: _printable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_printable(one) for one in value]
+    return value
+
+
+def _bare(node: Node) -> Node:
+    return node.inner if isinstance(node, Nullable) else node
+
+
+def _is_uuid(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.con is constructs.uuid

@@ -1,0 +1,88 @@
+"""Captured records in, decoded frames out: a function of one Arrow batch, which Spark maps.
+
+    captured.mapInArrow(decode_batches, DECODED)
+
+Each batch that comes gives one of as many rows, in the same order, whatever is wrong with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, StringType, StructType
+
+from kwire.capture import NOTICE, REQUEST
+from kwire.registry import api_name
+from pipeline.columns import column
+from pipeline.frame import Finding, read_frame
+from pipeline.schemas import FRAMES, INT
+
+_PASSED = (
+    *("capture", "connection", "event", "kind", "at", "monotonic_ns", "node_id", "peer_id"),
+    *("client", "upstream", "client_id", "api_key", "api_version", "correlation_id"),
+    *("redaction", "ending", "problems", "notes", "notice", "text", "file"),
+)
+"""Columns of a captured record that are columns of `frames`."""
+
+CAPTURED = StructType(
+    [
+        *(FRAMES[name] for name in _PASSED),
+        FRAMES["size"],
+        column("frame", BinaryType(), "the bytes that were copied; null where none were"),
+    ]
+)
+"""A record of a capture, with the file it is from: what both readers give."""
+
+DECODED = StructType(
+    [
+        *(field for field in FRAMES if field.name not in ("date", "hour")),
+        column("wire_correlation_id", INT, "of the frame's own header"),
+        column("body", StringType(), "the message as JSON; null unless decoded"),
+    ]
+)
+"""Everything that is known of a frame: what the tables of a capture are made of."""
+
+_FOUND = tuple(name for name in Finding.__struct_fields__)
+
+
+def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Decode batch after batch."""
+    for batch in batches:
+        yield decode_batch(batch)
+
+
+def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of DECODED for those of CAPTURED."""
+    names = ("kind", "frame", "size", "api_key", "api_version")
+    kinds, frames, sizes, keys, versions = (batch.column(name).to_pylist() for name in names)
+    findings = [
+        None if kind == NOTICE else read_frame(frame, size, kind == REQUEST, key, version)
+        for kind, frame, size, key, version in zip(
+            kinds, frames, sizes, keys, versions, strict=True
+        )
+    ]
+    columns: dict[str, Any] = {name: batch.column(name) for name in (*_PASSED, "size")}
+    columns["api"] = [None if key is None else api_name(key) for key in keys]
+    columns["copied"] = [None if frame is None else len(frame) for frame in frames]
+    for name in _FOUND:
+        columns[name] = [found and getattr(found, name) for found in findings]
+    schema = arrow_schema()
+    return pa.RecordBatch.from_arrays(
+        [_array(columns[field.name], field.type) for field in schema], schema=schema
+    )
+
+
+@cache
+def arrow_schema() -> pa.Schema:
+    """DECODED in Arrow's types."""
+    return to_arrow_schema(DECODED)
+
+
+def _array(values: Any, kind: pa.DataType) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values if values.type == kind else values.cast(kind)
+    return pa.array(values, kind)
