@@ -27,7 +27,8 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False) -> dict[str, Any]:
         "errors": list(decoded.errors),
         "summary": summarize(decoded),
         "problems": list(decoded.problems),
-        "notes": list(decoded.flow.notes),
+        "notes": list(flow.notes),
+        "deeds": [deed.name.lower() for deed in flow.deeds],
     }
     return data | ({"messages": [_tree(one) for one in _trees(decoded)]} if tree else {})
 

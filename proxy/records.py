@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kwire.capture import NOTICE, REQUEST, RESPONSE, CaptureRecord, Damage, Window
 from kwire.capture.record import LEFT_OUT
-from proxy.flow import Connection, Ending, Event, Flow, Kind, Notice
+from proxy.flow import Connection, Deed, Ending, Event, Flow, Kind, Notice
 from proxy.redaction import Redacted, redacted
 
 _MICROS, _NANOS = 1_000_000, 1_000_000_000
@@ -108,6 +108,7 @@ def _request(flow: Flow, frames: Redacted, number: int, capture: str) -> Capture
         flow.ending.name,
         tuple(flow.problems),
         flow.notes,
+        tuple(deed.name for deed in flow.deeds),
     )
 
 
@@ -130,6 +131,7 @@ def _frame(
     ending: str | None = None,
     problems: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    deeds: tuple[str, ...] = (),
 ) -> CaptureRecord:
     """identity: capture, number, kind. times: Unix, monotonic. content: size, frame, redaction."""
     connection = flow.connection
@@ -154,6 +156,7 @@ def _frame(
         ending=ending,
         problems=problems,
         notes=notes,
+        deeds=deeds,
     )
 
 
@@ -189,6 +192,7 @@ def _flow(connection: Connection, request: CaptureRecord, response: CaptureRecor
         ending=_ending(request),
         problems=[*request.problems, *_left_out("request", request)],
         notes=request.notes,
+        deeds=tuple(Deed[name] for name in request.deeds if name in Deed.__members__),
     )
     if response is not None:
         _answer(flow, response)

@@ -33,14 +33,17 @@ def torn(capture: Path) -> Path:
 def test_a_recorded_conversation_is_shown_as_it_was_live(
     kwire: Command, node: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "traffic.avro"
-    with proxy("--listen", f"3000@127.0.0.1:0={node}", "-w", str(path)) as (run, address):
+    path, rules = tmp_path / "traffic.avro", tmp_path / "rules.yaml"
+    rules.write_text("rules:\n  - {name: slow, match: ~api ApiVersions, delay: 1ms}")
+    record = ["-w", str(path), "--rules", str(rules)]
+    with proxy("--listen", f"3000@127.0.0.1:0={node}", *record) as (run, address):
         talk(address)
         live, err = ended(run)
     assert f"4 events recorded at {path}" in err
     shown = kwire("capture", "cat", str(path))
     assert shown.code == 0
     assert shown.out.splitlines() == live
+    assert [line for line in live if "· delayed 0.001 s by rule slow" in line]
     assert "2 RPCs of 2 APIs on 1 connections, 1 with problems" in shown.err
 
 

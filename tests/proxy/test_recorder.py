@@ -20,6 +20,7 @@ from kwire.capture import CaptureFiles, CaptureRecord, Damage, Window, captures_
 from kwire.connection import Connection as Client
 from kwire.frames import encode_request
 from proxy import DecodedFlow, Event, Flow, Kind, Listener, Notice, Proxy, Ring
+from proxy.flow import Deed
 from proxy.language import parse
 from proxy.recorder import Recorder, files_at
 from proxy.records import event_records, events, within
@@ -66,6 +67,9 @@ def test_events_come_back_as_they_were(tmp_path: Path) -> None:
     said = Notice(connection=connection(), at=5.0, kind=Kind.REFUSED, text="nobody")
     said.connection.number = 3
     given: list[Event] = [*votes(20, padding=100), lost(), said]
+    for flow in given[:2]:
+        assert isinstance(flow, Flow)
+        flow.mark(Deed.CHANGED, "changed by a filter")
     with Recorder(files_at(tmp_path / "one.avro")) as recorder:
         for event in given:
             recorder(event)

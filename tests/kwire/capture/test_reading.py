@@ -111,7 +111,7 @@ def with_header(path: Path, version: int) -> Path:
 
 
 def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
-    path = with_header(tmp_path / "new.avro", 2)
+    path = with_header(tmp_path / "new.avro", 3)
     with pytest.raises(FileError, match=r"new\.avro.*version 3, this kwire reads 1 to 2"):
         read(path)
 
