@@ -11,48 +11,20 @@ rules:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    InstanceOf,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 
 from kwire.error_codes import ErrorCode
-from kwire.errors import InvalidValue
 from proxy.framer import Direction
 from proxy.language import Expression, parse
 from proxy.patch import reachable
 from proxy.presets import expand
-
-LONGEST = 1_000_000
-"""Characters of a rules file."""
-
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_SIZES = {"b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+from proxy.yaml_file import BadFile, Rate, Seconds, Strict, read_yaml, seconds
 
 
-class BadRules(InvalidValue):
-    """A rules file that cannot be used; a line for each thing that is wrong, with its place."""
-
-
-def _amount(units: dict[str, float] | dict[str, int], what: str) -> Callable[[Any], float]:
-    def read(value: Any) -> float:
-        match = _NUMBER.fullmatch(value.removesuffix("/s")) if isinstance(value, str) else None
-        if match is None or match[2].lower() not in units:
-            raise ValueError(f"{value!r} is not {what}")
-        return float(match[1]) * units[match[2].lower()]
-
-    return read
+class BadRules(BadFile):
+    """A rules file that cannot be used."""
 
 
 def _expression(value: Any) -> Any:
@@ -67,17 +39,7 @@ def _code(value: Any) -> Any:
     raise ValueError(f"no error of Kafka's is called {value!r}")
 
 
-_seconds = _amount(_UNITS, "a time such as 200ms or 3s")
-_rate = _amount(_SIZES, "a rate such as 100KiB/s")
-Seconds = Annotated[float, BeforeValidator(_seconds)]
-Rate = Annotated[float, BeforeValidator(_rate), Field(gt=0)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class DelayOf(_Strict):
+class DelayOf(Strict):
     """`{from: 1s, to: 3s}`, evenly spread, or `{fixed: 1s, jitter: 200ms}`, within the jitter."""
 
     least: Seconds = Field(alias="from")
@@ -100,7 +62,7 @@ class DelayOf(_Strict):
 
     @classmethod
     def _around(cls, fixed: Any = None, jitter: Any = "0s", **others: Any) -> dict[str, Any]:
-        middle, spread = _seconds(fixed), _seconds(jitter)
+        middle, spread = seconds(fixed), seconds(jitter)
         return {
             "from": f"{max(middle - spread, 0):.6f}s",
             "to": f"{middle + spread:.6f}s",
@@ -108,7 +70,7 @@ class DelayOf(_Strict):
         }
 
 
-class Rule(_Strict):
+class Rule(Strict):
     """What happens to the messages that match. after, until: since the rules were loaded.
 
     delay comes first; then at most one of drop, close, stall, error and patch. count: at most so
@@ -152,7 +114,7 @@ class Rule(_Strict):
         return self
 
 
-class Rules(_Strict):
+class Rules(Strict):
     """A whole file. on_error: what becomes of a message that a rule fails on."""
 
     seed: int = 0
@@ -172,24 +134,4 @@ class Rules(_Strict):
 
 def read_rules(text: str) -> Rules:
     """The rules of a file's text; BadRules says where each thing is that is wrong."""
-    if len(text) > LONGEST:
-        raise BadRules(f"more than {LONGEST} characters are no rules file")
-    try:
-        return Rules.model_validate(yaml.safe_load(text) or {})
-    except yaml.YAMLError as error:
-        raise BadRules(f"this is no YAML: {' '.join(str(error).split())}{_hint(text)}") from error
-    except ValidationError as error:
-        raise BadRules("\n".join(_line(one) for one in error.errors())) from error
-    except RecursionError as error:
-        raise BadRules("the YAML is nested too deep") from error
-
-
-def _line(error: Any) -> str:
-    place = "".join(f"[{one + 1}]" if isinstance(one, int) else f".{one}" for one in error["loc"])
-    reason = str(error["msg"]).removeprefix("Value error, ")
-    return f"{place.removeprefix('.') or 'the file'}: {reason}"
-
-
-def _hint(text: str) -> str:
-    quote = re.search(r"match:\s*!", text)
-    return "; an expression that begins with ! needs quotes around it" if quote else ""
+    return read_yaml(Rules, text, BadRules)

@@ -1,0 +1,71 @@
+"""Files in YAML that people write: strict models, times, rates, and the place of what is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from kwire.errors import InvalidValue
+
+LONGEST = 1_000_000
+"""Characters of a file."""
+
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SIZES = {"b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+
+M = TypeVar("M", bound="Strict")
+
+
+class BadFile(InvalidValue):
+    """A file that cannot be used; a line for each thing that is wrong, with its place."""
+
+
+class Strict(BaseModel):
+    """A mapping whose keys are all known, and which does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+def _amount(units: dict[str, float] | dict[str, int], what: str) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        match = _NUMBER.fullmatch(value.removesuffix("/s")) if isinstance(value, str) else None
+        if match is None or match[2].lower() not in units:
+            raise ValueError(f"{value!r} is not {what}")
+        return float(match[1]) * units[match[2].lower()]
+
+    return read
+
+
+seconds = _amount(_UNITS, "a time such as 200ms or 3s")
+Seconds = Annotated[float, BeforeValidator(seconds)]
+Rate = Annotated[float, BeforeValidator(_amount(_SIZES, "a rate such as 100KiB/s")), Field(gt=0)]
+
+
+def read_yaml(model: type[M], text: str, wrong: type[BadFile]) -> M:
+    """What a file's text says; raises `wrong`, which says where each thing is that is so."""
+    if len(text) > LONGEST:
+        raise wrong(f"more than {LONGEST} characters are too many")
+    try:
+        return model.model_validate(yaml.safe_load(text) or {})
+    except yaml.YAMLError as error:
+        raise wrong(f"this is no YAML: {' '.join(str(error).split())}{_hint(text)}") from error
+    except ValidationError as error:
+        raise wrong("\n".join(_line(one) for one in error.errors())) from error
+    except RecursionError as error:
+        raise wrong("the YAML is nested too deep") from error
+
+
+def _line(error: Any) -> str:
+    place = "".join(f"[{one + 1}]" if isinstance(one, int) else f".{one}" for one in error["loc"])
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    return f"{place.removeprefix('.') or 'the file'}: {reason}"
+
+
+def _hint(text: str) -> str:
+    quote = re.search(r"(match|view|record|hold):\s*!", text)
+    return "; an expression that begins with ! needs quotes around it" if quote else ""
