@@ -1,4 +1,7 @@
-"""Sets a field of a message by its path; where arrays are on the way, in each of their elements."""
+"""Sets a field of a message by its path; where arrays are on the way, in each of their elements.
+
+`topics.name` is the name of every topic, `topics.0.name` that of the first.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,9 @@ def patch(message: Group, path: str, value: Any) -> bool:
         setattr(message, name, _as(found, value))
         return True
     inner = found if isinstance(found, list) else [found]
+    index, _, behind = rest.partition(".")
+    if isinstance(found, list) and index.isdecimal():
+        inner, rest = inner[int(index) :][:1], behind
     placed = [patch(one, rest, value) for one in inner if isinstance(one, Group)]
     return any(placed)
 
@@ -45,7 +51,10 @@ def _has(kind: Declared, path: str) -> bool:
     if field is None or not rest:
         return field is not None
     node = field.node.inner if isinstance(field.node, Nullable) else field.node
-    node = node.element if isinstance(node, ArrayOf) else node
+    if isinstance(node, ArrayOf):
+        node = node.element
+        index, _, behind = rest.partition(".")
+        rest = behind if index.isdecimal() else rest
     return isinstance(node, StructOf) and _has(cast(Declared, node.cls), rest)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import proxy
 
-HANDS = {"recorder", "relay", "server", "tap"}
+HANDS = {"new_listeners", "receiver", "recorder", "relay", "sender", "server", "tap"}
 BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}
 
 

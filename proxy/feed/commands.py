@@ -1,0 +1,85 @@
+"""What viewers may do: say which requests are held, change those that are, and let them go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+
+import yaml
+
+from kwire.errors import InvalidValue
+from kwire.frames import encode_request
+from proxy.chain import Filters
+from proxy.feed.datagrams import Command, Done, Edit, Release, SetHold
+from proxy.filter import Action, Close, Drop
+from proxy.filters.stop import Stop
+from proxy.flow import Flow
+from proxy.heads import SIZE
+from proxy.language import parse
+
+HOW: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
+"""What can become of a held request."""
+
+
+class Controls:
+    """Does what viewers command.
+
+    filters: those of the proxy, the stop among them. expression: what the stop holds, as text.
+    """
+
+    def __init__(self, stop: Stop, filters: Filters, expression: str | None = None) -> None:
+        self._stop = stop
+        self._filters = filters
+        self.expression = expression
+
+    @property
+    def held(self) -> tuple[Flow, ...]:
+        """The flows whose requests wait, the oldest first."""
+        return tuple(one.flow for one in self._stop.waiting)
+
+    def snapshot(self, flow: Flow) -> Flow | None:
+        """The flow with its request as it is now; None where it does not wait any more."""
+        request = next((one.request for one in self._stop.waiting if one.flow is flow), None)
+        if request is None:
+            return None
+        shown = copy(flow)
+        frame = encode_request(
+            request, flow.version, correlation_id=flow.correlation_id, client_id=flow.client_id
+        )
+        shown.request_copy = frame[SIZE.size :]
+        shown.request_size = len(shown.request_copy)
+        return shown
+
+    def obey(self, command: Command, flow_of: Callable[[int], Flow | None]) -> Done:
+        """Do it, or say why not. flow_of: finds a held flow by its number."""
+        try:
+            if isinstance(command, SetHold):
+                self._hold(command.expression)
+            else:
+                flow = flow_of(command.flow)
+                if flow is None:
+                    raise InvalidValue("the request is not held any more")
+                self._act(command, flow)
+        except InvalidValue as error:
+            return Done(number=command.number, problem=str(error)[:1000])
+        return Done(number=command.number)
+
+    def _hold(self, expression: str | None) -> None:
+        self._stop.match = None if expression is None else parse(expression)
+        self.expression = expression
+        self._filters.replace(self._filters.filters)
+
+    def _act(self, command: Release | Edit, flow: Flow) -> None:
+        if isinstance(command, Edit):
+            self._stop.edit(flow, command.path, _value(command.value))
+        elif command.how not in HOW:
+            raise InvalidValue(f"{command.how!r} is none of {', '.join(HOW)}")
+        elif not self._stop.release(HOW[command.how], flow):
+            raise InvalidValue("the request is not held any more")
+
+
+def _value(text: str) -> object:
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InvalidValue(f"{text[:80]!r} is no value: quote it if it is text") from error

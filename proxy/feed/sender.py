@@ -1,0 +1,308 @@
+"""The proxy's end of the feed: a sink that sends what passes to whoever watches."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from itertools import count
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+import asyncio_dgram
+
+from kwire.address import Address
+from kwire.capture import CaptureRecord
+from kwire.errors import InvalidValue
+from kwire.ids import uuid_text
+from proxy.feed.commands import Controls
+from proxy.feed.datagrams import (
+    LIMIT,
+    BadDatagram,
+    Challenge,
+    Command,
+    Done,
+    Edit,
+    FromProxy,
+    FromViewer,
+    Get,
+    Leave,
+    Part,
+    Seen,
+    Status,
+    Subscribe,
+    decode_from_viewer,
+    encode,
+    encode_records,
+)
+from proxy.feed.fitting import fitted, records_of
+from proxy.feed.kept import Kept
+from proxy.feed.viewers import LEASE, At, Viewer, Viewers
+from proxy.flow import Event, Flow
+from proxy.server import CannotListen
+from proxy.tap import LONG
+
+logger = logging.getLogger(__name__)
+
+QUEUE_LIMIT = 16 * 1024 * 1024
+"""Bytes of events that may wait to be sent; what finds no room is lost to the viewers."""
+
+BACKLOG = 1000
+"""Most events that a new viewer is sent of those before its time."""
+
+PART = LIMIT - 128
+"""Bytes of one part of a flow."""
+
+_PACE = 0.001  # seconds between two old events: a socket's buffer holds about a hundred
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """An event to send to these viewers, or to all."""
+
+    number: int
+    monotonic: float
+    event: Event
+    held: bool = False
+    only: Viewer | None = None
+
+
+class Feed:
+    """Sends flows and notices to viewers while the context lasts; a sink of the proxy.
+
+    async with Feed(Address("127.0.0.1", 9900)) as feed, Proxy(listeners, sinks=[feed]):
+        ...
+
+    token: viewers must have the same; without one only loopback is listened at. controls: what
+    viewers may do, nothing without. ignored: datagrams that were no viewer's. Raises InvalidValue.
+    """
+
+    def __init__(
+        self, listen: Address, *, token: bytes = b"", controls: Controls | None = None
+    ) -> None:
+        if not token and not _is_loopback(listen.host):
+            raise InvalidValue(f"a feed at {listen} needs a token: other machines reach it there")
+        self._listen = listen
+        self._token = token
+        self._controls = controls
+        self._viewers = Viewers(os.urandom(32))
+        self._kept = Kept()
+        self._numbers = count()
+        self._held: dict[Flow, int] = {}
+        self._queue: deque[_Job] = deque()
+        self._waiting = 0
+        self._filled = asyncio.Event()
+        self._parts: dict[int, bytes] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self.name = uuid_text(uuid4())
+        self.ignored = 0
+
+    @property
+    def address(self) -> Address:
+        """Where it really listens."""
+        return Address(*self._stream.sockname[:2])
+
+    def __call__(self, event: Event) -> None:
+        """Take an event from the data path."""
+        number = self._held.pop(event, None) if isinstance(event, Flow) else None
+        job = _Job(next(self._numbers) if number is None else number, time.monotonic(), event)
+        self._kept.add(job.number, job.monotonic, event)
+        self._put(job)
+
+    def hold(self, flow: Flow) -> None:
+        """A request waits: viewers are shown it before its flow has ended."""
+        self._held[flow] = number = next(self._numbers)
+        self._put(_Job(number, time.monotonic(), flow, held=True))
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._stream = await asyncio_dgram.bind((self._listen.host, self._listen.port))
+        except OSError as error:
+            code = error.errno or 0
+            reason = os.strerror(code) if code > 0 else str(error)
+            raise CannotListen(f"no feed at {self._listen}: {reason}") from error
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._receive()), loop.create_task(self._work())]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+        self._stream.close()
+
+    def _put(self, job: _Job) -> None:
+        if not len(self._viewers):
+            return
+        if self._waiting + job.event.weight > QUEUE_LIMIT:
+            self._lose(self._targets(job))
+            return
+        self._waiting += job.event.weight
+        self._queue.append(job)
+        self._filled.set()
+
+    async def _work(self) -> None:
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            while self._queue:
+                job = self._queue.popleft()
+                self._waiting -= job.event.weight
+                self._viewers.expire(time.monotonic())
+                try:
+                    await self._send(job)
+                except Exception:  # one event that cannot be sent must not end the feed
+                    logger.exception("an event is not sent to viewers: %r", job.event)
+                    self._lose(self._targets(job))
+                await asyncio.sleep(_PACE if job.only else 0)
+
+    async def _send(self, job: _Job) -> None:
+        event: Event | None = job.event
+        if job.held and isinstance(event, Flow):
+            event = self._snapshot(event)
+        if event is None or not len(self._viewers):
+            return
+        records = fitted(await self._records(job.number, job.monotonic, event))
+        for viewer in self._targets(job):
+            viewer.sequence += 1
+            seen = Seen(sequence=viewer.sequence, records=records, held=job.held)
+            await self._write(seen, viewer.address)
+
+    def _targets(self, job: _Job) -> Iterable[Viewer]:
+        return self._viewers if job.only is None else (job.only,)
+
+    def _lose(self, viewers: Iterable[Viewer]) -> None:
+        for viewer in viewers:
+            viewer.sequence += 1
+
+    def _snapshot(self, flow: Flow) -> Flow | None:
+        return None if self._controls is None else self._controls.snapshot(flow)
+
+    async def _records(
+        self, number: int, monotonic: float, event: Event
+    ) -> tuple[CaptureRecord, ...]:
+        if event.weight > LONG:
+            return await asyncio.to_thread(records_of, event, number, self.name, monotonic)
+        return records_of(event, number, self.name, monotonic)
+
+    async def _receive(self) -> None:
+        while True:
+            with suppress(OSError):  # what the system tells of earlier datagrams
+                data, address = await self._stream.recv()
+                assert isinstance(address, tuple)
+                try:
+                    message = decode_from_viewer(data, self._token)
+                except BadDatagram:
+                    self.ignored += 1
+                    continue
+                answer = await self._answer(message, address)
+                if answer is not None:
+                    await self._write(answer, address)
+
+    async def _write(self, message: FromProxy, address: At) -> None:
+        with suppress(OSError):
+            await self._stream.send(encode(message, self._token), address)
+
+    async def _answer(self, message: FromViewer, address: At) -> FromProxy | None:
+        proven = self._viewers.proven(address, message.cookie)
+        if isinstance(message, Subscribe):
+            return self._welcome(message, address) if proven else self._challenge(address)
+        viewer = self._viewers.get(address) if proven else None
+        if viewer is None:
+            self.ignored += 1
+        elif isinstance(message, Leave):
+            self._viewers.forget(address)
+        elif isinstance(message, Get):
+            return await self._part(message)
+        else:
+            return self._obey(message, viewer)
+        return None
+
+    def _challenge(self, address: At) -> Challenge:
+        return Challenge(cookie=self._viewers.cookie(address))
+
+    def _welcome(self, message: Subscribe, address: At) -> Status | None:
+        now = time.monotonic()
+        self._viewers.expire(now)
+        viewer, is_new = self._viewers.renew(address, now)
+        if viewer is None:
+            self.ignored += 1
+            return None
+        if is_new:
+            for number, at, event in self._kept.latest(min(message.backlog, BACKLOG)):
+                self._put(_Job(number, at, event, only=viewer))
+            for flow, number in self._held.items():
+                self._put(_Job(number, now, flow, held=True, only=viewer))
+        return Status(
+            feed=self.name,
+            sequence=viewer.sequence,
+            seconds=LEASE,
+            viewers=len(self._viewers),
+            controls=self._controls is not None,
+            hold=None if self._controls is None else self._controls.expression,
+            held=tuple(self._held_numbers())[:500],
+        )
+
+    def _held_numbers(self) -> Iterable[int]:
+        held = () if self._controls is None else self._controls.held
+        return (self._held[flow] for flow in held if flow in self._held)
+
+    async def _part(self, message: Get) -> Part:
+        data = await self._whole(message.flow)
+        parts = -(-len(data) // PART)
+        start = max(message.part, 0) * PART
+        piece = data[start : start + PART]
+        return Part(flow=message.flow, part=message.part, parts=parts, data=piece)
+
+    async def _whole(self, number: int) -> bytes:
+        """The records of a flow as they are sent in parts; nothing where it is gone."""
+        if number in self._parts:
+            return self._parts[number]
+        held = self._flow_of(number)
+        snapshot = None if held is None else self._snapshot(held)
+        if snapshot is not None:
+            return encode_records(await self._records(number, time.monotonic(), snapshot))
+        kept = self._kept.get(number)
+        if kept is None:
+            return b""
+        data = encode_records(await self._records(number, *kept))
+        while len(self._parts) >= 4:
+            del self._parts[next(iter(self._parts))]
+        self._parts[number] = data
+        return data
+
+    def _flow_of(self, number: int) -> Flow | None:
+        return next((flow for flow, one in self._held.items() if one == number), None)
+
+    def _obey(self, command: Command, viewer: Viewer) -> Done:
+        if viewer.done is not None and command.number <= viewer.done.number:
+            return viewer.done
+        if self._controls is None:
+            return Done(number=command.number, problem="this proxy holds no requests")
+        viewer.done = done = self._controls.obey(command, self._flow_of)
+        if isinstance(command, Edit) and not done.problem:
+            flow = self._flow_of(command.flow)
+            if flow is not None:
+                self._put(_Job(command.flow, time.monotonic(), flow, held=True))
+        return done
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

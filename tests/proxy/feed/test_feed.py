@@ -1,0 +1,328 @@
+"""Viewers on loopback see what passes, ask, and command; nothing they do or fail to do hurts it."""
+
+import asyncio
+import random
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from kwire.address import Address
+from kwire.apis.a52_vote import VoteRequest
+from kwire.errors import AnswerLost, InvalidValue
+from proxy import CannotListen, DecodedFlow, Ending, Flow, Kind, Notice
+from proxy.feed import receiver, sender, viewers
+from proxy.feed.datagrams import Challenge, Release, Subscribe, decode_from_proxy, encode
+from proxy.feed.receiver import Receiver, Refused
+from proxy.feed.sender import Feed
+from tests.proxy.feed.traffic import HERE, Traffic, Viewing, traffic, viewer
+from tests.proxy.test_relay import GRANTED, VOTE, until
+
+
+async def test_every_viewer_sees_every_flow_decoded() -> None:
+    first, second = Viewing(), Viewing()
+    async with traffic() as run:
+        async with viewer(run.feed.address, first) as one, viewer(run.feed.address, second) as two:
+            await until(lambda: one.status is not None and two.status is not None)
+            await run.vote(3)
+            await until(lambda: len(first.flows) == len(second.flows) == 3)
+            assert one.status
+            await until(lambda: one.status is not None and one.status.viewers == 2)
+            assert one.lost == two.lost == 0
+        decoded = DecodedFlow(first.flows[0].event)  # type: ignore[arg-type]
+    assert decoded.request_as(VoteRequest) == VoteRequest()
+    assert decoded.flow.connection.node_id == 3000
+    notices = [one.event.kind for one in first if isinstance(one.event, Notice)]
+    assert notices == [Kind.OPENED, Kind.CLOSED]
+    assert [one.number for one in first] == [one.number for one in second]
+
+
+async def test_a_viewer_that_comes_late_is_shown_what_was_before() -> None:
+    shown, few = Viewing(), Viewing()
+    async with traffic() as run:
+        await run.vote(20)
+        async with viewer(run.feed.address, shown), viewer(run.feed.address, few, backlog=5):
+            await until(lambda: len(shown) == 22 and len(few) == 5)
+    assert [one.number for one in shown] == list(range(22))
+    assert [one.number for one in few] == list(range(17, 22))
+
+
+@asynccontextmanager
+async def lossy(feed: Address, keep: list[bool]) -> AsyncIterator[Address]:
+    """A way to the feed on which datagrams of the proxy are lost where `keep` says so."""
+    loop = asyncio.get_running_loop()
+    there = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    here = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    for one in (there, here):
+        one.setblocking(False)
+    there.connect((feed.host, feed.port))
+    here.bind(("127.0.0.1", 0))
+    clients: list[tuple[str, int]] = []
+
+    def forth() -> None:
+        data, address = here.recvfrom(65536)
+        clients.append(address)
+        there.send(data)
+
+    def back() -> None:
+        data = there.recv(65536)
+        if b"\xa4seen" not in data or (keep.pop(0) if keep else True):
+            here.sendto(data, clients[-1])
+
+    loop.add_reader(here, forth)
+    loop.add_reader(there, back)
+    try:
+        yield Address(*here.getsockname())
+    finally:
+        for one in (there, here):
+            loop.remove_reader(one)
+            one.close()
+
+
+async def test_what_was_lost_on_the_way_is_counted() -> None:
+    shown = Viewing()
+    keep = [True, False, True, False, False, True]
+    async with traffic() as run, lossy(run.feed.address, keep) as way, viewer(way, shown) as one:
+        await until(lambda: one.status is not None)
+        await run.vote(8)
+        await until(lambda: len(shown) == 7)
+        assert one.lost == 3
+
+
+async def test_the_last_one_lost_is_told_by_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiver, "RENEW", 0.05)
+    async with (
+        traffic() as run,
+        lossy(run.feed.address, [False] * 10) as way,
+        viewer(way, Viewing()) as one,
+    ):
+        await until(lambda: one.status is not None)
+        await run.vote(8)
+        await until(lambda: one.lost == 10)
+
+
+async def test_what_finds_no_room_is_lost_to_viewers_not_to_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sender, "QUEUE_LIMIT", 0)
+    shown = Viewing()
+    async with traffic() as run, viewer(run.feed.address, shown) as one:
+        await until(lambda: one.status is not None)
+        await run.vote(4)
+        monkeypatch.undo()
+        await run.vote(1)
+        await until(lambda: one.lost > 0)
+        assert one.lost + len(shown) >= 6
+
+
+async def test_a_viewer_that_is_silent_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viewers, "LEASE", 0.1)
+    monkeypatch.setattr(sender, "LEASE", 0.1)
+    monkeypatch.setattr(receiver, "RENEW", 3600.0)
+    async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
+        await until(lambda: one.status is not None)
+        assert len(run.feed._viewers) == 1
+        await asyncio.sleep(0.1)
+        await run.vote()
+        await until(lambda: len(run.feed._viewers) == 0)
+
+
+async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(viewers, "LEASE", 0.2)
+    monkeypatch.setattr(sender, "LEASE", 0.2)
+    monkeypatch.setattr(receiver, "RENEW", 0.05)
+    async with traffic() as run:
+        async with viewer(run.feed.address, Viewing()) as one:
+            await until(lambda: len(run.feed._viewers) == 1)
+        await until(lambda: len(run.feed._viewers) == 0)
+        address = run.feed.address
+        shown = Viewing()
+        staying = viewer(address, shown)
+        await staying.__aenter__()
+        await until(lambda: staying.status is not None)
+    await until(lambda: staying.status is None)
+    async with traffic(listen=address) as run:
+        await until(lambda: staying.status is not None)
+        await run.vote()
+        await until(lambda: len(shown.flows) == 1)
+        await staying.__aexit__(None, None, None)
+    assert one.lost == staying.lost == 0
+
+
+async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "PART", 50)
+    shown = Viewing()
+    async with traffic() as run, viewer(run.feed.address, shown) as one:
+        await until(lambda: one.status is not None)
+        await run.vote()
+        await until(lambda: len(shown.flows) == 1)
+        whole = await one.whole(shown.flows[0].number)
+        assert isinstance(whole, Flow)
+        assert (whole.request_copy, whole.response_copy) == (VOTE[4:], GRANTED[4:])
+        with pytest.raises(Refused, match="does not keep that flow"):
+            await one.whole(99)
+
+
+@asynccontextmanager
+async def held(run: Traffic, one: Receiver, shown: Viewing) -> AsyncIterator[asyncio.StreamReader]:
+    """A Vote that waits at the proxy."""
+    await until(lambda: one.status is not None)
+    await one.set_hold("~api Vote")
+    reader, writer = await asyncio.open_connection(run.address.host, run.address.port)
+    writer.write(VOTE)
+    await until(lambda: len(shown.held) == 1)
+    yield reader
+    writer.close()
+
+
+async def test_a_held_request_is_shown_edited_and_let_go() -> None:
+    shown = Viewing()
+    async with (
+        traffic() as run,
+        viewer(run.feed.address, shown) as one,
+        held(run, one, shown) as reader,
+    ):
+        (number,) = [each.number for each in shown.held]
+        await until(lambda: one.status is not None and one.status.held == (number,))
+        assert one.status
+        assert (one.status.hold, one.status.controls) == ("~api Vote", True)
+        await one.edit(number, "cluster_id", "edited")
+        await until(lambda: len(shown.held) == 2)
+        edited = DecodedFlow(shown.held[1].event).request_as(VoteRequest)  # type: ignore[arg-type]
+        assert edited
+        assert edited.cluster_id == "edited"
+        whole = await one.whole(number)
+        assert isinstance(whole, Flow)
+        assert whole.ending is Ending.PENDING
+        await one.edit(number, "cluster_id", "null")
+        await one.release(number)
+        assert await reader.readexactly(len(GRANTED)) == GRANTED
+        await until(lambda: len(shown.flows) == 1)
+        assert shown.flows[0].number == number
+        with pytest.raises(Refused, match="not held any more"):
+            await one.release(number)
+        await one.set_hold(None)
+        await run.vote()
+
+
+WRONG_EDITS = {
+    "no such field": ("cluster", "1", "VoteRequest has no field 'cluster'"),
+    "another type": ("voter_id", "many", "voter_id cannot be that at version 2"),
+    "no element": ("topics.0.topic_name", "x", "there is nothing at topics.0.topic_name"),
+    "no value": ("voter_id", "[1", "is no value"),
+}
+
+
+@pytest.mark.parametrize(("path", "value", "said"), WRONG_EDITS.values(), ids=list(WRONG_EDITS))
+async def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
+    path: str, value: str, said: str
+) -> None:
+    shown = Viewing()
+    async with (
+        traffic() as run,
+        viewer(run.feed.address, shown) as one,
+        held(run, one, shown) as reader,
+    ):
+        number = shown.held[0].number
+        with pytest.raises(Refused, match=said):
+            await one.edit(number, path, value)
+        await one.release(number)
+        assert await reader.readexactly(len(GRANTED)) == GRANTED
+
+
+@pytest.mark.parametrize(
+    ("how", "note"), [("drop", "request dropped by Stop"), ("close", "closed by Stop")]
+)
+async def test_a_held_request_is_killed(how: str, note: str) -> None:
+    shown = Viewing()
+    async with (
+        traffic() as run,
+        viewer(run.feed.address, shown) as one,
+        held(run, one, shown) as reader,
+    ):
+        await one.release(shown.held[0].number, how)
+        await until(lambda: len(shown.flows) == 1)
+        flow = shown.flows[0].event
+        assert isinstance(flow, Flow)
+        assert flow.notes == (note,)
+        if how == "close":
+            assert await reader.read() == b""
+
+
+async def test_what_cannot_be_done_is_said() -> None:
+    shown = Viewing()
+    async with traffic() as run, viewer(run.feed.address, shown) as one, held(run, one, shown):
+        with pytest.raises(Refused, match="column 6: no API is called 'Fetsch'"):
+            await one.set_hold("~api Fetsch")
+        with pytest.raises(Refused, match="'burn' is none of resume, drop, close"):
+            await one.release(shown.held[0].number, "burn")
+    async with Feed(HERE) as feed, viewer(feed.address, Viewing()) as one:
+        await until(lambda: one.status is not None)
+        with pytest.raises(Refused, match="holds no requests"):
+            await one.set_hold(None)
+
+
+async def test_a_command_that_comes_twice_is_done_once() -> None:
+    shown = Viewing()
+    async with (
+        traffic() as run,
+        viewer(run.feed.address, shown) as one,
+        held(run, one, shown) as reader,
+    ):
+        release = Release(cookie=one._cookie, number=7, flow=shown.held[0].number)
+        answers = [await one._ask(release, 7) for _ in range(2)]
+        assert answers[0] == answers[1]
+        assert await reader.readexactly(len(GRANTED)) == GRANTED
+
+
+async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> None:
+    dice = random.Random(4)
+    async with traffic() as run:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            stranger.connect((run.feed.address.host, run.feed.address.port))
+            stranger.settimeout(20)
+            good = encode(Subscribe(cookie=b"guessed", backlog=1000), b"")
+            for number in range(200):
+                cut = good[: number % len(good)]
+                stranger.send(bytes(dice.randbytes(number * 7)) if number % 2 else cut)
+                await until(lambda sent=number + 1: run.feed.ignored == sent)  # type: ignore[misc]
+            await run.vote()
+            stranger.send(good)
+            answer = await asyncio.to_thread(stranger.recv, 65536)
+            assert isinstance(decode_from_proxy(answer, b""), Challenge)
+            assert len(answer) <= len(good) + 16
+            stranger.send(encode(Release(cookie=b"guessed", number=1, flow=0), b""))
+            await until(lambda: run.feed.ignored == 201)
+            stranger.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                stranger.recv(65536)
+
+
+async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiver, "PATIENCE", 0.01)
+    good, bad = Viewing(), Viewing()
+    async with traffic(token=b"sesame") as run:
+        address = run.feed.address
+        async with viewer(address, good, token=b"sesame"), viewer(address, bad, b"guess") as one:
+            await run.vote()
+            await until(lambda: len(good.flows) == 1)
+            assert one.status is None
+            with pytest.raises(AnswerLost, match="no answer from 127"):
+                await one.set_hold("~api Vote")
+    assert bad == []
+
+
+def test_other_machines_need_a_token() -> None:
+    with pytest.raises(InvalidValue, match=r"a feed at 0\.0\.0\.0:9900 needs a token"):
+        Feed(Address("0.0.0.0", 9900))
+    Feed(Address("0.0.0.0", 9900), token=b"x")
+    Feed(Address("::1", 9900))
+
+
+async def test_a_port_that_is_taken_is_named() -> None:
+    async with Feed(HERE) as feed:
+        with pytest.raises(CannotListen, match=r"no feed at .*: Address already in use"):
+            await Feed(feed.address).__aenter__()

@@ -1,0 +1,69 @@
+"""A node, a proxy with a feed in front of it, and a client that votes; all on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from kwire.address import Address
+from proxy import Filters, Listener, Proxy
+from proxy.feed.commands import Controls
+from proxy.feed.receiver import Receiver, Watched
+from proxy.feed.sender import Feed
+from proxy.filters.stop import Stop
+from tests.proxy.test_relay import GRANTED, VOTE, grant, node
+
+HERE = Address("127.0.0.1", 0)
+
+
+@dataclass
+class Traffic:
+    """What runs."""
+
+    feed: Feed
+    address: Address
+    proxy: Proxy
+
+    async def vote(self, times: int = 1) -> None:
+        """A client asks and is answered so many times."""
+        reader, writer = await asyncio.open_connection(self.address.host, self.address.port)
+        for _ in range(times):
+            writer.write(VOTE)
+            assert await reader.readexactly(len(GRANTED)) == GRANTED
+        writer.close()
+        await writer.wait_closed()
+
+
+@asynccontextmanager
+async def traffic(token: bytes = b"", listen: Address = HERE) -> AsyncIterator[Traffic]:
+    """A proxy that viewers control."""
+    feeds: list[Feed] = []
+    stop = Stop(None, lambda flow: feeds[0].hold(flow))
+    filters = Filters([stop])
+    async with node(grant) as upstream:
+        listener = Listener(node_id=3000, upstream=upstream)
+        async with Feed(listen, token=token, controls=Controls(stop, filters)) as feed:
+            feeds.append(feed)
+            async with Proxy([listener], sinks=[feed], filters=filters) as proxy:
+                yield Traffic(feed, proxy.addresses[listener], proxy)
+
+
+class Viewing(list[Watched]):
+    """What one viewer was shown."""
+
+    @property
+    def flows(self) -> list[Watched]:
+        """The RPCs that have ended."""
+        return [one for one in self if hasattr(one.event, "ending") and not one.held]
+
+    @property
+    def held(self) -> list[Watched]:
+        """The requests that were held."""
+        return [one for one in self if one.held]
+
+
+def viewer(feed: Address, shown: Viewing, token: bytes = b"", backlog: int = 200) -> Receiver:
+    """A viewer that writes down what it is shown."""
+    return Receiver(feed, shown.append, token=token, backlog=backlog)
