@@ -19,6 +19,12 @@ class Listener:
     upstream: Address
     listen: Address = field(default_factory=lambda: Address("127.0.0.1", 0))
 
+    @property
+    def to_itself(self) -> bool:
+        """Whether what it connects to is itself, as far as the addresses tell."""
+        here, there = self.listen, self.upstream
+        return here.port == there.port and _met(here.host) == _met(there.host)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -41,3 +47,8 @@ class Limits:
         """How often connections are checked."""
         shortest = min(self.first_frame, self.progress, self.idle, self.drain)
         return max(0.01, min(1.0, shortest / 4))
+
+
+def _met(host: str) -> str:
+    """The host at which a client on this machine meets one that listens at `host`."""
+    return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

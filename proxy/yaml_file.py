@@ -46,12 +46,15 @@ Seconds = Annotated[float, BeforeValidator(seconds)]
 Rate = Annotated[float, BeforeValidator(_amount(_SIZES, "a rate such as 100KiB/s")), Field(gt=0)]
 
 
-def read_yaml(model: type[M], text: str, wrong: type[BadFile]) -> M:
-    """What a file's text says; raises `wrong`, which says where each thing is that is so."""
+def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object = None) -> M:
+    """What a file's text says; raises `wrong`, which says where each thing is that is so.
+
+    context: what the model's validators get.
+    """
     if len(text) > LONGEST:
         raise wrong(f"more than {LONGEST} characters are too many")
     try:
-        return model.model_validate(yaml.safe_load(text) or {})
+        return model.model_validate(yaml.safe_load(text) or {}, context=context)
     except yaml.YAMLError as error:
         raise wrong(f"this is no YAML: {' '.join(str(error).split())}{_hint(text)}") from error
     except ValidationError as error:

@@ -161,7 +161,7 @@ WRONG = {
     "rules: [{preset: x}]": "no preset is called 'x'; there are slow-fetch",
     "rules: [{preset: slow-fetch}]": "needs `node`, a node id",
     "[1]": "the file: ",
-    "x" * 1_000_001: "no rules file",
+    "x" * 1_000_001: "are too many",
 }
 
 
