@@ -13,6 +13,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from controller.node import ControllerNode
 from controller.raft.metrics import RaftMetrics
+from controller.raft_sensors import RaftSensors
 from kwire.ids import uuid_text
 from kwire.image.partition import NO_LEADER
 
@@ -50,6 +51,18 @@ LEADER_GAUGES: Mapping[str, Callable[[RaftMetrics], float]] = MappingProxyType(
     }
 )
 """What only a leader knows, and only a leader reports."""
+SENSOR_GAUGES: Mapping[str, Callable[[RaftSensors, int], float]] = MappingProxyType(
+    {
+        "commit-latency-avg": lambda sensors, now: sensors.commit_latency.average(now),
+        "commit-latency-max": lambda sensors, now: sensors.commit_latency.maximum(now),
+        "election-latency-avg": lambda sensors, now: sensors.election_latency.average(now),
+        "election-latency-max": lambda sensors, now: sensors.election_latency.maximum(now),
+        "append-records-rate": lambda sensors, now: sensors.append_records.rate(now),
+        "fetch-records-rate": lambda sensors, now: sensors.fetch_records.rate(now),
+        "poll-idle-ratio-avg": lambda sensors, now: sensors.idle_ratio(now),
+    }
+)
+"""Of the last minute; latencies are milliseconds."""
 
 
 def controller_gauges(node: ControllerNode, raft: RaftMetrics) -> dict[str, float]:
@@ -108,6 +121,8 @@ def _families(node: ControllerNode) -> Iterator[Metric]:
     gauges = {**RAFT_GAUGES, **LEADER_GAUGES} if leads else RAFT_GAUGES
     for name, value in gauges.items():
         yield _gauge(id, RAFT, name, value(raft))
+    for name, read in SENSOR_GAUGES.items():
+        yield _gauge(id, RAFT, name, read(node.runtime.sensors, node.runtime.now))
     for name, number in controller_gauges(node, raft).items():
         yield _gauge(id, CONTROLLER, name, number)
     for family in node.requests.collect() if node.requests else ():

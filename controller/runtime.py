@@ -12,7 +12,8 @@ import itertools
 import logging
 import time
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from controller.channels import Channels
@@ -44,6 +45,7 @@ from controller.raft import (
     TruncateLog,
     WriteSnapshot,
 )
+from controller.raft_sensors import RaftSensors
 from kwire.declaration import Request, Response
 from kwire.errors import ConnectionFailed, KwireError
 
@@ -80,6 +82,7 @@ class Runtime:
 
     def __init__(self, raft: Raft, log: DirectoryLog, channels: Channels) -> None:
         self.raft = raft
+        self.sensors = RaftSensors()
         self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._log = log
         self._channels = channels
@@ -117,15 +120,28 @@ class Runtime:
         if self._stepping:
             return
         self._stepping = True
-        try:
-            while self._events:
-                for effect in self.raft.step(self._events.popleft(), self.now):
-                    self._carry_out(effect)
-        except Exception as error:
-            self._fail(error)
-        finally:
-            self._stepping = False
+        with self._at_work():
+            try:
+                while self._events:
+                    self._step(self._events.popleft())
+            except Exception as error:
+                self._fail(error)
+            finally:
+                self._stepping = False
         self._set_timer()
+
+    def _step(self, event: Event) -> None:
+        now = self.now
+        effects = self.raft.step(event, now)
+        self.sensors.stepped(self.raft.role, self.raft.epoch, now)
+        for effect in effects:
+            self._carry_out(effect)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        began = self._loop.time()
+        yield
+        self.sensors.busy.record((self._loop.time() - began) * 1000, self.now)
 
     async def ask(self, request: Request, version: int, listener: str) -> Response:
         """Have the replica answer one of its own RPCs, whenever it can.
@@ -174,7 +190,8 @@ class Runtime:
         match effect:
             case PersistElection():
                 self._log.persist(effect)
-            case AppendLog():
+            case AppendLog(end_offset=end):
+                self.sensors.appended(self._log.end.offset, end, self.now)
                 self._log.append(effect)
             case TruncateLog():
                 self._log.truncate(effect)
@@ -203,6 +220,7 @@ class Runtime:
         machine = self._state_machine
         match effect:
             case Commit(high_watermark=high_watermark):
+                self.sensors.committed(high_watermark, self.now)
                 machine.committed(high_watermark)
             case LeaderChanged(epoch=epoch, leader_id=leader_id):
                 machine.leader_changed(epoch, leader_id)
@@ -224,10 +242,11 @@ class Runtime:
         if self._stopped:
             return
         offsets, self._flushes = self._flushes, []
-        try:
-            self._log.flush()
-        except (KwireError, OSError) as error:
-            self._fail(error)
+        with self._at_work():
+            try:
+                self._log.flush()
+            except (KwireError, OSError) as error:
+                self._fail(error)
         for offset in offsets:
             self.feed(LogFlushed(offset=offset))
 

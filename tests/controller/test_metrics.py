@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from controller.metrics import (
     LEADER_GAUGES,
     RAFT_GAUGES,
+    SENSOR_GAUGES,
     STATES,
     NodesCollector,
     controller_gauges,
@@ -89,6 +90,24 @@ async def test_the_state_is_the_one_that_stands_at_1() -> None:
         assert {state for state, value in states.items() if value} == {"leader"}
 
 
+async def test_a_quorum_that_just_elected_its_leader_has_latencies_and_rates() -> None:
+    async with served(3) as (quorum, port):
+        leader = (await quorum.wait_for_leader()).node_id
+        follower = next(id for id in quorum.nodes if id != leader)
+        node = quorum.nodes[follower]
+        await node.metadata.until(lambda: bool(node.metadata.image.features.levels))
+        families = await scrape(port)
+        metrics = values(families, node_id=str(leader))
+        assert 0 <= metrics[RAFT + "commit_latency_avg"] <= metrics[RAFT + "commit_latency_max"]
+        assert 0 <= metrics[RAFT + "election_latency_avg"] <= metrics[RAFT + "election_latency_max"]
+        assert metrics[RAFT + "append_records_rate"] > 0
+        assert metrics[RAFT + "fetch_records_rate"] == 0
+        assert 0 <= metrics[RAFT + "poll_idle_ratio_avg"] < 1
+        metrics = values(families, node_id=str(follower))
+        assert metrics[RAFT + "append_records_rate"] == 0
+        assert metrics[RAFT + "fetch_records_rate"] > 0
+
+
 async def test_requests_are_counted_with_every_error_code_of_their_answers() -> None:
     async with served() as (quorum, port):
         async with await Connection.open(*quorum.addresses[3000]) as connection:
@@ -131,6 +150,7 @@ async def test_every_name_is_one_of_kafkas() -> None:
         for name in ("ControllerMetadataMetrics", "QuorumControllerMetrics")
     )
     names = {"current-state", "current-vote-directory-id", *RAFT_GAUGES, *LEADER_GAUGES, *STATES}
+    names |= SENSOR_GAUGES.keys()
     assert [name for name in names - OURS if not _has(raft, name)] == []
     async with Quorum(1) as quorum:
         node = quorum.nodes[3000]
