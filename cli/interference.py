@@ -18,6 +18,8 @@ from cli.failure import WrongUsage
 from cli.screen import screen
 from kwire.errors import InvalidValue
 from proxy import Action, Close, Drop, Filter, Filters, Flow
+from proxy.addresses import AddressBook
+from proxy.filters.rewrite_endpoints import RewriteEndpoints
 from proxy.filters.rule import rule_filters
 from proxy.filters.stop import Stop
 from proxy.language import Expression
@@ -31,10 +33,18 @@ _WORDS: dict[str, Action | None] = {"": None, "drop": Drop(), "close": Close()}
 
 
 class Interference:
-    """The filters, and a task that keeps them as the files say while the context lasts."""
+    """The filters, and a task that keeps them as the files say while the context lasts.
+
+    book: the addresses that are written over the nodes'.
+    """
 
     def __init__(
-        self, *, scripts: Sequence[Path] = (), rules: Path | None = None, hold: Expression | None
+        self,
+        *,
+        scripts: Sequence[Path] = (),
+        rules: Path | None = None,
+        hold: Expression | None = None,
+        book: AddressBook | None = None,
     ) -> None:
         self._scripts = tuple(scripts)
         self._rules = rules
@@ -42,6 +52,8 @@ class Interference:
         self._files = (*self._scripts, *([] if rules is None else [rules]))
         self._seen = self._stamps()
         self._tasks: list[asyncio.Task[None]] = []
+        self.book = book
+        self._fixed = [] if book is None else [RewriteEndpoints(book)]
         self.filters = Filters()
         try:
             self._load()
@@ -104,7 +116,7 @@ class Interference:
             rules = read_rules(_text(self._rules))
             drop_on_error = rules.on_error == "drop"
             filters += rule_filters(rules, Random(rules.seed).random, time.monotonic())
-        self.filters.replace(filters)
+        self.filters.replace([*filters, *self._fixed])
         self.filters.drop_on_error = drop_on_error
 
     def _stamps(self) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, disp
 if TYPE_CHECKING:
     from cli.interference import Interference
     from proxy import Listener
+    from proxy.addresses import AddressBook
 
 LISTEN = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<listen>[^=@]+)=(?P<upstream>[^=@]+)")
 
@@ -32,6 +33,20 @@ Hold = Annotated[
     typer.Option(
         metavar="EXPRESSION",
         help="Hold these requests until a line comes in: Enter, drop, close or all.",
+    ),
+]
+Rewrite = Annotated[
+    bool,
+    typer.Option(
+        "--rewrite-endpoints",
+        help="Write the proxy's addresses over the nodes' in what passes; see docs/addresses.md.",
+    ),
+]
+AdvertisedHost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST",
+        help="With --rewrite-endpoints: the host to write, where it is not the one of --listen.",
     ),
 ]
 
@@ -79,11 +94,14 @@ def proxy(
     script: Script = None,
     rules: RulesFile = None,
     hold: Hold = None,
+    rewrite_endpoints: Rewrite = False,
+    advertised_host: AdvertisedHost = None,
 ) -> None:
     """Pass traffic through and show each request with its response, untouched unless told to.
 
     Clients find the nodes by the addresses these advertise: let the nodes advertise the proxy's
-    (advertised.listeners), or only the first connection passes here. Ctrl-C ends it.
+    (`kwire proxy-config` writes the lines), or give --rewrite-endpoints; else only the first
+    connection passes here. Ctrl-C ends it.
 
     \b
     kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093
@@ -91,6 +109,7 @@ def proxy(
     kwire proxy --listen 127.0.0.1:19092=localhost:9092 -w traffic.avro
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --view "~api Fetch & ~lat >100ms"
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
+    kwire proxy --listen 1@127.0.0.1:19092=broker-1:9092 --rewrite-endpoints
     kwire proxy -r traffic.avro --view "~err *" --from +10s
     """
     how = display(api, no_api, view, verbose=verbose, as_json=as_json)
@@ -103,21 +122,36 @@ def proxy(
         return reading.copy(how, write) if write else reading.show(how)
     if since or until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
+    if advertised_host and not rewrite_endpoints:
+        raise WrongUsage("--advertised-host says what --rewrite-endpoints writes: give both.")
     listeners = [_listener(text) for text in listen or ()]
     if not listeners:
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
     from cli.proxy_run import Recording, run
 
     recording = Recording(write, expression(record), show_secrets=show_secrets) if write else None
-    run(listeners, how, recording, _interference(script or [], rules, hold))
+    book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
+    run(listeners, how, recording, _interference(script or [], rules, hold, book))
 
 
-def _interference(scripts: list[Path], rules: Path | None, hold: str | None) -> Interference | None:
-    if not scripts and rules is None and hold is None:
+def _interference(
+    scripts: list[Path], rules: Path | None, hold: str | None, book: AddressBook | None
+) -> Interference | None:
+    if not scripts and rules is None and hold is None and book is None:
         return None
     from cli.interference import Interference
 
-    return Interference(scripts=scripts, rules=rules, hold=expression(hold))
+    return Interference(scripts=scripts, rules=rules, hold=expression(hold), book=book)
+
+
+def _book(first: Listener, advertised_host: str | None) -> AddressBook:
+    """An address book; listeners for nodes that come up later listen where the first one does."""
+    from proxy.addresses import AddressBook
+
+    host = first.listen.host
+    if advertised_host is None and host in ("0.0.0.0", "::"):
+        raise WrongUsage(f"nobody can connect to {host}: give --advertised-host as well.")
+    return AddressBook(host, advertised_host)
 
 
 def _listener(text: str) -> Listener:
@@ -134,12 +168,8 @@ def _listener(text: str) -> Listener:
         upstream, here = Address.parse(match["upstream"]), Address.parse(match["listen"])
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error
-    if here.port == upstream.port and _met(here.host) == _met(upstream.host):
-        raise WrongUsage(f"{text!r} has the proxy connect to itself: listen at another port.")
     node_id = None if match["id"] is None else int(match["id"])
-    return Listener(node_id=node_id, upstream=upstream, listen=here)
-
-
-def _met(host: str) -> str:
-    """The host at which a client on this machine meets one that listens at `host`."""
-    return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    listener = Listener(node_id=node_id, upstream=upstream, listen=here)
+    if listener.to_itself:
+        raise WrongUsage(f"{text!r} has the proxy connect to itself: listen at another port.")
+    return listener

@@ -19,6 +19,7 @@ from cli.flow_lines import flow_lines, notice_lines
 from cli.printer import Printer
 from cli.screen import screen
 from proxy import DecodedFlow, Listener, Notice, Proxy, Sink, Tap
+from proxy.addresses import NewListeners
 from proxy.recorder import Recorder, files_at
 from proxy.subject import Subject
 
@@ -149,7 +150,9 @@ async def _run(
             filters = None if interference is None else interference.filters
             async with tap, Proxy(listeners, sinks=[*sinks, tap], filters=filters) as proxy:
                 _announce(proxy)
-                async with interference or nullcontext():
+                book = None if interference is None else interference.book
+                new = nullcontext() if book is None else NewListeners(proxy, book)
+                async with new, interference or nullcontext():
                     await unread.wait()
         except asyncio.CancelledError:
             printer.put(lambda: how.end(printer.dropped + tap.dropped))
