@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
-from cli.failure import Failure
+from cli.failure import Failure, WrongUsage
 from cli.screen import screen
 from controller.config import NodeConfig
 from controller.metrics import NodesCollector
 from controller.node import ControllerNode
-from controller.properties import address
 from controller.quorum import Quorum
+from kwire.address import Address
+from kwire.errors import InvalidValue
 from kwire.metrics_server import MetricsServer
-
-_Where = tuple[str, int] | None
 
 
 def run_node(file: Path, metrics: str | None) -> None:
@@ -33,7 +32,7 @@ def run_node(file: Path, metrics: str | None) -> None:
     asyncio.run(_run_node(config, where))
 
 
-async def _run_node(config: NodeConfig, where: _Where) -> None:
+async def _run_node(config: NodeConfig, where: Address | None) -> None:
     ended = _terminated()
     node = ControllerNode(config, metered=where is not None)
     async with _metrics(where, lambda: [node]), node:
@@ -58,7 +57,7 @@ def run_quorum(size: int, folder: Path | None, release: str | None, metrics: str
     asyncio.run(_run_quorum(quorum, where))
 
 
-async def _run_quorum(quorum: Quorum, where: _Where) -> None:
+async def _run_quorum(quorum: Quorum, where: Address | None) -> None:
     ended = _terminated()
     async with _metrics(where, lambda: quorum.nodes.values()), quorum:
         console = screen()
@@ -69,15 +68,20 @@ async def _run_quorum(quorum: Quorum, where: _Where) -> None:
         await ended.wait()
 
 
-def _where(metrics: str | None) -> _Where:
-    return None if metrics is None else address(metrics, "--metrics")
+def _where(metrics: str | None) -> Address | None:
+    try:
+        return None if metrics is None else Address.parse(metrics)
+    except InvalidValue as error:
+        raise WrongUsage(f"--metrics: {error}.") from error
 
 
 def _metrics(
-    where: _Where, nodes: Callable[[], Iterable[ControllerNode]]
+    where: Address | None, nodes: Callable[[], Iterable[ControllerNode]]
 ) -> AbstractAsyncContextManager[object]:
     """Around the nodes, so that a port that is taken is told before anything starts."""
-    return nullcontext() if where is None else MetricsServer(NodesCollector(nodes), *where)
+    if where is None:
+        return nullcontext()
+    return MetricsServer(NodesCollector(nodes), where.host, where.port)
 
 
 def _terminated() -> asyncio.Event:

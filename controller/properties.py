@@ -33,7 +33,8 @@ def flag(pairs: Mapping[str, str], name: str) -> bool:
 def address(text: str, name: str) -> tuple[str, int]:
     """`host:port`; an IPv6 host in brackets."""
     host, colon, port = text.rpartition(":")
-    if not (colon and port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+    is_number = port.isascii() and port.isdecimal() and len(port) <= 5
+    if not (colon and is_number and int(port) < 1 << 16):
         raise InvalidValue(f"{name}: {text!r} is not host:port")
     return host.removeprefix("[").removesuffix("]"), int(port)
 

@@ -7,6 +7,11 @@ import subprocess
 import time
 from pathlib import Path
 from subprocess import PIPE
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from real_kafka import free_port
 from tests.cli.command import KWIRE, Command
@@ -83,6 +88,40 @@ def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) 
     assert run.returncode == 130, rest
     assert "Traceback" not in rest
     assert list(tmp_path.glob("kwire-quorum-*")) == []
+
+
+def test_metrics_are_scraped_from_the_command_that_runs(kwire: Command, tmp_path: Path) -> None:
+    file = properties(tmp_path)
+    format_ = ("storage", "format", "-c", str(file), "-t", "a-cluster", "--standalone")
+    assert kwire(*format_).code == 0
+    with subprocess.Popen(
+        [KWIRE, "controller", "run", str(file), "--metrics", "127.0.0.1:0"],
+        stdout=PIPE,
+        stderr=PIPE,
+        text=True,
+    ) as run:
+        said = wait_for(run, "controller 3000 leads")
+        where = re.search(r"metrics are at (http://127\.0\.0\.1:\d+/metrics)", said)
+        assert where
+        with urlopen(where[1], timeout=60) as answer:
+            kind, text = answer.headers["Content-Type"], answer.read().decode()
+        run.send_signal(signal.SIGTERM)
+        rest = run.communicate(timeout=60)[1]
+    assert kind.startswith("text/plain")
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    leader = families["kafka_server_raft_metrics_current_leader"].samples
+    assert [(one.labels, one.value) for one in leader] == [({"node_id": "3000"}, 3000)]
+    assert "kafka_network_requestmetrics_requests" in families
+    assert run.returncode == 0, rest
+    with pytest.raises(URLError):
+        urlopen(where[1], timeout=60)
+
+
+@pytest.mark.parametrize("command", [("run", "server.properties"), ("quorum",)])
+def test_metrics_need_an_address(kwire: Command, command: tuple[str, ...]) -> None:
+    run = kwire("controller", *command, "--metrics", "9404")
+    assert run.code == 2
+    assert "--metrics: '9404' is no address: write host:port" in run.error
 
 
 def test_a_folder_that_has_nodes_is_left_alone(kwire: Command, tmp_path: Path) -> None:

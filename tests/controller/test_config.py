@@ -55,6 +55,7 @@ def test_names_that_are_not_taken_are_told() -> None:
         ({"controller.quorum.fetch.timeout.ms": "soon"}, "fetch.timeout.ms is 'soon'"),
         ({"controller.quorum.auto.join.enable": "perhaps"}, "auto.join.enable is 'perhaps'"),
         ({"controller.quorum.bootstrap.servers": "localhost"}, "'localhost' is not host:port"),
+        ({"controller.quorum.bootstrap.servers": f"h:{'9' * 5000}"}, "9' is not host:port"),
         ({"controller.quorum.voters": "localhost:1"}, "'localhost:1' is not id@host:port"),
         ({"controller.listener.names": "OTHER"}, "listeners has no OTHER"),
         ({"listener.security.protocol.map": "CONTROLLER:SASL_SSL"}, "wants SASL_SSL"),
