@@ -1,0 +1,135 @@
+"""The metadata quorum as far as the traffic shows it: who leads, and how far each replica is.
+
+Fetches of the metadata log tell where a replica is and how far the log is committed (KIP-595),
+elections who leads, and DescribeQuorum all of it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kwire.apis.a01_fetch import FetchRequest, FetchResponse
+from kwire.apis.a52_vote import VoteResponse
+from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest
+from kwire.apis.a55_describe_quorum import DescribeQuorumResponse, ReplicaState
+from proxy.decoded import DecodedFlow
+from proxy.peers import node_of_request
+from proxy.summaries.parts import METADATA_TOPIC, METADATA_TOPIC_ID
+
+QUORUM_APIS = frozenset({1, 52, 53, 55})
+"""The APIs that tell anything."""
+
+REPLICAS = 200
+"""Replicas that are remembered: their ids are a peer's word."""
+
+
+@dataclass(slots=True)
+class Replica:
+    """A replica of the metadata log. role: `voter`, `observer`, or empty where not known.
+
+    offset: the end of its log, as it was at `at`, Unix seconds; -1 where not known.
+    """
+
+    node_id: int
+    role: str = ""
+    offset: int = -1
+    at: float = 0.0
+
+
+class QuorumSeen:
+    """Who leads, and the replicas by id. leader_id, epoch, high_watermark: -1 where not known."""
+
+    def __init__(self) -> None:
+        self.leader_id = -1
+        self.epoch = -1
+        self.high_watermark = -1
+        self._replicas: dict[int, Replica] = {}
+
+    @property
+    def replicas(self) -> list[Replica]:
+        """In the order of their ids."""
+        return sorted(self._replicas.values(), key=lambda one: one.node_id)
+
+    def lag(self, replica: Replica) -> int | None:
+        """Records that are committed and not yet in its log; None where that is not known."""
+        if replica.node_id == self.leader_id:
+            return 0
+        if replica.offset < 0 or self.high_watermark < 0:
+            return None
+        return max(self.high_watermark - replica.offset, 0)
+
+    def add(self, decoded: DecodedFlow) -> None:
+        """Learn from one more flow."""
+        if decoded.flow.key not in QUORUM_APIS:
+            return
+        if (request := decoded.request_as(FetchRequest)) is not None:
+            self._fetch(decoded, request)
+        elif (began := decoded.request_as(BeginQuorumEpochRequest)) is not None:
+            for topic in began.topics:
+                for one in topic.partitions:
+                    self._lead(one.leader_id, one.leader_epoch)
+        elif (vote := decoded.response_as(VoteResponse)) is not None:
+            for answered in vote.topics:
+                for voted in answered.partitions:
+                    self._lead(voted.leader_id, voted.leader_epoch)
+        elif (described := decoded.response_as(DescribeQuorumResponse)) is not None:
+            self._describe(described, decoded.flow.at)
+
+    def _fetch(self, decoded: DecodedFlow, request: FetchRequest) -> None:
+        offset = next(_offsets(request), None)
+        if offset is None:
+            return
+        node_id = node_of_request(request)
+        if node_id is not None:
+            self._place(node_id, offset, decoded.flow.at)
+        response = decoded.response_as(FetchResponse)
+        for topic in response.responses if response is not None else ():
+            for one in topic.partitions:
+                leader = one.current_leader
+                if leader is not None:
+                    self._lead(leader.leader_id, leader.leader_epoch)
+                elif not one.error_code:
+                    self._answered(decoded, request)
+                self.high_watermark = max(self.high_watermark, one.high_watermark)
+
+    def _answered(self, decoded: DecodedFlow, request: FetchRequest) -> None:
+        """Only the leader answers a Fetch of the metadata log without an error."""
+        node_id = decoded.flow.connection.node_id
+        if node_id is not None:
+            self._lead(node_id, request.topics[0].partitions[0].current_leader_epoch)
+
+    def _describe(self, response: DescribeQuorumResponse, at: float) -> None:
+        for topic in response.topics:
+            for one in topic.partitions:
+                if one.error_code or one.leader_epoch < self.epoch:
+                    continue
+                self._lead(one.leader_id, one.leader_epoch)
+                self.high_watermark = max(self.high_watermark, one.high_watermark)
+                self._replicas.clear()
+                for role, replicas in (("voter", one.current_voters), ("observer", one.observers)):
+                    self._roles(role, replicas, at)
+
+    def _roles(self, role: str, replicas: list[ReplicaState], at: float) -> None:
+        for one in replicas:
+            self._place(one.replica_id, one.log_end_offset, at)
+            if one.replica_id in self._replicas:
+                self._replicas[one.replica_id].role = role
+
+    def _place(self, node_id: int, offset: int, at: float) -> None:
+        known = self._replicas.get(node_id)
+        if known is None and len(self._replicas) < REPLICAS:
+            known = self._replicas[node_id] = Replica(node_id)
+        if known is not None and at >= known.at:
+            known.offset, known.at = offset, at
+
+    def _lead(self, leader_id: int, epoch: int) -> None:
+        if epoch > self.epoch or (epoch == self.epoch and leader_id >= 0):
+            self.leader_id, self.epoch = leader_id, epoch
+
+
+def _offsets(request: FetchRequest) -> Iterator[int]:
+    """From where the metadata log is read."""
+    for topic in request.topics:
+        if topic.topic_id == METADATA_TOPIC_ID or topic.topic == METADATA_TOPIC:
+            yield from (one.fetch_offset for one in topic.partitions)
