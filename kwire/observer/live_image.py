@@ -1,0 +1,149 @@
+"""An image that follows the quorum while its context lasts: the observer, with connections."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from kwire.address import Address
+from kwire.connection import Connection
+from kwire.errors import BrokerError, ConnectionFailed, KwireError, WireError
+from kwire.image import EMPTY, MetadataImage
+from kwire.observer.observer import MAX_WAIT_MS, Next, Observer
+
+logger = logging.getLogger(__name__)
+
+Open = Callable[[Address], Awaitable[Connection]]
+"""Connects to a controller, as a configuration of TLS and SASL says."""
+
+PAUSE = 0.1
+"""Seconds after every known controller was asked in vain."""
+
+PATIENCE = MAX_WAIT_MS / 1000 + 2.0
+"""Seconds in which a leader answers, or is taken for dead."""
+
+
+async def connect(address: Address) -> Connection:
+    """A plain connection."""
+    return await Connection.open(
+        address.host, address.port, client_id="kwire-observer", connect_timeout=2.0
+    )
+
+
+class LiveImage:
+    """Asks the controllers at these addresses, and the leader that they name.
+
+    image: of the last moment at which all that was known to be committed was in it; empty before
+    the first one. leader: where the controller answers that leads, None while none does. failure:
+    why a node refuses for good, such as BrokerError CLUSTER_AUTHORIZATION_FAILED, else None.
+    """
+
+    def __init__(
+        self,
+        controllers: Sequence[Address],
+        *,
+        cluster_id: str | None = None,
+        open: Open = connect,
+    ) -> None:
+        self._controllers = tuple(controllers)
+        self._open = open
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.observer = Observer(cluster_id)
+        self.image: MetadataImage = EMPTY
+        self.leader: Address | None = None
+        self.failure: KwireError | None = None
+
+    @property
+    def leader_id(self) -> int:
+        """Who leads, -1 while that is not known."""
+        return self.observer.leader_id if self.leader is not None else -1
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.get_running_loop().create_task(self._run())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def changed(self) -> None:
+        """Wait for another image, another leader, or a failure."""
+        await self._news.wait()
+
+    async def until(self, condition: Callable[[MetadataImage], bool]) -> MetadataImage:
+        """Wait for an image that is so; the caller's deadline counts. Raises the `failure`."""
+        while not (self.image is not EMPTY and condition(self.image)):
+            if self.failure is not None:
+                raise self.failure
+            await self.changed()
+        return self.image
+
+    async def ready(self) -> MetadataImage:
+        """Wait for the first image. Raises the `failure`."""
+        return await self.until(lambda image: True)
+
+    async def _run(self) -> None:
+        """Follow whoever leads; look for another one when that ends, for ever."""
+        while True:
+            for address in self._candidates():
+                await self._visit(address)
+            await asyncio.sleep(PAUSE)
+
+    def _candidates(self) -> Iterator[Address]:
+        """The controllers of the configuration, and before each the leader that was named."""
+        for address in self._controllers:
+            if (named := self._named()) is not None:
+                yield named
+            yield address
+
+    def _named(self) -> Address | None:
+        endpoint, self.observer.leader_endpoint = self.observer.leader_endpoint, None
+        return None if endpoint is None else Address(endpoint.host, endpoint.port)
+
+    async def _visit(self, address: Address) -> None:
+        """Follow one controller as long as it leads."""
+        try:
+            async with await self._open(address) as connection:
+                await self._follow(connection, address)
+        except (ConnectionFailed, TimeoutError) as error:
+            logger.debug("the observer leaves %s: %s", address, error)
+        except WireError as error:
+            logger.warning("the metadata log of %s is read anew: %s", address, error)
+            self.observer.restart()
+        except KwireError as error:
+            if not (isinstance(error, BrokerError) and error.retriable):
+                self.failure = error
+            logger.debug("%s refuses the observer: %s", address, error)
+        if self.leader is not None or self.failure is not None:
+            self.leader = None
+            self._tell()
+
+    async def _follow(self, connection: Connection, address: Address) -> None:
+        while True:
+            response = await connection.send(self.observer.request(), timeout=PATIENCE)
+            if self.observer.receive(response) is Next.FIND_LEADER:
+                return
+            if self.observer.is_current:
+                self._show(address)
+
+    def _show(self, leader: Address) -> None:
+        image = self.observer.image
+        if self.leader != leader or self.image is not image:
+            self.leader, self.image, self.failure = leader, image, None
+            self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()

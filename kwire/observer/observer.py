@@ -1,0 +1,246 @@
+"""An observer of the metadata quorum without IO: requests out, answers in, an image kept (KIP-595).
+
+It fetches under replica id -1, which a leader answers and does not count. What is beyond the high
+watermark waits, and goes where the leader's log diverges; a log that begins later than asked for is
+entered by its snapshot (KIP-630).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from kwire.apis.a01_fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    NodeEndpoint,
+    PartitionData,
+)
+from kwire.apis.a59_fetch_snapshot import (
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
+    ResponsePartitionSnapshot,
+)
+from kwire.batches import RecordBatch, read_batches
+from kwire.control_records import read_control_record
+from kwire.data.k_raft_version_record import KRaftVersionRecord
+from kwire.data.voters_record import VotersRecord
+from kwire.declaration import Response
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, WireError
+from kwire.image import EMPTY, MetadataImage, apply_all
+from kwire.logdir.leader_epochs import METADATA_TOPIC_ID
+from kwire.logdir.names import OffsetAndEpoch
+from kwire.logdir.snapshots import SnapshotContent
+from kwire.metadata_records import read_metadata_record
+from kwire.observer.download import Download
+from kwire.observer.tail import Tail
+
+METADATA_TOPIC = "__cluster_metadata"
+MAX_WAIT_MS = 500
+MAX_BYTES = 8 << 20
+
+_NOWHERE = OffsetAndEpoch(offset=0, epoch=0)
+_ELSEWHERE = {
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+    ErrorCode.BROKER_NOT_AVAILABLE,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.UNKNOWN_TOPIC_ID,
+}
+
+
+class Next(Enum):
+    """What to do after an answer: ask the same node again, or find the one that leads."""
+
+    ASK = "ask"
+    FIND_LEADER = "find leader"
+
+
+class LeaderEndpoint(NamedTuple):
+    """Where a node says that the leader is reached."""
+
+    node_id: int
+    host: str
+    port: int
+
+
+class Observer:
+    """Keeps the image at `offset`: everything below is committed and applied.
+
+    cluster_id: told to the nodes, which refuse another; None tells nothing. epoch, leader_id: the
+    latest heard of, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
+    quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one.
+    """
+
+    def __init__(self, cluster_id: str | None = None) -> None:
+        self._cluster_id = cluster_id
+        self._image = EMPTY
+        self._tail = Tail(_NOWHERE)
+        self._download: Download | None = None
+        self.epoch = 0
+        self.leader_id = -1
+        self.leader_endpoint: LeaderEndpoint | None = None
+        self.high_watermark = -1
+        self.kraft_version = 0
+        self.voters: VotersRecord | None = None
+
+    @property
+    def image(self) -> MetadataImage:
+        """What is committed, without the records of an open transaction."""
+        return self._image.published
+
+    @property
+    def offset(self) -> int:
+        """Where the image is in the log."""
+        return self._tail.start.offset
+
+    @property
+    def is_current(self) -> bool:
+        """Whether all that was known to be committed is in the image."""
+        return 0 <= self.high_watermark <= self.offset and self._download is None
+
+    def request(self) -> FetchRequest | FetchSnapshotRequest:
+        """What to ask the leader now."""
+        if self._download is not None:
+            return self._download.request(METADATA_TOPIC, self.epoch, self._cluster_id)
+        end = self._tail.end
+        partition = FetchPartition(
+            partition=0,
+            current_leader_epoch=self.epoch,
+            fetch_offset=end.offset,
+            last_fetched_epoch=end.epoch,
+            partition_max_bytes=MAX_BYTES,
+        )
+        topic = FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
+        return FetchRequest(
+            cluster_id=self._cluster_id,
+            max_wait_ms=MAX_WAIT_MS if self.is_current else 0,
+            min_bytes=1,
+            max_bytes=MAX_BYTES,
+            topics=[topic],
+        )
+
+    def receive(self, response: Response) -> Next:
+        """Take the answer to the last request.
+
+        Raises BrokerError where the node refuses for good, WireError where the log, or what the
+        node says of it, makes no sense: `restart` begins anew then.
+        """
+        if isinstance(response, FetchSnapshotResponse):
+            return self._receive_snapshot(response)
+        assert isinstance(response, FetchResponse), "nothing else is asked"
+        _check(response.error_code)
+        partition = _only(response)
+        leader = partition.current_leader
+        if leader is not None:
+            self._heard(leader.leader_id, leader.leader_epoch)
+            self._endpoint(response.node_endpoints)
+        if partition.error_code:
+            return self._refused(partition.error_code)
+        return self._receive_log(partition)
+
+    def restart(self) -> None:
+        """Forget the log, and begin at its start."""
+        self._image = EMPTY
+        self._download = None
+        self._tail = Tail(_NOWHERE)
+        self.high_watermark = -1
+
+    def _heard(self, leader_id: int, epoch: int) -> None:
+        if epoch >= self.epoch:
+            self.epoch, self.leader_id = epoch, leader_id
+
+    def _endpoint(self, endpoints: list[NodeEndpoint]) -> None:
+        for one in endpoints:
+            if one.node_id == self.leader_id:
+                self.leader_endpoint = LeaderEndpoint(one.node_id, one.host, one.port)
+
+    def _refused(self, code: int) -> Next:
+        if code == ErrorCode.FENCED_LEADER_EPOCH:
+            return Next.ASK
+        if code in _ELSEWHERE:
+            return Next.FIND_LEADER
+        if code == ErrorCode.SNAPSHOT_NOT_FOUND:
+            self._download = None
+            return Next.ASK
+        raise BrokerError(code, "the metadata log cannot be fetched")
+
+    def _receive_log(self, partition: PartitionData) -> Next:
+        diverging, snapshot = partition.diverging_epoch, partition.snapshot_id
+        if diverging is not None and diverging.end_offset >= 0:
+            self._diverged(OffsetAndEpoch(offset=diverging.end_offset, epoch=diverging.epoch))
+            return Next.ASK
+        if snapshot is not None and snapshot.end_offset >= 0:
+            self._download = Download(
+                OffsetAndEpoch(offset=snapshot.end_offset, epoch=snapshot.epoch)
+            )
+            return Next.ASK
+        for batch in read_batches(partition.records or b""):
+            if not isinstance(batch, RecordBatch):
+                raise WireError("the metadata log has a batch of an old format")
+            self._tail.append(batch)
+        self.high_watermark = max(self.high_watermark, partition.high_watermark)
+        for batch in self._tail.take(self.high_watermark):
+            self._apply(batch)
+        return Next.ASK
+
+    def _diverged(self, end: OffsetAndEpoch) -> None:
+        before = self._tail.end
+        self._tail.truncate(end)
+        if self._tail.end == before:
+            raise WireError(f"the leader's log diverges at {end}, below what was committed")
+
+    def _apply(self, batch: RecordBatch) -> None:
+        if not batch.is_control:
+            values = (record.value or b"" for record in batch.records())
+            self._image = apply_all(self._image, map(read_metadata_record, values))
+            return
+        for record in batch.records():
+            message = read_control_record(record).message
+            if isinstance(message, KRaftVersionRecord):
+                self.kraft_version = message.k_raft_version
+            elif isinstance(message, VotersRecord):
+                self.voters = message
+
+    def _receive_snapshot(self, response: FetchSnapshotResponse) -> Next:
+        _check(response.error_code)
+        piece = _only_piece(response)
+        if piece.current_leader is not None:
+            self._heard(piece.current_leader.leader_id, piece.current_leader.leader_epoch)
+        if piece.error_code:
+            return self._refused(piece.error_code)
+        assert self._download is not None, "only then it is asked for"
+        whole = self._download.take(piece)
+        if whole is not None:
+            self._load(whole, self._download.id)
+        return Next.ASK
+
+    def _load(self, snapshot: SnapshotContent, id: OffsetAndEpoch) -> None:
+        self._download = None
+        self._image = apply_all(EMPTY, snapshot.records)
+        self._tail = Tail(id)
+        self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters
+        self.high_watermark = max(self.high_watermark, id.offset)
+
+
+def _check(code: int) -> None:
+    if code:
+        raise BrokerError(code, "the metadata log cannot be fetched")
+
+
+def _only(response: FetchResponse) -> PartitionData:
+    for topic in response.responses:
+        if topic.topic == METADATA_TOPIC or topic.topic_id == METADATA_TOPIC_ID:
+            for partition in topic.partitions:
+                return partition
+    raise WireError(f"the answer to a Fetch of {METADATA_TOPIC} lacks it")
+
+
+def _only_piece(response: FetchSnapshotResponse) -> ResponsePartitionSnapshot:
+    for topic in response.topics:
+        for partition in topic.partitions:
+            return partition
+    raise WireError(f"the answer to a FetchSnapshot of {METADATA_TOPIC} lacks it")
