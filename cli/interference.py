@@ -12,9 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from cli.failure import WrongUsage
+from cli.feeding import Feeding
+from cli.flow_options import expression
 from cli.screen import screen
 from kwire.errors import InvalidValue
 from proxy import Action, Close, Drop, Filter, Filters, Flow
@@ -22,9 +24,11 @@ from proxy.addresses import AddressBook
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
 from proxy.filters.rule import rule_filters
 from proxy.filters.stop import Stop
-from proxy.language import Expression
 from proxy.rules import read_rules
 from proxy.script import load
+
+if TYPE_CHECKING:
+    from proxy.feed.sender import Feed
 
 LOOK = 0.3
 """Seconds between looks at the files."""
@@ -35,7 +39,8 @@ _WORDS: dict[str, Action | None] = {"": None, "drop": Drop(), "close": Close()}
 class Interference:
     """The filters, and a task that keeps them as the files say while the context lasts.
 
-    book: the addresses that are written over the nodes'.
+    hold: an expression, what lines on stdin decide about. book: the addresses that are written over
+    the nodes'. feed: to its viewers, who hold requests as well. Raises WrongUsage, Failure.
     """
 
     def __init__(
@@ -43,12 +48,15 @@ class Interference:
         *,
         scripts: Sequence[Path] = (),
         rules: Path | None = None,
-        hold: Expression | None = None,
+        hold: str | None = None,
         book: AddressBook | None = None,
+        feeding: Feeding | None = None,
     ) -> None:
         self._scripts = tuple(scripts)
         self._rules = rules
-        self._stop = None if hold is None else Stop(hold, _held)
+        self._asks = hold is not None
+        wanted = self._asks or feeding is not None
+        self._stop = Stop(expression(hold), self._held) if wanted else None
         self._files = (*self._scripts, *([] if rules is None else [rules]))
         self._seen = self._stamps()
         self._tasks: list[asyncio.Task[None]] = []
@@ -59,11 +67,14 @@ class Interference:
             self._load()
         except InvalidValue as error:
             raise WrongUsage(f"{error}") from error
+        self.feed: Feed | None = None
+        if feeding is not None and self._stop is not None:
+            self.feed = feeding.feed(self._stop, self.filters, hold)
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         self._tasks.append(loop.create_task(self._follow()))
-        if self._stop is not None:
+        if self._stop is not None and self._asks:
             lines: asyncio.Queue[str] = asyncio.Queue()
             threading.Thread(target=_read, args=(loop, lines), daemon=True).start()
             self._tasks.append(loop.create_task(self._obey(self._stop, lines)))
@@ -107,6 +118,12 @@ class Interference:
             elif not stop.release(_WORDS[word]):
                 _say("nothing is held", "dim")
 
+    def _held(self, flow: Flow) -> None:
+        if self.feed is not None:
+            self.feed.hold(flow)
+        if self._asks:
+            _tell(flow)
+
     def _load(self) -> None:
         filters: list[Filter] = [] if self._stop is None else [self._stop]
         drop_on_error = False
@@ -144,7 +161,7 @@ def _read(loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str]) -> None:
             loop.call_soon_threadsafe(lines.put_nowait, line)
 
 
-def _held(flow: Flow) -> None:
+def _tell(flow: Flow) -> None:
     who = flow.connection.label
     _say(
         f"held: {flow.api} v{flow.version} of {who}; Enter lets it go, or drop, close, all", "cyan"

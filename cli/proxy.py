@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failure import WrongUsage
+from cli.feeding import FeedAt, Feeding, FeedToken, feeding
 from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, display, expression
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def proxy(
     hold: Hold = None,
     rewrite_endpoints: Rewrite = False,
     advertised_host: AdvertisedHost = None,
+    feed: FeedAt = None,
+    feed_token: FeedToken = None,
 ) -> None:
     """Pass traffic through and show each request with its response, untouched unless told to.
 
@@ -110,11 +113,12 @@ def proxy(
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --view "~api Fetch & ~lat >100ms"
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
     kwire proxy --listen 1@127.0.0.1:19092=broker-1:9092 --rewrite-endpoints
+    kwire proxy --listen 127.0.0.1:19093=localhost:9093 --feed 127.0.0.1:9900
     kwire proxy -r traffic.avro --view "~err *" --from +10s
     """
     how = display(api, no_api, view, verbose=verbose, as_json=as_json)
     if read:
-        if listen or script or rules or hold:
+        if listen or script or rules or hold or feed:
             raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
         from cli.capture_reading import Reading
 
@@ -131,17 +135,22 @@ def proxy(
 
     recording = Recording(write, expression(record), show_secrets=show_secrets) if write else None
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
-    run(listeners, how, recording, _interference(script or [], rules, hold, book))
+    viewers = feeding(feed, feed_token)
+    run(listeners, how, recording, _interference(script or [], rules, hold, book, viewers))
 
 
 def _interference(
-    scripts: list[Path], rules: Path | None, hold: str | None, book: AddressBook | None
+    scripts: list[Path],
+    rules: Path | None,
+    hold: str | None,
+    book: AddressBook | None,
+    feeding: Feeding | None,
 ) -> Interference | None:
-    if not scripts and rules is None and hold is None and book is None:
+    if not scripts and rules is None and hold is None and book is None and feeding is None:
         return None
     from cli.interference import Interference
 
-    return Interference(scripts=scripts, rules=rules, hold=expression(hold), book=book)
+    return Interference(scripts=scripts, rules=rules, hold=hold, book=book, feeding=feeding)
 
 
 def _book(first: Listener, advertised_host: str | None) -> AddressBook:

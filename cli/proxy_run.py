@@ -146,10 +146,18 @@ async def _run(
 
     with Printer(gone) as printer:
         tap = Tap(view)
+        feed = None if interference is None else interference.feed
+        taken: list[Sink] = [*sinks, tap, *([] if feed is None else [feed])]
         try:
             filters = None if interference is None else interference.filters
-            async with tap, Proxy(listeners, sinks=[*sinks, tap], filters=filters) as proxy:
+            async with (
+                tap,
+                feed or nullcontext(),
+                Proxy(listeners, sinks=taken, filters=filters) as proxy,
+            ):
                 _announce(proxy)
+                if feed is not None:
+                    _say(f"watch it: kwire watch {feed.address}")
                 book = None if interference is None else interference.book
                 new = nullcontext() if book is None else NewListeners(proxy, book)
                 async with new, interference or nullcontext():
@@ -166,6 +174,10 @@ def _warn(reason: str) -> None:
 def _write(data: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(data) + "\n")
     sys.stdout.flush()
+
+
+def _say(text: str) -> None:
+    screen(stderr=True).print(text, style="dim")
 
 
 def _announce(proxy: Proxy) -> None:

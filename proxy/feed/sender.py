@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from itertools import count
 from types import TracebackType
 from typing import Self
@@ -46,6 +45,7 @@ from proxy.feed.fitting import fitted, records_of
 from proxy.feed.kept import Kept
 from proxy.feed.viewers import LEASE, At, Viewer, Viewers
 from proxy.flow import Event, Flow
+from proxy.loopback import is_loopback
 from proxy.server import CannotListen
 from proxy.tap import LONG
 
@@ -87,7 +87,7 @@ class Feed:
     def __init__(
         self, listen: Address, *, token: bytes = b"", controls: Controls | None = None
     ) -> None:
-        if not token and not _is_loopback(listen.host):
+        if not token and not is_loopback(listen.host):
             raise InvalidValue(f"a feed at {listen} needs a token: other machines reach it there")
         self._listen = listen
         self._token = token
@@ -299,10 +299,3 @@ class Feed:
             if flow is not None:
                 self._put(_Job(command.flow, time.monotonic(), flow, held=True))
         return done
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

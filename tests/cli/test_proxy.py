@@ -267,3 +267,24 @@ def test_a_port_that_is_taken_is_named(kwire: Command) -> None:
         run = kwire("proxy", "--listen", f"{address}=127.0.0.1:1")
     assert run.code == 1
     assert run.error.lower() == f"cannot listen at {address}: address already in use"
+
+
+def test_a_feed_is_told_and_guarded(kwire: Command, node: str, tmp_path: Path) -> None:
+    with proxy("--listen", f"127.0.0.1:0={node}", "--feed", "127.0.0.1:0") as (run, address):
+        assert run.stderr
+        assert re.match(r"watch it: kwire watch 127\.0\.0\.1:\d+\n", run.stderr.readline())
+        talk(address)
+        lines, _ = ended(run)
+    assert [line for line in lines if "ApiVersions v4" in line]
+    empty = tmp_path / "token"
+    empty.touch()
+    for wrong, said in (
+        (["--feed", "9900"], "'9900' is no address"),
+        (["--feed", "0.0.0.0:9900"], "give --feed-token as well"),
+        (["--feed-token", "x"], "give --feed as well"),
+        (["--feed", "127.0.0.1:0", "--feed-token", "none"], "cannot read none"),
+        (["--feed", "127.0.0.1:0", "--feed-token", str(empty)], "is empty"),
+    ):
+        refused = kwire("proxy", "--listen", "a:1=b:1", *wrong)
+        assert refused.code == 2
+        assert said in refused.error
