@@ -24,7 +24,7 @@ from pipeline.schemas import FRAMES, INT
 _PASSED = (
     *("capture", "connection", "event", "kind", "at", "monotonic_ns", "node_id", "peer_id"),
     *("client", "upstream", "client_id", "api_key", "api_version", "correlation_id"),
-    *("redaction", "ending", "problems", "notes", "notice", "text", "file"),
+    *("redaction", "ending", "problems", "notes", "deeds", "notice", "text", "file"),
 )
 """Columns of a captured record that are columns of `frames`."""
 

@@ -111,6 +111,7 @@ FRAMES = _table(
     column("ending", TEXT, "of a request: `ANSWERED`, `NO_RESPONSE`, `LOST`, `PENDING`"),
     column("problems", TEXTS, "of a request: what the proxy could not do with it"),
     column("notes", TEXTS, "of a request: what filters did to it"),
+    column("deeds", TEXTS, "the same by kind: `CHANGED`, `DROPPED`, …"),
     column("notice", TEXT, "of a notice: `OPENED`, `CLOSED`, `REFUSED`, …"),
     column("text", TEXT, "the sentence of a notice"),
     column("file", TEXT, "the capture it was read from"),
@@ -135,6 +136,7 @@ CALLS = _table(
     column("response_status", TEXT, "`status` of its frame; null where it is not there"),
     column("problems", TEXTS, "what the proxy could not do with it"),
     column("notes", TEXTS, "what filters did to it"),
+    column("deeds", TEXTS, "the same by kind: `CHANGED`, `DROPPED`, …"),
 )
 """A row for every request with its response; either may be missing."""
 
@@ -150,7 +152,10 @@ MESSAGES = _table(
 """A row for every frame that decodes; fields have the names of the declarations."""
 
 RECORDS = _table(
-    column("log", TEXT, "the folder of the log, or the file of a snapshot"),
+    column("log", TEXT, "the folder of the log, as it was given"),
+    column(
+        "snapshot", TEXT, "`OFFSET-EPOCH` of the snapshot it stands in; null: in the log itself"
+    ),
     column("file", TEXT, "the segment or snapshot it was read from"),
     column("position", LONG, "of its batch in the file, in bytes"),
     column("offset", LONG, "in the log, or in the snapshot"),
@@ -172,7 +177,7 @@ RECORDS = _table(
 
 QUORUM = _table(
     column("at", TIME, "when"),
-    column("source", TEXT, "`LOG` or `CAPTURE`"),
+    column("source", TEXT, "`LOG`, `SNAPSHOT` or `CAPTURE`"),
     column("what", TEXT, "see below the table"),
     column("epoch", INT, "of the quorum"),
     column("leader_id", INT, "as the source says; -1 where it knows none"),

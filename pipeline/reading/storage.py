@@ -1,0 +1,119 @@
+"""Finds files and opens them through fsspec: local paths, and URLs such as s3://bucket/captures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, cast
+
+import fsspec
+
+from kwire.errors import LocalError
+from kwire.logdir.names import (
+    BOOTSTRAP_CHECKPOINT,
+    METADATA_FOLDER,
+    segment_offset,
+    snapshot_id,
+)
+
+
+class Kind(Enum):
+    """What a file is, by its name."""
+
+    CAPTURE = "capture"
+    PACKETS = "packets"
+    SEGMENT = "segment"
+    SNAPSHOT = "snapshot"
+
+
+CAPTURED = frozenset({Kind.CAPTURE, Kind.PACKETS})
+LOGGED = frozenset({Kind.SEGMENT, Kind.SNAPSHOT})
+
+_SUFFIXES = {
+    ".avro": Kind.CAPTURE,
+    ".pcap": Kind.PACKETS,
+    ".pcapng": Kind.PACKETS,
+    ".cap": Kind.PACKETS,
+}
+
+
+class NothingToRead(LocalError):
+    """A path is not there, or there is nothing in it that the pipeline reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to read. size: in bytes, when it was found."""
+
+    kind: Kind
+    path: str
+    size: int
+
+    @property
+    def folder(self) -> str:
+        """Where it lies."""
+        return self.path.rpartition("/")[0] or "."
+
+    @property
+    def name(self) -> str:
+        """Without the folder."""
+        return self.path.rpartition("/")[2]
+
+
+def find(paths: Iterable[str], kinds: frozenset[Kind]) -> list[File]:
+    """The files of these kinds that paths stand for, sorted; other kinds are passed over.
+
+    A folder stands for the captures and packets in it, and for the metadata log that it is or has
+    (`__cluster_metadata-0`). Hidden files are still being written. Raises NothingToRead.
+    """
+    found: dict[str, File] = {}
+    for path in paths:
+        here = list(_files(path))
+        if not here:
+            raise NothingToRead(
+                f"{path} has nothing to read: give captures (.avro), packets (.pcap, .pcapng), or"
+                f" the folder of a metadata log ({METADATA_FOLDER})."
+            )
+        found |= {one.path: one for one in here}
+    return sorted((one for one in found.values() if one.kind in kinds), key=lambda one: one.path)
+
+
+def open_file(path: str) -> BinaryIO:
+    """A file to read, with seek and tell."""
+    return cast(BinaryIO, fsspec.open(path, "rb").open())
+
+
+def _files(path: str) -> Iterator[File]:
+    filesystem, inside = fsspec.core.url_to_fs(path)
+    if not filesystem.exists(inside):
+        raise NothingToRead(f"{path} is not there.")
+    if filesystem.isfile(inside):
+        kind = _kind(inside)
+        if kind is not None:
+            yield File(kind, path, filesystem.size(inside))
+        return
+    for entry in sorted(filesystem.ls(inside, detail=True), key=lambda one: str(one["name"])):
+        yield from _inside(path, entry)
+
+
+def _inside(folder: str, entry: dict[str, Any]) -> Iterator[File]:
+    name = PurePosixPath(entry["name"]).name
+    path = f"{folder.rstrip('/')}/{name}"
+    if entry["type"] == "directory":
+        if name == METADATA_FOLDER:
+            yield from _files(path)
+    elif (kind := _kind(name)) is not None:
+        yield File(kind, path, entry["size"])
+
+
+def _kind(path: str) -> Kind | None:
+    name = PurePosixPath(path).name
+    if name.startswith("."):
+        return None
+    if segment_offset(name) is not None:
+        return Kind.SEGMENT
+    if snapshot_id(name) is not None or name == BOOTSTRAP_CHECKPOINT:
+        return Kind.SNAPSHOT
+    return _SUFFIXES.get(PurePosixPath(name).suffix.lower())

@@ -1,0 +1,313 @@
+"""A night in the life of a real quorum, recorded: what the tests of the pipeline read.
+
+Kafka 4.3.1: controllers 3000 to 3002, brokers 1 and 2, a proxy with its recorder in front of each.
+1. Topics are created, messages produced and consumed.
+2. The leader of the quorum is killed; another one leads; it comes back.
+3. Controller 3003 joins, becomes a voter, and is removed again.
+4. Broker 2 restarts, so that it leaves in-sync sets and comes back.
+5. As many small requests as it takes to have FRAMES frames.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer
+
+from admin import AdminClient, QuorumInfo, RaftVoterEndpoint
+from kwire.apis import a00_produce as produce
+from kwire.apis import a01_fetch as fetch
+from kwire.apis.a03_metadata import MetadataRequest, MetadataRequestTopic
+from kwire.apis.a18_api_versions import ApiVersionsRequest
+from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest
+from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kwire.batches import Record, build_batch
+from kwire.capture import CaptureFiles
+from kwire.connection import Connection
+from kwire.declaration import Request
+from kwire.errors import BrokerError, KwireError
+from kwire.logdir.names import METADATA_FOLDER
+from proxy import Address, Event, Flow, Listener, Proxy
+from proxy.recorder import Recorder
+from real_kafka import Address as RealAddress
+from real_kafka import Cluster, Launcher, Layout, RunningNode, free_port
+
+FRAMES = 100_000
+BATCH = 500
+MESSAGES = 200
+VOTERS = (3000, 3001, 3002)
+JOINED = 3003
+TOPICS = ("orders", "payments")
+PATIENCE = 120.0
+"""Seconds for a condition to come true, on a busy machine."""
+
+QUICK = {
+    "controller.quorum.election.timeout.ms": "1000",
+    "controller.quorum.fetch.timeout.ms": "2000",
+    "default.replication.factor": "2",
+    "num.partitions": "3",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What was done to the cluster, to which node; began, ended: Unix seconds."""
+
+    what: str
+    node_id: int
+    began: float
+    ended: float
+
+
+@dataclass(slots=True)
+class History:
+    """captures: a folder of captures. logs: a copy of the metadata log's folder, by node id.
+
+    leaders: node ids in the order in which they were seen to lead. directory_ids: by node id.
+    dumped: DumpLogSegments of the log of node 3000, segments and snapshots, by file name.
+    """
+
+    captures: Path
+    logs: dict[int, Path] = field(default_factory=dict)
+    deeds: list[Deed] = field(default_factory=list)
+    leaders: list[int] = field(default_factory=list)
+    directory_ids: dict[int, str] = field(default_factory=dict)
+    dumped: dict[str, list[str]] = field(default_factory=dict)
+    frames: int = 0
+
+    def did(self, what: str) -> Deed:
+        """The only deed of this kind."""
+        (found,) = (deed for deed in self.deeds if deed.what == what)
+        return found
+
+
+def make_history(kafka: Launcher, folder: Path) -> History:
+    """Let it happen; a minute, most of it the starts of Java processes."""
+    history = History(captures=folder / "captures")
+    history.captures.mkdir()
+    ports = {broker: free_port() for broker in (1, 2)}
+    advertised = {
+        broker: {"advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}"}
+        for broker, port in ports.items()
+    }
+    layout = Layout(
+        controllers=VOTERS, brokers=(1, 2), properties=QUICK, node_properties=advertised
+    )
+    cluster = Cluster(kafka, layout)
+    try:
+        asyncio.run(_Scenario(cluster, history, ports).play())
+        for node_id, node in cluster.controllers.items():
+            node.stop()
+            history.logs[node_id] = folder / f"node-{node_id}" / METADATA_FOLDER
+            shutil.copytree(Path(node.folder, "data", METADATA_FOLDER), history.logs[node_id])
+        _dump(cluster, history)
+    finally:
+        cluster.close()
+    return history
+
+
+class _Scenario:
+    def __init__(self, cluster: Cluster, history: History, ports: dict[int, int]) -> None:
+        self.cluster = cluster
+        self.history = history
+        self.ports = ports
+
+    async def play(self) -> None:
+        files = CaptureFiles.numbered(self.history.captures, "night", now=0.0, size=8 << 20)
+        async with AsyncExitStack() as stack:
+            recorder = stack.enter_context(Recorder(files, limit=1 << 30))
+            self.proxy = await stack.enter_async_context(Proxy(sinks=[recorder, self.count]))
+            await self.listen()
+            await asyncio.to_thread(self.cluster.start)
+            self.admin = await stack.enter_async_context(
+                AdminClient(bootstrap_controllers=self.cluster.bootstrap_controllers)
+            )
+            self.history.leaders.append((await self.admin.describe_metadata_quorum()).leader_id)
+            await self.create_topics()
+            await asyncio.to_thread(_produce_and_consume, f"127.0.0.1:{self.ports[1]}")
+            await self.kill_the_leader()
+            await self.change_voters()
+            await self.restart_broker(2)
+            await self.fill_up()
+            for broker in self.cluster.brokers.values():
+                await asyncio.to_thread(broker.stop)
+
+    def count(self, event: Event) -> None:
+        if isinstance(event, Flow):
+            self.history.frames += 1 + (event.answered is not None)
+
+    async def listen(self) -> None:
+        for node in self.cluster.controllers.values():
+            await self.stand_before(node)
+        for node_id, node in self.cluster.brokers.items():
+            address = node.broker_address
+            upstream = Address(address.host, address.port)
+            here = Address("127.0.0.1", self.ports[node_id])
+            await self.proxy.listen(Listener(node_id=node_id, upstream=upstream, listen=here))
+
+    async def stand_before(self, node: RunningNode) -> RealAddress:
+        address = node.controller_address
+        listener = Listener(node_id=node.node_id, upstream=Address(address.host, address.port))
+        found = await self.proxy.listen(listener)
+        here = RealAddress(found.host, found.port)
+        node.advertise(here)
+        return here
+
+    async def deed(self, what: str, node_id: int, doing: Awaitable[object]) -> None:
+        began = time.time()
+        await doing
+        self.history.deeds.append(Deed(what, node_id, began, time.time()))
+
+    async def create_topics(self) -> None:
+        topics = [
+            CreatableTopic(name=name, num_partitions=3, replication_factor=2) for name in TOPICS
+        ]
+        async with await self.connect(1) as connection:
+            await connection.send(CreateTopicsRequest(topics=topics, timeout_ms=60_000))
+
+    async def kill_the_leader(self) -> None:
+        leader = self.history.leaders[0]
+        node = self.cluster.nodes[leader]
+        await self.deed("killed", leader, asyncio.to_thread(node.kill))
+        quorum = await self.until(lambda quorum: quorum.leader_id not in (-1, leader))
+        self.history.leaders.append(quorum.leader_id)
+        await self.deed("returned", leader, asyncio.to_thread(node.start))
+
+    async def change_voters(self) -> None:
+        node = self.cluster.add_node(JOINED)
+        here = await self.stand_before(node)
+        await asyncio.to_thread(node.start)
+        await self.until(lambda quorum: JOINED in {one.replica_id for one in quorum.observers})
+        directory = node.directory_id
+        endpoint = RaftVoterEndpoint(name="CONTROLLER", host=here.host, port=here.port)
+        await self.deed(
+            "added",
+            JOINED,
+            _accepted(lambda: self.admin.add_raft_voter(JOINED, directory, [endpoint])),
+        )
+        await self.until(lambda quorum: JOINED in {one.replica_id for one in quorum.voters})
+        await self.deed(
+            "removed",
+            JOINED,
+            _accepted(lambda: self.admin.remove_raft_voter(JOINED, directory)),
+        )
+        self.history.directory_ids = {
+            node_id: node.directory_id for node_id, node in self.cluster.controllers.items()
+        }
+
+    async def restart_broker(self, node_id: int) -> None:
+        node = self.cluster.nodes[node_id]
+        await self.deed("restarted", node_id, asyncio.to_thread(node.restart))
+
+    async def until(self, holds: Callable[[QuorumInfo], bool]) -> QuorumInfo:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                try:
+                    quorum = await self.admin.describe_metadata_quorum(timeout=PATIENCE)
+                    if holds(quorum):
+                        return quorum
+                except KwireError:
+                    pass
+                await asyncio.sleep(0.1)
+
+    async def fill_up(self) -> None:
+        """Small requests of several kinds to broker 1 and the leader, pipelined."""
+        leader = (await self.until(lambda quorum: quorum.leader_id >= 0)).leader_id
+        async with AsyncExitStack() as stack:
+            broker = await stack.enter_async_context(await self.connect(1))
+            controller = await stack.enter_async_context(await self.connect(leader))
+            while self.history.frames < FRAMES:
+                await asyncio.gather(
+                    *(broker.send(*one) for one in _to_broker() for _ in range(BATCH)),
+                    *(controller.send(*one) for one in _to_controller() for _ in range(BATCH)),
+                )
+
+    async def connect(self, node_id: int) -> Connection:
+        """To a node, through the proxy; retried, since a node may be starting."""
+        addresses = self.proxy.addresses.items()
+        (here,) = (address for one, address in addresses if one.node_id == node_id)
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                try:
+                    return await Connection.open(
+                        here.host, here.port, client_id=f"filler-{node_id}", request_timeout=60
+                    )
+                except KwireError:
+                    await asyncio.sleep(0.2)
+
+
+def _to_broker() -> list[tuple[Request, int]]:
+    data = build_batch([Record(value=b"an order of two lines", timestamp=1_800_000_000_000)])
+    partition = produce.PartitionProduceData(index=0, records=data)
+    topic = produce.TopicProduceData(name="orders", partition_data=[partition])
+    wanted = fetch.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=200)
+    return [
+        (produce.ProduceRequest(acks=1, timeout_ms=30_000, topic_data=[topic]), 9),
+        (MetadataRequest(topics=[MetadataRequestTopic(name="orders")]), 12),
+        (
+            fetch.FetchRequest(
+                max_bytes=1000,
+                session_epoch=-1,
+                topics=[fetch.FetchTopic(topic="orders", partitions=[wanted])],
+            ),
+            12,
+        ),
+    ]
+
+
+def _to_controller() -> list[tuple[Request, int]]:
+    metadata = TopicData(
+        topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
+    )
+    return [(ApiVersionsRequest(), 4), (DescribeQuorumRequest(topics=[metadata]), 2)]
+
+
+def _produce_and_consume(bootstrap: str) -> None:
+    """What a group of one does: librdkafka's own requests, joining and committing included."""
+    producer = Producer({"bootstrap.servers": bootstrap, "client.id": "till"})
+    for number in range(MESSAGES):
+        producer.produce("payments", f"payment {number}")
+    assert producer.flush(PATIENCE) == 0
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "client.id": "ledger",
+            "group.id": "books",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    consumer.subscribe(["payments"])
+    count, until = 0, time.monotonic() + PATIENCE
+    while count < MESSAGES:
+        assert time.monotonic() < until, f"{count} of {MESSAGES} messages were consumed"
+        count += len(consumer.consume(MESSAGES, timeout=1.0))
+    consumer.commit(asynchronous=False)
+    consumer.close()
+
+
+async def _accepted(change: Callable[[], Awaitable[None]]) -> None:
+    """Make a change as soon as it is its turn: voters that started tell their endpoints first."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                return await change()
+            except BrokerError as error:
+                if error.name != "REQUEST_TIMED_OUT":
+                    raise
+                await asyncio.sleep(0.2)
+
+
+def _dump(cluster: Cluster, history: History) -> None:
+    folder = history.logs[VOTERS[0]]
+    for path in sorted(folder.iterdir()):
+        if path.suffix in (".log", ".checkpoint"):
+            flags = ["--cluster-metadata-decoder", "--files", str(path)]
+            told = cluster.tool("org.apache.kafka.tools.DumpLogSegments", *flags)
+            assert told.returncode == 0, told.stderr
+            history.dumped[path.name] = told.stdout.splitlines()
