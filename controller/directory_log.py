@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.logdir.meta_properties import read_meta_properties
 from kwire.logdir.quorum_state import QuorumState, read_quorum_state, write_quorum_state
 from kwire.logdir.server_properties import StorageProperties
-from kwire.logdir.snapshots import SnapshotContent, SnapshotFile, load_snapshot
+from kwire.logdir.snapshots import SnapshotContent, SnapshotFile, load_snapshot, write_snapshot
 from kwire.metadata_records import VersionedRecord
 
 logger = logging.getLogger(__name__)
@@ -134,12 +135,21 @@ class DirectoryLog:
         self._log.add_snapshot(_file_id(effect.id))
         self._log.truncate_to_latest_snapshot()
 
-    def store_snapshot(self, id: OffsetAndEpoch, data: bytes) -> None:
-        """Keep a snapshot of this node's own state; the log stays as it is."""
-        file = self._log.begin_snapshot(_file_id(id))
-        file.append(data)
-        file.freeze()
-        self._log.add_snapshot(_file_id(id))
+    def store_snapshot(self, id: OffsetAndEpoch, batches: Iterable[bytes]) -> None:
+        """Write a snapshot of this node's own state, flush it and read it again.
+
+        A thread of its own may do that: it touches no other file, and `add_snapshot` is still to
+        come.
+        """
+        try:
+            write_snapshot(self._folder, _file_id(id), batches)
+            load_snapshot(self._folder, _file_id(id))
+        except OSError as error:
+            raise StorageFailed(f"{self._folder}: snapshot {id}: {error}") from error
+
+    def add_snapshot(self, id: OffsetAndEpoch) -> None:
+        """Take in what `store_snapshot` wrote; the log stays as it is."""
+        self._log.add_snapshot(_file_id(id), is_checked=True)
 
     def clean(self, max_bytes: int) -> None:
         """Let the log begin at a snapshot while all of it takes more than that."""

@@ -73,7 +73,8 @@ class Metadata:
         self._snapshotter = Snapshotter(
             log,
             runtime.raft,
-            runtime.feed,
+            feed=runtime.feed,
+            fail=runtime.fail,
             after_bytes=config.snapshot_after_bytes,
             retention_bytes=config.retention_bytes,
         )
@@ -292,9 +293,10 @@ class Metadata:
         """A batch was refused."""
         self._outcomes[token] = ApiError(ErrorCode(error), message)
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """The node ends."""
         self.resigns(self._epoch or 0)
+        await self._snapshotter.stop()
 
     def _tell(self) -> None:
         """Wake those who wait."""

@@ -120,7 +120,7 @@ class ControllerNode:
             return
         self._running = False
         self.runtime.stop()
-        self.metadata.stop()
+        await self.metadata.stop()
         for listener in self._listeners:
             await listener.close()
         self._listeners.clear()

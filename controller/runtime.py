@@ -125,7 +125,7 @@ class Runtime:
                 while self._events:
                     self._step(self._events.popleft())
             except Exception as error:
-                self._fail(error)
+                self.fail(error)
             finally:
                 self._stepping = False
         self._set_timer()
@@ -179,8 +179,8 @@ class Runtime:
         if not self.failure.done():
             self.failure.cancel()
 
-    def _fail(self, error: Exception) -> None:
-        """Nothing may be acknowledged any more, whatever it was: half a step is worse than none."""
+    def fail(self, error: Exception) -> None:
+        """Acknowledge nothing any more, whatever it was: half a step is worse than none."""
         logger.error("the controller cannot go on: %s", error)
         if not self.failure.done():
             self.failure.set_exception(error)
@@ -246,7 +246,7 @@ class Runtime:
             try:
                 self._log.flush()
             except (KwireError, OSError) as error:
-                self._fail(error)
+                self.fail(error)
         for offset in offsets:
             self.feed(LogFlushed(offset=offset))
 

@@ -212,11 +212,18 @@ class MetadataLog:
         with self._storage():
             return SnapshotFile(self.folder, snapshot, self._fs)
 
-    def add_snapshot(self, snapshot: OffsetAndEpoch) -> None:
-        """Take a frozen snapshot in. FileError where it is broken, which no follower should get."""
-        load_snapshot(self.folder, snapshot, self._fs)
+    def add_snapshot(self, snapshot: OffsetAndEpoch, *, is_checked: bool = False) -> None:
+        """Take a frozen snapshot in; one from before the log's start goes again.
+
+        is_checked: `load_snapshot` has read it. Else FileError where it is broken, which no
+        follower should get.
+        """
+        if not is_checked:
+            load_snapshot(self.folder, snapshot, self._fs)
         if snapshot not in self._snapshots:
             self._snapshots = sorted([*self._snapshots, snapshot])
+        with self._storage():
+            self._forget_snapshots(before=self._start)
 
     def truncate_to_latest_snapshot(self) -> bool:
         """Where the latest snapshot is ahead of the log, let the log begin behind it, empty."""
@@ -353,8 +360,10 @@ class MetadataLog:
         total = self.size + sum(map(self.snapshot_size, self._snapshots))
         if max_bytes is not None and total > max_bytes:
             return True
+        if older_than is None:
+            return False
         oldest = load_snapshot(self.folder, self._snapshots[0], self._fs)
-        return older_than is not None and oldest.last_contained_log_timestamp < older_than
+        return oldest.last_contained_log_timestamp < older_than
 
     def _close_files(self) -> None:
         for segment in self._segments:

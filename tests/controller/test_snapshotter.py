@@ -1,0 +1,97 @@
+"""A snapshot is written beside the loop: requests are answered meanwhile, and no half one stays."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controller import snapshotter
+from controller.node import ControllerNode
+from controller.quorum import Quorum
+from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.connection import Connection
+from kwire.errors import StorageFailed
+from kwire.image import EMPTY, apply_all
+from kwire.logdir.snapshots import build_snapshot
+
+PATIENCE = 60
+EAGER = {
+    "metadata.log.max.record.bytes.between.snapshots": "600",
+    "metadata.max.idle.interval.ms": "20",
+}
+
+
+class Gate:
+    """Stands in for `build_snapshot`, in whatever thread runs it: waits after the first batch."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.entered, self.opened = threading.Event(), threading.Event()
+        self.failure: OSError | None = None
+        monkeypatch.setattr(snapshotter, "build_snapshot", self._build)
+
+    def _build(self, *records: Any, **rest: Any) -> Iterator[bytes]:
+        for batch in build_snapshot(*records, **rest):
+            yield batch
+            self.entered.set()
+            assert self.opened.wait(PATIENCE)
+            if self.failure:
+                raise self.failure
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    return Gate(monkeypatch)
+
+
+async def writing(quorum: Quorum, gate: Gate) -> ControllerNode:
+    leader = await quorum.wait_for_leader()
+    assert await asyncio.to_thread(gate.entered.wait, PATIENCE)
+    return leader
+
+
+async def test_requests_are_answered_and_records_committed_while_one_is_written(gate: Gate) -> None:
+    async with Quorum(1, properties=EAGER) as quorum:
+        leader = await writing(quorum, gate)
+        written = leader.log.snapshots()
+        async with await Connection.open(*quorum.addresses[3000]) as connection:
+            answer = await connection.send(DescribeClusterRequest(endpoint_type=2))
+        assert isinstance(answer, DescribeClusterResponse)
+        assert answer.controller_id == 3000
+        offset = leader.metadata.offset
+        async with asyncio.timeout(PATIENCE):
+            await leader.metadata.until(lambda: leader.metadata.offset > offset + 10)
+        assert leader.log.snapshots() == written
+        gate.opened.set()
+        async with asyncio.timeout(PATIENCE):
+            await leader.metadata.until(lambda: leader.log.snapshots() != written)
+        new = leader.log.snapshots()[-1]
+        image = apply_all(EMPTY, leader.log.load_snapshot(new).records)
+        assert image.features == leader.metadata.image.features
+
+
+async def test_a_disk_that_fails_under_a_snapshot_stops_the_node(gate: Gate) -> None:
+    async with Quorum(1, properties=EAGER) as quorum:
+        leader = await writing(quorum, gate)
+        gate.failure = OSError(28, "No space left on device")
+        gate.opened.set()
+        with pytest.raises(StorageFailed, match="No space left"):
+            async with asyncio.timeout(PATIENCE):
+                await leader.failed()
+        assert list(quorum.folder.glob("**/*.part")) == []
+
+
+async def test_a_node_that_ends_gives_up_the_snapshot_it_writes(gate: Gate) -> None:
+    async with Quorum(1, properties=EAGER) as quorum:
+        leader = await writing(quorum, gate)
+        written = leader.log.snapshots()
+        ending = asyncio.create_task(leader.kill())
+        await asyncio.sleep(0)
+        gate.opened.set()
+        async with asyncio.timeout(PATIENCE):
+            await ending
+        assert list(quorum.folder.glob("**/*.part")) == []
+        gate.opened.set()
+        again = await quorum.start_node(3000)
+        assert again.log.snapshots()[: len(written)] == written
