@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controller.handlers.errors import ApiError
+from controller.handlers.replicas import replication
 from controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.apis.a62_broker_registration import (
     BrokerRegistrationRequest,
@@ -27,7 +28,8 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
        broker's: INVALID_REGISTRATION.
     5. A finalised feature level outside what it supports: UNSUPPORTED_VERSION.
     6. The same incarnation keeps its epoch; else the epoch is the offset at which the batch of
-       this registration begins, and the broker is fenced.
+       this registration begins, and the broker is fenced. Where the one before it was not fenced
+       yet, it leaves every ISR first (KIP-841).
     """
     if request.cluster_id != context.config.cluster_id:
         text = f"This is cluster {context.config.cluster_id}, not {request.cluster_id}."
@@ -45,8 +47,9 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
     if known is not None and same:
         record.fenced = known.fenced
         record.in_controlled_shutdown = known.in_controlled_shutdown
+    left = [] if same else replication(context).without(request.broker_id)
     return ControllerResult(
-        records=(versioned(record, context.metadata_version.register_broker_record),),
+        records=(*left, versioned(record, context.metadata_version.register_broker_record)),
         response=BrokerRegistrationResponse(broker_epoch=epoch),
     )
 

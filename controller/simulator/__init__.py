@@ -3,9 +3,11 @@
     result = run("canElectInitialLeader", seed=17)
     result.violation, result.events, result.trace
 
-A *scenario* (`kafka_scenarios`, `storms`) drives a *cluster* of *machines*: a replica, its disk,
-its clock and a state machine each. The *network* and the *storm* do the harm, the *invariants*
-are checked after every event. One seed is one history, on every computer.
+A *scenario* (`kafka_scenarios`, `storms`, `broker_scenarios`) drives a *cluster* of *machines*: a
+replica, its disk, its clock and a *state machine* each: a `counter`, or the `metadata` that the
+controller's handlers write for *brokers* and *admins*. The *network* and the *storm* do the harm,
+the *invariants* and, for brokers, `eligibility` are checked after every event. One seed is one
+history, on every computer.
 `python -m controller.simulator --help` runs many seeds.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from random import Random
 from uuid import UUID
@@ -19,11 +19,14 @@ from controller.raft import (
     Voter,
     VoterSet,
 )
-from controller.simulator.counter import Ledger, bootstrap_snapshot
+from controller.simulator.counter import Counter, Ledger, bootstrap_snapshot
+from controller.simulator.eligibility import Eligibility
 from controller.simulator.invariants import Invariants
 from controller.simulator.machine import Machine
+from controller.simulator.metadata import Metadata
 from controller.simulator.network import Network
 from controller.simulator.scheduler import Scheduler
+from controller.simulator.state_machine import StateMachine
 from controller.simulator.trace import Trace
 from kwire.batches import Record
 from kwire.data.k_raft_version_record import KRaftVersionRecord
@@ -45,6 +48,7 @@ class Cluster:
     bootstrap: every machine is a bootstrap server, even with static voters: where voters may change
     they have to be, since who votes no more must ask for new leaders.
     auto_join: controllers that do not vote add themselves.
+    controllers: their state is metadata, which the controller's handlers write; else a counter.
     """
 
     def __init__(
@@ -56,6 +60,7 @@ class Cluster:
         dynamic: bool,
         bootstrap: bool = False,
         auto_join: bool = False,
+        controllers: bool = False,
         traced: bool = False,
     ) -> None:
         self.random, self.dynamic = random, dynamic
@@ -63,7 +68,7 @@ class Cluster:
         self.scheduler = Scheduler(random)
         self.machines: dict[int, Machine] = {}
         self.network = Network(self.scheduler, self.machines)
-        self.ledger = Ledger()
+        self.ledger, self.eligibility = Ledger(), Eligibility()
         self.invariants = Invariants(self.machines, self.ledger)
         self.trace = Trace(lambda: self.scheduler.now) if traced else None
         if self.trace:
@@ -72,8 +77,18 @@ class Cluster:
         self._ids = tuple(range(1, voters + observers + 1))
         self._appended = 0
         for id in self._ids:
-            self._add(self._config(id, auto_join=auto_join))
-        self.scheduler.every(APPEND_EVERY_MS, APPEND_EVERY_MS // 2, self._append)
+            self._add(
+                self._config(id, auto_join=auto_join),
+                self._metadata if controllers else self._counter,
+            )
+        if not controllers:
+            self.scheduler.every(APPEND_EVERY_MS, APPEND_EVERY_MS // 2, self._append)
+
+    def _counter(self, machine: Machine) -> StateMachine:
+        return Counter(machine.name, machine.disk, self.ledger)
+
+    def _metadata(self, machine: Machine) -> StateMachine:
+        return Metadata(machine, self.ledger, self.eligibility)
 
     def _config(self, id: int, *, auto_join: bool) -> Config:
         static = VoterSet() if self.dynamic else self._voters(dynamic=False)
@@ -109,8 +124,8 @@ class Cluster:
             for id in self._voter_ids
         )
 
-    def _add(self, config: Config) -> None:
-        machine = Machine(config, self.scheduler, self.ledger, self.network.transmit, self._stepped)
+    def _add(self, config: Config, make_state: Callable[[Machine], StateMachine]) -> None:
+        machine = Machine(config, self.scheduler, make_state, self.network.transmit, self._stepped)
         if self.dynamic and machine.id in self._voter_ids:
             voters = self._voters(dynamic=True).to_record()
             level = KRaftVersionRecord(version=0, k_raft_version=1)

@@ -25,12 +25,15 @@ class Ledger:
     snapshots: dict[OffsetAndEpoch, bytes] = field(default_factory=dict)
     end: int = 0
 
-    def committed(self, name: str, base: int, end: int, data: bytes) -> None:
-        """A node says that a batch is committed: the first one to say so is believed."""
+    def committed(self, name: str, base: int, end: int, data: bytes) -> bool:
+        """A node says that a batch is committed: the first one to say so is believed, and gets
+        true. They say so in the order of the log."""
         if self.batches.setdefault(base, (end, data)) != (end, data):
             text = f"{name} commits another batch at offset {base} than was committed before"
             raise Violation("ConsistentCommittedData", text)
+        is_news = end > self.end
         self.end = max(self.end, end)
+        return is_news
 
     def snapshot(self, name: str, id: OffsetAndEpoch, data: bytes) -> None:
         """A node has a snapshot: every snapshot of this id has the same bytes."""
@@ -89,6 +92,12 @@ class Counter:
         self._ledger.snapshot(self._name, id, data)
         self._disk.store_snapshot(id, data)
         return id
+
+    def leads(self, epoch: int) -> None:
+        """A counter has nothing to write by itself."""
+
+    def resigns(self) -> None:
+        """Nothing that was written ahead is kept."""
 
 
 def _quorum(raft: Raft, id: OffsetAndEpoch) -> list[QuorumMessage]:

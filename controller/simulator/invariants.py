@@ -128,7 +128,7 @@ class Invariants:
             case Reply(token=Token() as token, response=FetchResponse() as response):
                 self._check_told(machine, token, response)
             case Commit(high_watermark=high_watermark):
-                if machine.counter.applied.offset < high_watermark:
+                if machine.state.applied.offset < high_watermark:
                     text = f"{machine.name} commits up to {high_watermark} without the records"
                     raise Violation("ConsistentCommittedData", text)
             case AppendLog(end_offset=end) if machine.disk.end.offset < end:

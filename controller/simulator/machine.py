@@ -24,9 +24,9 @@ from controller.raft import (
     Start,
     Tick,
 )
-from controller.simulator.counter import Counter, Ledger
 from controller.simulator.disk import Disk
 from controller.simulator.scheduler import Scheduler
+from controller.simulator.state_machine import StateMachine
 
 Watcher = Callable[["Machine", Event, list[Effect]], None]
 
@@ -45,31 +45,32 @@ class Machine:
 
     clock_ahead: milliseconds. writable_epoch: that the state machine leads. crash_after: so many
     more effects are carried out, then the power fails. is_stopping: it was asked to end in order.
-    transmit: what to do with Send and Reply.
+    make_state: a state machine on what the disk has. transmit: what to do with Send and Reply.
     """
 
     def __init__(
         self,
         config: Config,
         scheduler: Scheduler,
-        ledger: Ledger,
+        make_state: Callable[[Machine], StateMachine],
         transmit: Callable[[Machine, Send | Reply], None],
         watch: Watcher,
     ) -> None:
         self.config = config
         self.disk = Disk()
         self.raft: Raft | None = None
-        self.counter = Counter(self.name, self.disk, ledger)
+        self.scheduler = scheduler
         self.life = 0
         self.clock_ahead = 0
         self.writable_epoch: int | None = None
         self.crash_after: int | None = None
         self.is_stopping = False
-        self._scheduler, self._ledger = scheduler, ledger
         self._transmit, self._watch = transmit, watch
         self._tick_at: int | None = None
         self._flush_at = 0
         self._last_snapshot = 0
+        self._make_state = make_state
+        self.state = make_state(self)
 
     @property
     def id(self) -> int:
@@ -93,23 +94,24 @@ class Machine:
         return (self.raft.high_watermark or 0) if self.raft else 0
 
     @property
-    def _random(self) -> Random:
-        return self._scheduler.random
+    def random(self) -> Random:
+        """The one source of chance."""
+        return self.scheduler.random
 
     def start(self) -> None:
         """Run a replica on what the disk has."""
         self.life += 1
         self._tick_at, self.writable_epoch, self.crash_after = None, None, None
         self.is_stopping = False
-        self.raft = Raft(self.config, self.disk, self.disk.election, below=self._random.randrange)
-        self.counter = Counter(self.name, self.disk, self._ledger)
-        self._last_snapshot = self.counter.applied.offset
+        self.raft = Raft(self.config, self.disk, self.disk.election, below=self.random.randrange)
+        self.state = self._make_state(self)
+        self._last_snapshot = self.state.applied.offset
         self.step(Start())
 
     def shut_down(self) -> None:
         """End when the replica says that nobody waits for it, or after a while."""
         self.is_stopping = True
-        self._soon(self.kill, SHUTDOWN_MS)
+        self.soon(self.kill, SHUTDOWN_MS)
         self.step(Shutdown())
 
     def kill(self) -> None:
@@ -120,7 +122,7 @@ class Machine:
     def lose_power(self) -> None:
         """End at once; what was not flushed may be lost."""
         self.raft = self.writable_epoch = None
-        self.disk.lose_power(self._random)
+        self.disk.lose_power(self.random)
 
     def format(self) -> None:
         """Another disk, an empty one, while the machine is down."""
@@ -131,7 +133,7 @@ class Machine:
         """Give the replica an event, and carry the effects out."""
         if self.raft is None:
             return
-        effects = self.raft.step(event, self._scheduler.now + self.clock_ahead)
+        effects = self.raft.step(event, self.scheduler.now + self.clock_ahead)
         for effect in effects:
             if self._fails_now():
                 return
@@ -158,47 +160,49 @@ class Machine:
                 self._flush(effect)
             case InstallSnapshot(id=id):
                 installed = self.disk.carry_out(effect)
-                self.counter.load(id)
+                self.state.load(id)
                 self._last_snapshot = id.offset
                 if installed:
-                    self._soon(lambda: self.step(installed), self._random.randrange(2))
+                    self.soon(lambda: self.step(installed), self.random.randrange(2))
             case Commit(high_watermark=high_watermark):
-                self.counter.commit(high_watermark)
+                self.state.commit(high_watermark)
                 self._consider_snapshot()
             case BecomeLeader(epoch=epoch):
                 self.writable_epoch = epoch
+                self.state.leads(epoch)
             case ResignLeader():
                 self.writable_epoch = None
+                self.state.resigns()
             case ShutdownComplete():
-                self._soon(self.kill)
+                self.soon(self.kill)
             case _:
                 self.disk.carry_out(effect)
 
     def _flush(self, effect: FlushLog) -> None:
         """Flush after a while; flushes end in the order in which they were asked for."""
-        now = self._scheduler.now
-        self._flush_at = max(self._flush_at, now + self._random.randrange(FLUSH_MS + 1))
+        now = self.scheduler.now
+        self._flush_at = max(self._flush_at, now + self.random.randrange(FLUSH_MS + 1))
 
         def flush() -> None:
             self.step(self.disk.flush(effect))
 
-        self._soon(flush, self._flush_at - now)
+        self.soon(flush, self._flush_at - now)
 
     def _consider_snapshot(self) -> None:
-        if self.counter.applied.offset < self._last_snapshot + SNAPSHOT_EVERY:
+        if self.state.applied.offset < self._last_snapshot + SNAPSHOT_EVERY:
             return
-        self._last_snapshot = self.counter.applied.offset
-        self._soon(self._take_snapshot, self._random.randrange(6))
+        self._last_snapshot = self.state.applied.offset
+        self.soon(self._take_snapshot, self.random.randrange(6))
 
     def _take_snapshot(self) -> None:
-        if self.raft is None or self.counter.applied in self.disk.snapshots():
+        if self.raft is None or self.state.applied in self.disk.snapshots():
             return
-        id = self.counter.take_snapshot(self.raft)
-        if self._random.random() < 0.5:
+        id = self.state.take_snapshot(self.raft)
+        if self.random.random() < 0.5:
             self.disk.clean(id)
         self.step(SnapshotTaken(id=id))
 
-    def _soon(self, action: Callable[[], None], delay: int = 0) -> None:
+    def soon(self, action: Callable[[], None], delay: int = 0) -> None:
         """Do it after some milliseconds, unless this life is over by then."""
         life = self.life
 
@@ -206,14 +210,14 @@ class Machine:
             if self.raft is not None and self.life == life:
                 action()
 
-        self._scheduler.later(delay, act)
+        self.scheduler.later(delay, act)
 
     def _plan_tick(self) -> None:
         deadline = self.raft.deadline if self.raft else None
         if deadline is None:
             return
-        at = max(self._scheduler.now, deadline - self.clock_ahead)
-        if self._tick_at is not None and self._scheduler.now <= self._tick_at <= at:
+        at = max(self.scheduler.now, deadline - self.clock_ahead)
+        if self._tick_at is not None and self.scheduler.now <= self._tick_at <= at:
             return
         self._tick_at = at
         life = self.life
@@ -223,7 +227,7 @@ class Machine:
                 self._tick_at = None
                 self.step(Tick())
 
-        self._scheduler.later(at - self._scheduler.now, tick)
+        self.scheduler.later(at - self.scheduler.now, tick)
 
     def clock_jumps(self, milliseconds: int) -> None:
         """The clock is set forward or back; whoever waits for a deadline looks at it again."""

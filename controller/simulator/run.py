@@ -24,6 +24,7 @@ class Run:
         dynamic: bool | None = None,
         bootstrap: bool = False,
         auto_join: bool = False,
+        controllers: bool = False,
     ) -> Cluster:
         """A cluster with so many of each, all started. dynamic: None leaves it to chance."""
         is_dynamic = self.random.random() < 0.5 if dynamic is None else dynamic
@@ -34,6 +35,7 @@ class Run:
             dynamic=is_dynamic,
             bootstrap=bootstrap,
             auto_join=auto_join,
+            controllers=controllers,
             traced=self.traced,
         )
         self.cluster.start_all()

@@ -9,12 +9,13 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 
+from controller.simulator.broker_scenarios import BROKERS
 from controller.simulator.kafka_scenarios import KAFKA
 from controller.simulator.run import Run
 from controller.simulator.storms import STORMS
 from controller.simulator.violation import Violation
 
-SCENARIOS = {**KAFKA, **STORMS}
+SCENARIOS = {**KAFKA, **STORMS, **BROKERS}
 
 CHUNK = 20
 """Seeds that a process plays before it reports: a second or two of work."""

@@ -44,6 +44,26 @@ def test_another_incarnation_waits_until_the_session_of_the_first_is_over(lab: A
     assert lab.image.cluster.brokers[1].incarnation_id == UUID(int=5)
 
 
+def test_another_incarnation_leads_nothing_and_is_in_no_isr_of_others(lab: Any) -> None:
+    lab.start(1, 2)
+    lab.create("t", (1, 2))
+    lab.create("u", (1,))
+    lab.now += 9001
+    lab.heartbeat(2)
+    before = lab.end_offset
+
+    response = lab.ask(lab.registration(1, incarnation_id=UUID(int=5)))
+
+    assert response.broker_epoch == before
+    assert [type(one.record).__name__ for one in lab.log[-3:]] == [
+        "PartitionChangeRecord",
+        "PartitionChangeRecord",
+        "RegisterBrokerRecord",
+    ]
+    assert (lab.partition("t").leader, lab.partition("t").isr) == (2, (2,))
+    assert (lab.partition("u").leader, lab.partition("u").isr) == (-1, (1,))
+
+
 def test_a_fenced_broker_has_no_session_to_wait_for(lab: Any) -> None:
     lab.register(1)
 
