@@ -26,6 +26,8 @@ CHUNK = 4 * 1024 * 1024
 SPACING = 64 * 1024
 """Bytes between two places that are kept, and the fewest that the leader is asked for."""
 
+POSITION_OUT_OF_RANGE = 99
+
 
 class Mark(NamedTuple):
     """Where a batch begins: as it was rewritten, and in the original."""
@@ -81,6 +83,8 @@ async def read_snapshot(
             original = found.size
         if start + len(done) > position or original == found.size:
             break
+    if position >= start + len(done):
+        found.error_code = POSITION_OUT_OF_RANGE
     found.position = position
     found.size = start + len(done) + found.size - original
     found.unaligned_records = bytes(done[position - start :][: request.max_bytes])

@@ -1,0 +1,18 @@
+"""Address books for tests: the proxy listens in front of whatever node is asked for."""
+
+from kwire.address import Address
+from proxy.addresses import AddressBook
+from proxy.addresses.book import Found
+
+
+class Openings:
+    """Listeners that are there at once; sought: the node ids and addresses asked for, in order."""
+
+    def __init__(self) -> None:
+        self.book = AddressBook()
+        self.sought: list[tuple[int | None, Address]] = []
+        self.book.attach(self._open)
+
+    def _open(self, node_id: int | None, address: Address, found: Found) -> None:
+        self.sought.append((node_id, address))
+        found(self.book.add(address, Address("proxy.example.org", 20_000 + len(self.sought))))

@@ -1,0 +1,178 @@
+"""Every message with an address gets the proxy's, and nothing else in it, or in others, changes."""
+
+from collections.abc import Iterator
+from struct import pack
+from typing import Any
+
+import pytest
+
+import vectors
+from kwire.address import Address
+from kwire.apis.a00_produce import ProduceRequest
+from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
+from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kwire.declaration import Message, Request
+from kwire.frames import decode_response, encode_request
+from kwire.frames import response_header_version as header_version
+from kwire.index import APIS
+from kwire.registry import message, request, response
+from proxy import Filters
+from proxy.addresses import AddressBook
+from proxy.addresses.book import Found
+from proxy.addresses.places import places
+from proxy.addresses.table import BY_MESSAGE
+from proxy.filters.rewrite_endpoints import RewriteEndpoints
+from proxy.framer import Direction
+from tests.proxy.addresses.books import Openings
+from tests.proxy.dialogue import answered, asked
+from tests.proxy.held import HeldDialogue
+from vectors import Vector
+
+RPCS = {f"{name}{kind}": key for key, name in APIS.items() for kind in ("Request", "Response")}
+OTHERS = {"FetchSnapshotRequest", "ApiVersionsResponse", "FetchResponse"}
+"""Messages without addresses of their own that the filter wants nevertheless."""
+
+ZOOKEEPER = {"LeaderAndIsrRequest", "UpdateMetadataRequest"}
+"""Messages that 4.3 has no more."""
+
+
+def rpcs() -> Iterator[Vector]:
+    """What Kafka's own classes wrote of the messages in the table."""
+    for release, names in (("4.3.1", BY_MESSAGE.keys() - ZOOKEEPER), ("3.9.1", ZOOKEEPER)):
+        for vector in vectors.messages(release):
+            if vector.name in names & RPCS.keys():
+                yield vector
+
+
+def passed(vector: Vector, book: AddressBook) -> tuple[bytes, bytes]:
+    """The body of the message before and after it has passed the filter."""
+    key, version, kind = RPCS[vector.name], vector.version, message(vector.name)
+    dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
+    if issubclass(kind, Request):
+        header = encode_request(kind(), version, correlation_id=7, client_id="me")
+        head = header[4 : len(header) - len(kind().encode(version))]
+        came = dialogue.ask(framed(head + vector.data))
+    else:
+        question = request(key)() if key else ProduceRequest(acks=1)  # without acks no answer
+        dialogue.ask(asked(question, version, 7))
+        head = pack(">i", 7) + b"\x00" * header_version(key, version)
+        came = dialogue.answer(framed(head + vector.data))
+    size = int.from_bytes(came[:4], "big")
+    assert size == len(came) - 4
+    assert came[4 : 4 + len(head)] == head
+    return vector.data, came[4 + len(head) :]
+
+
+def framed(data: bytes) -> bytes:
+    return pack(">i", len(data)) + data
+
+
+def without_addresses(data: bytes, kind: type[Message], version: int) -> tuple[Any, list[Address]]:
+    """A message whose addresses are taken out, and these."""
+    body = kind.decode(data, version)
+    found = list(places(body))
+    addresses = [place.address for place in found]
+    for place in found:
+        place.change(Address("", 0))
+    return body, addresses
+
+
+@pytest.mark.java
+def test_all_that_changes_in_kafkas_own_messages_is_where_the_nodes_are() -> None:
+    seen: dict[str, int] = {}
+    for vector in rpcs():
+        openings = Openings()
+        kind = message(vector.name)
+        before, after = passed(vector, openings.book)
+        body, real = without_addresses(before, kind, vector.version)
+        rewritten, told = without_addresses(after, kind, vector.version)
+        assert rewritten == body, vector.name
+        assert told == [openings.book.proxied(address) for address in real], vector.name
+        assert real or after == before, vector.name
+        assert [address for _, address in openings.sought] == list(dict.fromkeys(real))
+        seen[vector.name] = seen.get(vector.name, 0) + len(real)
+    assert [name for name, number in seen.items() if not number] == []
+    assert seen.keys() == BY_MESSAGE.keys() & RPCS.keys()
+
+
+def test_no_other_message_is_looked_at() -> None:
+    filters = Filters([RewriteEndpoints(AddressBook())])
+    wanted = {
+        f"{APIS[key]}{direction.value.capitalize()}"
+        for key in APIS
+        for direction in Direction
+        for version in message(f"{APIS[key]}Request").versions
+        if filters.handlers(key, version, direction)
+    }
+    assert wanted == (BY_MESSAGE.keys() & RPCS.keys()) | OTHERS
+
+
+METADATA = MetadataResponse(
+    brokers=[MetadataResponseBroker(node_id=4, host="node", port=9092)], cluster_id="c"
+)
+
+
+def hosts(frame: bytes) -> list[tuple[str, int]]:
+    body = decode_response(frame[4:], 3, 12).body
+    assert isinstance(body, MetadataResponse)
+    return [(broker.host, broker.port) for broker in body.brokers]
+
+
+def test_a_message_waits_until_the_proxy_listens_for_a_node_that_is_new() -> None:
+    sought: list[tuple[int | None, Address, Found]] = []
+    book = AddressBook(advertised_host="here")
+    dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
+    dialogue.ask(asked(MetadataRequest(), 12, 1), asked(MetadataRequest(), 12, 2))
+    assert dialogue.answer(answered(METADATA, 12, 1)) == b""
+    book.attach(lambda *what: sought.append(what))
+    ((node_id, address, found),) = sought
+    assert (node_id, address) == (4, Address("node", 9092))
+    found(book.add(address, Address("0.0.0.0", 19092)))
+    assert hosts(dialogue.at_client) == [("here", 19092)]
+    dialogue.answer(answered(METADATA, 12, 2))
+    assert len(sought) == 1
+    notes = [flow.notes for flow in dialogue.flows]
+    assert notes[0][0] == "listening at here:19092 in front of node:9092 of node 4"
+
+
+def test_an_address_stays_where_the_proxy_cannot_listen_and_the_flow_says_so() -> None:
+    book = AddressBook()
+    book.attach(lambda node_id, address, found: found(None))
+    dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
+    dialogue.ask(asked(MetadataRequest(), 12, 1))
+    sent = answered(METADATA, 12, 1)
+    assert dialogue.answer(sent) == sent
+    (flow,) = dialogue.flows
+    assert "the address node:9092 of node 4 stays" in flow.notes[0]
+
+
+def test_what_is_the_proxys_already_passes_as_it_came() -> None:
+    book = AddressBook()
+    book.add(Address("real", 1), Address("NODE", 9092))
+    dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
+    dialogue.ask(asked(MetadataRequest(), 12, 1))
+    sent = answered(METADATA, 12, 1)
+    assert dialogue.answer(sent) == sent
+
+
+def test_api_versions_offers_what_can_be_rewritten_and_leaves_the_rest() -> None:
+    offered = dict.fromkeys(APIS, (0, 99)) | {9999: (0, 3), 3: (98, 99), 52: (0, 1)}
+    sent = ApiVersionsResponse(
+        api_keys=[
+            ApiVersion(api_key=key, min_version=least, max_version=most)
+            for key, (least, most) in offered.items()
+        ]
+    )
+    dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(AddressBook())]))
+    dialogue.ask(asked(ApiVersionsRequest(), 4, 1))
+    body = decode_response(dialogue.answer(answered(sent, 4, 1))[4:], 18, 4).body
+    assert isinstance(body, ApiVersionsResponse)
+    got = {api.api_key: (api.min_version, api.max_version) for api in body.api_keys}
+    for key, name in APIS.items():
+        carried = {f"{name}Request", f"{name}Response"} & BY_MESSAGE.keys()
+        if carried and key not in (3, 52):
+            assert got[key] == (0, response(key).versions.last)
+        elif not carried:
+            assert got[key] == (0, 99)
+    assert 3 not in got
+    assert (got[52], got[9999]) == ((0, 1), (0, 3))
