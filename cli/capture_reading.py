@@ -17,6 +17,8 @@ from kwire.errors import InvalidValue
 from proxy import DecodedFlow, Flow
 from proxy.records import events, within
 
+MICROS = 1_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
@@ -47,15 +49,21 @@ class Reading:
         if damages:
             raise typer.Exit(1)
 
-    def copy(self, how: Display, target: Path) -> None:
-        """Write the flows that would be shown, and the notices, to another capture."""
+    def groups(self) -> Iterator[list[CaptureRecord]]:
+        """The records of each event; damage is told."""
         paths = files(self.captures)
-        count = write_events(self._meant(paths, how), target)
-        typer.echo(f"{count} events written to {target}")
-
-    def _meant(self, paths: list[Path], how: Display) -> Iterator[list[CaptureRecord]]:
         window = self.window(paths)
         for group in events_of(everything(paths), warn):
-            for event in within(events(group), window):
+            if group[0].at_us / MICROS in window:
+                yield group
+
+    def copy(self, how: Display, target: Path) -> None:
+        """Write the flows that would be shown, and the notices, to another capture."""
+        count = write_events(self._meant(how), target)
+        typer.echo(f"{count} events written to {target}")
+
+    def _meant(self, how: Display) -> Iterator[list[CaptureRecord]]:
+        for group in self.groups():
+            for event in events(group):
                 if not isinstance(event, Flow) or DecodedFlow(event) in how.selection:
                     yield group

@@ -23,6 +23,7 @@ from cli import (
     log,
     proxy,
     quorum,
+    replay,
     show,
     storage,
 )
@@ -44,6 +45,7 @@ app.add_typer(storage.app, name="storage")
 app.add_typer(log.app, name="log")
 app.add_typer(controller.app, name="controller")
 app.command("proxy")(proxy.proxy)
+app.command("replay")(replay.replay)
 app.add_typer(capture.app, name="capture")
 capture.app.command("export")(capture_exchange.export)
 capture.app.command("import")(capture_exchange.import_)

@@ -128,6 +128,10 @@ class Connection:
             ) from None
         return frame.body
 
+    async def tell(self, request: Request, version: int) -> None:
+        """Send a request that gets no answer: Produce with acks=0. Raises as `send` does."""
+        await self._link.tell(request, version)
+
     @property
     def idle(self) -> bool:
         """Whether nobody waits for an answer."""

@@ -61,8 +61,11 @@ class Exchange:
         """Bytes of an answer that has not arrived whole."""
         return self._splitter.pending
 
-    def ask(self, request: Request, version: int) -> tuple[Asked, bytes]:
-        """The frame to send, and what its answer will be known by. EncodeError changes nothing."""
+    def ask(self, request: Request, version: int, *, answered: bool = True) -> tuple[Asked, bytes]:
+        """The frame to send, and what its answer will be known by. EncodeError changes nothing.
+
+        answered: False where no answer will come (Produce with acks=0).
+        """
         key = type(request).key
         assert key is not None, f"{type(request).__name__} has no API key"
         correlation_id = self._next_id
@@ -70,7 +73,8 @@ class Exchange:
             request, version, correlation_id=correlation_id, client_id=self._client_id
         )
         asked = Asked(correlation_id=correlation_id, key=key, version=version)
-        self._open.append(asked)
+        if answered:
+            self._open.append(asked)
         self._next_id = 0 if correlation_id == _LAST_CORRELATION_ID else correlation_id + 1
         return asked, frame
 

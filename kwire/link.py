@@ -40,17 +40,27 @@ class Link(asyncio.Protocol):
 
     async def ask(self, request: Request, version: int) -> ResponseFrame:
         """Send a request as soon as the transport takes it, and wait for its answer."""
-        await self._writable.wait()
-        if self.closed or self._transport is None:
-            raise ConnectionFailed(f"the connection to {self._peer} is closed: open a new one")
+        transport = await self._free()
         asked, frame = self._exchange.ask(request, version)
         answer: asyncio.Future[ResponseFrame] = asyncio.get_running_loop().create_future()
         self._waiting[asked.correlation_id] = asked, answer
-        self._transport.write(frame)
+        transport.write(frame)
         try:
             return await answer
         finally:
             self._waiting.pop(asked.correlation_id, None)
+
+    async def tell(self, request: Request, version: int) -> None:
+        """Send a request that gets no answer."""
+        transport = await self._free()
+        transport.write(self._exchange.ask(request, version, answered=False)[1])
+
+    async def _free(self) -> asyncio.Transport:
+        """The transport, as soon as it takes more."""
+        await self._writable.wait()
+        if self.closed or self._transport is None:
+            raise ConnectionFailed(f"the connection to {self._peer} is closed: open a new one")
+        return self._transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)

@@ -77,3 +77,13 @@ def test_correlation_ids_start_over_behind_the_largest_int32() -> None:
     ours._next_id = 0x7FFFFFFF
     ids = [ours.ask(DescribeQuorumRequest(), 2)[0].correlation_id for _ in range(2)]
     assert ids == [0x7FFFFFFF, 0]
+
+
+def test_a_request_without_an_answer_is_not_waited_for() -> None:
+    ours, got = Exchange(client_id="test"), Got()
+    told, _ = ours.ask(DescribeQuorumRequest(), 2, answered=False)
+    asked, _ = ours.ask(DescribeClusterRequest(), 1)
+    answer = encode_response(DescribeClusterResponse(), 1, correlation_id=asked.correlation_id)
+    ours.receive(answer, lambda a, b: got.append((a, b)))
+    assert [one for one, _ in got] == [asked]
+    assert (told.correlation_id, asked.correlation_id) == (0, 1)

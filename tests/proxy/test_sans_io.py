@@ -5,7 +5,7 @@ from pathlib import Path
 
 import proxy
 
-HANDS = {"new_listeners", "receiver", "recorder", "relay", "sender", "server", "tap"}
+HANDS = {"client", "new_listeners", "receiver", "recorder", "relay", "sender", "server", "tap", "watching"}
 BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}
 
 

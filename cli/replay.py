@@ -1,0 +1,121 @@
+"""`kwire replay`: recorded requests to a real cluster, or recorded answers to real clients."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.failure import WrongUsage
+from cli.flow_options import AsJson, From, expression
+
+if TYPE_CHECKING:
+    from kwire.address import Address
+
+_PLACE = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<address>[^@]+)")
+
+
+def replay(
+    client: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE|DIR", help="Send the requests of this capture; repeatable."),
+    ] = None,
+    server: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE|DIR", help="Answer from this capture; repeatable."),
+    ] = None,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[ID@]HOST:PORT",
+            help="Send what was for node ID here, or all that is for no other; repeatable.",
+        ),
+    ] = None,
+    listen: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[ID@]HOST:PORT", help="Stand here for node ID, or for all others; repeatable."
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EXPRESSION",
+            help="Of these flows; without it what nodes asked each other is not sent.",
+        ),
+    ] = None,
+    since: From = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Up to before this time, as --from.")
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="As fast as it goes, and not at the recorded pace.")
+    ] = False,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="No difference: a field, also *_name; repeatable."),
+    ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Differences of times, epochs and ids count as well.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Show all requests sent; with --server the whole messages."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send recorded requests again and compare the answers, or answer as was recorded.
+
+    --client exits with 1 where an answer differs or is missing. Requests have effects: what was
+    recorded on a test cluster does the same to the cluster it is sent to. docs/replay.md says what
+    is compared and what is left out.
+
+    \b
+    kwire replay --client traffic.avro --to localhost:9092
+    kwire replay --client traffic.avro --to 1@a:9092 --to 2@b:9092 --fast --ignore offset --json
+    kwire replay --client traffic.avro --to localhost:9092 --only "~api Describe*,Metadata"
+    kwire replay --server traffic.avro --listen 127.0.0.1:9092
+    """
+    if bool(client) == bool(server):
+        raise WrongUsage("Give one of --client and --server, with a capture.")
+    from cli.capture_reading import Reading
+
+    reading = Reading(captures=client or server or [], since=since, until=until)
+    meant = expression(only)
+    if client:
+        if not to or listen:
+            raise WrongUsage("--client takes --to HOST:PORT, the cluster to send to.")
+        from cli.replay_client import send
+
+        ignored = (tuple(ignore or ()), not exact)
+        send(reading, places(to), meant, ignored, fast=fast, verbose=verbose, as_json=as_json)
+    else:
+        if not listen or to or ignore or exact:
+            raise WrongUsage("--server takes --listen HOST:PORT, and nothing that compares.")
+        from cli.replay_server import serve
+
+        serve(reading, places(listen), meant, fast=fast, verbose=verbose, as_json=as_json)
+
+
+def places(texts: list[str]) -> dict[int | None, Address]:
+    """Addresses by the node they stand for, None for all others. Raises WrongUsage."""
+    from kwire.address import Address
+    from kwire.errors import InvalidValue
+
+    found: dict[int | None, Address] = {}
+    for text in texts:
+        match = _PLACE.fullmatch(text)
+        if match is None:
+            raise WrongUsage(f"{text!r} is no address: write 127.0.0.1:9092 or 1@127.0.0.1:9092.")
+        node_id = None if match["id"] is None else int(match["id"])
+        if node_id in found:
+            raise WrongUsage(f"{text!r} is a second address for the same nodes.")
+        try:
+            found[node_id] = Address.parse(match["address"])
+        except InvalidValue as error:
+            raise WrongUsage(f"{error}.") from error
+    return found

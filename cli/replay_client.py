@@ -1,0 +1,103 @@
+"""Runs `kwire replay --client` and shows what came of each request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from cli.capture_reading import Reading
+from cli.flow_json import flow_data
+from cli.flow_lines import INDENT, flow_lines
+from cli.screen import screen
+from kwire.address import Address
+from kwire.text import harmless
+from proxy import DecodedFlow
+from proxy.language import Expression
+from proxy.replay.client import Outcome, Targets, Verdict, replay
+from proxy.replay.comparison import Ignore
+from proxy.replay.plan import plan
+
+
+def send(
+    reading: Reading,
+    to: dict[int | None, Address],
+    meant: Expression | None,
+    ignored: tuple[tuple[str, ...], bool],
+    *,
+    fast: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Replay, print, and exit with 1 where an answer differs or is missing.
+
+    ignored: patterns, and whether the usual ones are among them.
+    """
+    patterns, defaults = ignored
+    planned = plan(reading.groups(), meant)
+    report = _Report(planned.left_out, verbose=verbose, as_json=as_json)
+    ignore = Ignore(patterns, defaults=defaults)
+    asyncio.run(replay(planned, Targets(addresses=to), ignore, report.add, fast=fast))
+    report.end()
+    if report.counts[Verdict.DIFFERENT] or report.counts[Verdict.FAILED]:
+        raise typer.Exit(1)
+
+
+class _Report:
+    """Prints outcomes as they come: without `verbose` those that need to be looked at."""
+
+    def __init__(self, left_out: Counter[str], *, verbose: bool, as_json: bool) -> None:
+        self._left_out = left_out
+        self._verbose = verbose
+        self._as_json = as_json
+        self._console = screen()
+        self.counts: Counter[Verdict] = Counter()
+
+    def add(self, outcome: Outcome) -> None:
+        """One more."""
+        self.counts[outcome.verdict] += 1
+        if self._as_json:
+            _write(_data(outcome))
+        elif self._verbose or outcome.verdict in (Verdict.DIFFERENT, Verdict.FAILED):
+            self._print(outcome)
+
+    def _print(self, outcome: Outcome) -> None:
+        decoded = DecodedFlow(outcome.flow)
+        said = outcome.verdict.value + (f": {outcome.reason}" if outcome.reason else "")
+        self._console.print(flow_lines(decoded, self._console, note=harmless(said)))
+        for pair in outcome.differences:
+            self._console.print(Text(f"{'':{INDENT}}≠ {harmless(str(pair))}", "red"))
+
+    def end(self) -> None:
+        """Print the counts."""
+        counts = {verdict.value: self.counts[verdict] for verdict in Verdict}
+        if self._as_json:
+            _write({"type": "summary", "counts": counts, "leftOut": dict(self._left_out)})
+            return
+        console = screen(stderr=True)
+        said = ", ".join(f"{count} {name}" for name, count in counts.items())
+        console.print(f"{self.counts.total()} sent: {said}", style="bold")
+        for why, count in self._left_out.items():
+            console.print(f"{count} not sent: {why}", style="yellow")
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    different = [
+        {"path": pair.path, "recorded": pair.shown[0], "answered": pair.shown[1]}
+        for pair in outcome.differences
+    ]
+    return flow_data(DecodedFlow(outcome.flow)) | {
+        "type": "replayed",
+        "verdict": outcome.verdict.value,
+        "reason": outcome.reason,
+        "differences": different,
+    }
+
+
+def _write(data: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(data) + "\n")

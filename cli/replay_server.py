@@ -1,0 +1,74 @@
+"""Runs `kwire replay --server` and shows what was asked, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+
+from cli.capture_reading import Reading
+from cli.printer import Printer
+from cli.proxy_run import Display, Selection
+from cli.screen import screen
+from kwire.address import Address
+from proxy import DecodedFlow, Flow, Notice, Tap
+from proxy.language import Expression
+from proxy.records import events
+from proxy.replay.answers import Answers
+from proxy.replay.server import ReplayServer
+from proxy.subject import Subject
+
+
+def serve(
+    reading: Reading,
+    listen: dict[int | None, Address],
+    meant: Expression | None,
+    *,
+    fast: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Answer from the captures at these addresses."""
+    flows = [
+        event
+        for group in reading.groups()
+        for event in events(group)
+        if isinstance(event, Flow) and (meant is None or meant(Subject.of_flow(DecodedFlow(event))))
+    ]
+    answers = Answers(flows, by_node=any(node_id is not None for node_id in listen))
+    how = Display(Selection(), verbose=verbose, as_json=as_json)
+    asyncio.run(_serve(answers, listen, how, fast))
+
+
+async def _serve(
+    answers: Answers, listen: dict[int | None, Address], how: Display, fast: bool
+) -> None:
+    loop, unread = asyncio.get_running_loop(), asyncio.Event()
+
+    def view(seen: DecodedFlow | Notice) -> None:
+        weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
+        printer.put(lambda: how.show(seen), weight)
+
+    def gone() -> None:
+        loop.call_soon_threadsafe(unread.set)
+
+    with Printer(gone) as printer:
+        tap = Tap(view)
+        server = ReplayServer(answers, listen, sinks=[tap], fast=fast)
+        try:
+            async with tap, server:
+                _announce(server)
+                await unread.wait()
+        finally:
+            printer.put(lambda: how.end(printer.dropped + tap.dropped))
+            if server.unmatched:
+                said = f"{server.unmatched} requests were not in the recording"
+                screen(stderr=True).print(said, style="red")
+
+
+def _announce(server: ReplayServer) -> None:
+    console = screen(stderr=True)
+    for node_id, address in server.addresses.items():
+        node = "" if node_id is None else f" as node {node_id}"
+        answers = server.answers
+        said = f"listening at {address}{node}: {answers.size} recorded requests can be answered"
+        lost = f", {answers.unusable} are not whole" if answers.unusable else ""
+        console.print(said + lost, style="yellow" if lost else "dim")

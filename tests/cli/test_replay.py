@@ -1,0 +1,143 @@
+"""`kwire replay` against real Kafka: the same cluster gives the same, and so does the recording."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
+
+from real_kafka import Cluster
+from tests.cli.command import KWIRE, Command
+from tests.cli.test_proxy import ended, proxy
+
+MESSAGES = 20
+
+
+@pytest.fixture
+def topic(combined: Cluster) -> Iterator[str]:
+    """A topic with messages, for the time of a test."""
+    name = f"replay-{uuid4()}"
+    admin = KafkaAdminClient(bootstrap_servers=combined.bootstrap_servers)
+    admin.create_topics([NewTopic(name, 1, 1)])
+    producer = KafkaProducer(bootstrap_servers=combined.bootstrap_servers)
+    for number in range(MESSAGES):
+        producer.send(name, f"message {number}".encode(), partition=0)
+    producer.close()
+    yield name
+    admin.delete_topics([name])
+    admin.close()
+
+
+def session(bootstrap: str, topic: str) -> dict[str, Any]:
+    """What a client asks of a cluster, and what it is told."""
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    told = {
+        "controller": admin.describe_cluster()["controller_id"],
+        "partitions": len(admin.describe_topics([topic])[0]["partitions"]),
+        "configs": str(admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])),
+    }
+    admin.close()
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest")
+    consumer.assign([TopicPartition(topic, 0)])
+    values: list[bytes] = []
+    while len(values) < MESSAGES:
+        for records in consumer.poll(timeout_ms=10_000).values():
+            values += [record.value for record in records]
+    consumer.close()
+    return told | {"messages": values}
+
+
+@pytest.fixture
+def recorded(combined: Cluster, topic: str, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """The capture of a session, and what the client was told in it."""
+    path = tmp_path / "session.avro"
+    listen = f"1@127.0.0.1:0={combined.bootstrap_servers}"
+    with proxy("--rewrite-endpoints", "--listen", listen, "-w", str(path)) as (run, (host, port)):
+        told = session(f"{host}:{port}", topic)
+        ended(run)
+    return path, told
+
+
+@contextmanager
+def server(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`kwire replay --server` as a process, and where it listens."""
+    command = [str(KWIRE), "replay", "--server", *arguments, "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as run:
+        try:
+            assert run.stderr
+            found = re.match(r"listening at (.+:\d+): \d+ recorded", run.stderr.readline())
+            assert found
+            yield run, found[1]
+        finally:
+            if run.poll() is None:
+                run.kill()
+
+
+def test_a_recorded_session_is_the_same_again_and_can_be_served(
+    kwire: Command, combined: Cluster, topic: str, recorded: tuple[Path, dict[str, Any]]
+) -> None:
+    path, told = recorded
+    assert len(told["messages"]) == MESSAGES
+    to = ["--to", combined.bootstrap_servers, "--json"]
+
+    run = kwire("replay", "--client", str(path), *to)
+    *outcomes, summary = [json.loads(line) for line in run.out.splitlines()]
+    assert [one for one in outcomes if one["verdict"] in ("different", "failed")] == []
+    assert {one["api"] for one in outcomes} >= {"ApiVersions", "Metadata", "ListOffsets", "Fetch"}
+    assert summary["counts"]["same"] >= 8
+    assert run.code == 0
+
+    admin = KafkaAdminClient(bootstrap_servers=combined.bootstrap_servers)
+    admin.create_partitions({topic: 2})
+    admin.close()
+    run = kwire("replay", "--client", str(path), *to, "--fast", "--only", "~api Metadata,Describe*")
+    outcomes = [json.loads(line) for line in run.out.splitlines()][:-1]
+    found = {pair["path"]: pair for one in outcomes for pair in one["differences"]}
+    (grown,) = [pair for name, pair in found.items() if name.endswith(".partitions[1]")]
+    assert (grown["recorded"], grown["answered"]) == ("nothing", "there")
+    assert run.code == 1
+    ignore = ["--fast", "--only", "~api Metadata,Describe*", "--ignore", "partitions"]
+    assert kwire("replay", "--client", str(path), *to, *ignore).code == 0
+
+    with server(str(path), "--fast") as (process, address):
+        assert session(address, topic) == told
+        lines, _ = ended(process)
+    assert [line for line in lines if "· answered from the recording" in line]
+
+
+def test_what_was_not_recorded_is_answered_with_an_error_and_told(
+    kwire: Command, recorded: tuple[Path, dict[str, Any]]
+) -> None:
+    path, _ = recorded
+    with server(str(path)) as (process, address):
+        run = kwire("quorum", "status", "--bootstrap-controller", address)
+        assert "UNKNOWN_SERVER_ERROR" in run.error
+        lines, err = ended(process)
+    assert [line for line in lines if "! not in the recording: answered with" in line]
+    assert re.search(r"\d+ requests were not in the recording", err)
+
+
+WRONG = {
+    "neither": ([], "Give one of --client and --server"),
+    "nowhere": (["--client", "x.avro"], "--client takes --to HOST:PORT"),
+    "no address": (["--client", "x.avro", "--to", "a"], "'a' is no address"),
+    "twice": (["--client", "x.avro", "--to", "a:1", "--to", "b:1"], "a second address"),
+    "no listener": (["--server", "x.avro", "--to", "a:1"], "--server takes --listen"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG.values(), ids=list(WRONG))
+def test_wrong_usage_is_exit_code_2(kwire: Command, arguments: list[str], sentence: str) -> None:
+    run = kwire("replay", *arguments)
+    assert run.code == 2
+    assert sentence in run.error

@@ -1,0 +1,85 @@
+"""Messages are compared by what their elements are about, without what differs each time."""
+
+from uuid import UUID
+
+import pytest
+
+from kwire.apis.a01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from kwire.apis.a03_metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kwire.apis.a36_sasl_authenticate import SaslAuthenticateResponse
+from kwire.batches import Record, build_batch
+from kwire.declaration import Response
+from proxy.replay.comparison import Ignore, differences
+
+
+def metadata(*names: str, leader: int = 1, cluster: str = "c") -> MetadataResponse:
+    partition = MetadataResponsePartition(partition_index=0, leader_id=leader, leader_epoch=leader)
+    return MetadataResponse(
+        cluster_id=cluster,
+        brokers=[MetadataResponseBroker(node_id=1, host="a", port=9092)],
+        topics=[
+            MetadataResponseTopic(name=name, topic_id=UUID(int=leader), partitions=[partition])
+            for name in names
+        ],
+    )
+
+
+def told(left: Response, right: Response, version: int, ignore: Ignore | None = None) -> list[str]:
+    found = differences(left, right, version, Ignore() if ignore is None else ignore)
+    return [str(pair) for pair in found]
+
+
+def test_order_epochs_and_ids_do_not_matter() -> None:
+    assert told(metadata("a", "b"), metadata("b", "a", cluster="d"), 12) == []
+
+
+def test_a_difference_says_where_it_is_and_what_stands_on_either_side() -> None:
+    assert told(metadata("a", "b"), metadata("a", "c", leader=2), 12) == [
+        "topics[a].partitions[0].leader_id: 1 → 2",
+        "topics[b]: there → nothing",
+        "topics[c]: nothing → there",
+    ]
+
+
+def test_everything_counts_without_the_usual_exceptions() -> None:
+    exact = Ignore(defaults=False)
+    found = told(metadata("a"), metadata("a", leader=2, cluster="d"), 12, exact)
+    assert [line.partition(":")[0] for line in found] == [
+        "cluster_id",
+        "topics[a].topic_id",
+        "topics[a].partitions[0].leader_id",
+        "topics[a].partitions[0].leader_epoch",
+    ]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["leader_id", "leader_*", "partitions.leader_id", "topics.partitions.leader_id"]
+)
+def test_what_is_ignored_is_a_field_or_the_end_of_a_path(pattern: str) -> None:
+    assert told(metadata("a"), metadata("a", leader=2), 12, Ignore((pattern,))) == []
+    assert told(metadata("a"), metadata("a", leader=2), 12, Ignore(("topics.leader_id",)))
+
+
+def fetched(*values: bytes, timestamp: int = 0) -> FetchResponse:
+    records = [Record(value, timestamp=timestamp) for value in values]
+    partition = PartitionData(records=build_batch(records, base_offset=5))
+    return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=[partition])])
+
+
+def test_records_are_compared_one_by_one_without_their_times() -> None:
+    assert told(fetched(b"a", b"b"), fetched(b"a", b"b", timestamp=9), 11) == []
+    found = differences(fetched(b"a", b"b"), fetched(b"a", b"c", b"d"), 11, Ignore())
+    assert [pair.path.rpartition(".")[2] for pair in found] == ["records[1]", "records[2]"]
+
+
+def test_fields_of_other_versions_and_secrets_are_not_compared() -> None:
+    left, right = SaslAuthenticateResponse(auth_bytes=b"x"), SaslAuthenticateResponse()
+    assert told(left, right, 2) == []
+    assert told(metadata("a"), MetadataResponse(brokers=metadata().brokers), 0) == [
+        "topics[a]: there → nothing"
+    ]
