@@ -5,7 +5,17 @@ from pathlib import Path
 
 import proxy
 
-HANDS = {"client", "new_listeners", "receiver", "recorder", "relay", "sender", "server", "tap", "watching"}
+HANDS = {
+    "client",
+    "new_listeners",
+    "receiver",
+    "recorder",
+    "relay",
+    "sender",
+    "server",
+    "tap",
+    "watching",
+}
 BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}
 
 
