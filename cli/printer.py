@@ -26,7 +26,7 @@ class Printer:
     gone: called once, in the thread, when nobody reads the output any more.
     """
 
-    def __init__(self, gone: Callable[[], None]) -> None:
+    def __init__(self, gone: Callable[[], object]) -> None:
         self._jobs: SimpleQueue[tuple[Job, int] | None] = SimpleQueue()
         self._gone = gone
         self._waiting = 0

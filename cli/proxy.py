@@ -14,6 +14,7 @@ from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, disp
 
 if TYPE_CHECKING:
     from cli.interference import Interference
+    from kwire.address import Address
     from proxy import Listener
     from proxy.addresses import AddressBook
 
@@ -52,7 +53,23 @@ AdvertisedHost = Annotated[
 ]
 
 
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT", help="Serve counts and latencies to Prometheus, at /metrics there."
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Run as a service, as this file says; it takes the place of all other options.",
+    ),
+]
+
+
 def proxy(
+    context: typer.Context,
     listen: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,12 +116,14 @@ def proxy(
     advertised_host: AdvertisedHost = None,
     feed: FeedAt = None,
     feed_token: FeedToken = None,
+    metrics: Metrics = None,
+    config: Config = None,
 ) -> None:
     """Pass traffic through and show each request with its response, untouched unless told to.
 
     Clients find the nodes by the addresses these advertise: let the nodes advertise the proxy's
     (`kwire proxy-config` writes the lines), or give --rewrite-endpoints; else only the first
-    connection passes here. Ctrl-C ends it.
+    connection passes here. SIGTERM lets requests that are under way be answered; Ctrl-C ends it.
 
     \b
     kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093
@@ -115,7 +134,10 @@ def proxy(
     kwire proxy --listen 1@127.0.0.1:19092=broker-1:9092 --rewrite-endpoints
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --feed 127.0.0.1:9900
     kwire proxy -r traffic.avro --view "~err *" --from +10s
+    kwire proxy --config kwire-proxy.yaml
     """
+    if config:
+        return _serve(config, context)
     how = display(api, no_api, view, verbose=verbose, as_json=as_json)
     if read:
         if listen or script or rules or hold or feed:
@@ -136,7 +158,30 @@ def proxy(
     recording = Recording(write, expression(record), show_secrets=show_secrets) if write else None
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
-    run(listeners, how, recording, _interference(script or [], rules, hold, book, viewers))
+    interference = _interference(script or [], rules, hold, book, viewers)
+    run(listeners, how, recording, interference, _address(metrics))
+
+
+def _serve(config: Path, context: typer.Context) -> None:
+    """Run the service of a file, beside which nothing may stand on the command line."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name != "config" and source is not None and source.name == "COMMANDLINE":
+            option = parameter.opts[0]
+            raise WrongUsage(f"--config excludes {option}: the file has a place for what it says.")
+    from cli.service import serve
+
+    serve(config)
+
+
+def _address(text: str | None) -> Address | None:
+    from kwire.address import Address
+    from kwire.errors import InvalidValue
+
+    try:
+        return None if text is None else Address.parse(text)
+    except InvalidValue as error:
+        raise WrongUsage(f"--metrics: {error}.") from error
 
 
 def _interference(

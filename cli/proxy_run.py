@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,22 @@ from cli.flow_json import flow_data, notice_data
 from cli.flow_lines import flow_lines, notice_lines
 from cli.printer import Printer
 from cli.screen import screen
+from kwire.metrics_server import MetricsServer
 from proxy import DecodedFlow, Listener, Notice, Proxy, Sink, Tap
 from proxy.addresses import NewListeners
+from proxy.metrics import Metrics
+from proxy.metrics_families import Metered, ProxyCollector
 from proxy.recorder import Recorder, files_at
 from proxy.subject import Subject
 
 if TYPE_CHECKING:
     from cli.interference import Interference
+    from kwire.address import Address
     from proxy.language import Expression
+
+
+DRAIN = 30.0
+"""Seconds that requests have to be answered after SIGTERM."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +115,12 @@ def run(
     how: Display,
     recording: Recording | None = None,
     interference: Interference | None = None,
+    metrics: Address | None = None,
 ) -> None:
-    """Stand in front of the nodes until Ctrl-C, which is a KeyboardInterrupt here as everywhere."""
+    """Stand in front of the nodes until SIGTERM, which lets requests under way be answered, or
+    Ctrl-C, which is a KeyboardInterrupt here as everywhere. metrics: where to serve them."""
     with _recorded(recording) as sinks:
-        asyncio.run(_run(listeners, how, sinks, interference))
+        asyncio.run(_run(listeners, how, sinks, interference, metrics))
 
 
 @contextmanager
@@ -133,23 +144,24 @@ async def _run(
     how: Display,
     sinks: Sequence[Sink],
     interference: Interference | None,
+    metrics: Address | None,
 ) -> None:
     loop = asyncio.get_running_loop()
-    unread = asyncio.Event()
-
-    def gone() -> None:
-        loop.call_soon_threadsafe(unread.set)
+    unread, terminated = asyncio.Event(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, terminated.set)
+    counts = Metrics()
 
     def view(seen: DecodedFlow | Notice) -> None:
         weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
         printer.put(lambda: how.show(seen), weight)
+        counts.see(seen)
 
-    with Printer(gone) as printer:
+    with Printer(lambda: loop.call_soon_threadsafe(unread.set)) as printer:
         tap = Tap(view)
         feed = None if interference is None else interference.feed
-        taken: list[Sink] = [*sinks, tap, *([] if feed is None else [feed])]
+        taken: list[Sink] = [*sinks, counts, tap, *([] if feed is None else [feed])]
+        filters = None if interference is None else interference.filters
         try:
-            filters = None if interference is None else interference.filters
             async with (
                 tap,
                 feed or nullcontext(),
@@ -160,11 +172,31 @@ async def _run(
                     _say(f"watch it: kwire watch {feed.address}")
                 book = None if interference is None else interference.book
                 new = nullcontext() if book is None else NewListeners(proxy, book)
-                async with new, interference or nullcontext():
-                    await unread.wait()
+                metered = Metered(metrics=counts, proxy=proxy, tap=tap, filters=filters)
+                async with new, interference or nullcontext(), _served(metrics, metered):
+                    if await _either(terminated, unread) is terminated:
+                        await proxy.drain(DRAIN)
         except asyncio.CancelledError:
             printer.put(lambda: how.end(printer.dropped + tap.dropped))
             raise
+        printer.put(lambda: how.end(printer.dropped + tap.dropped))
+
+
+async def _either(*events: asyncio.Event) -> asyncio.Event:
+    """Wait until one of them is set, and return it."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
+    return next(event for event in events if event.is_set())
+
+
+def _served(where: Address | None, metered: Metered) -> AbstractAsyncContextManager[object]:
+    if where is None:
+        return nullcontext()
+    return MetricsServer(ProxyCollector(lambda: [metered]), where.host, where.port)
 
 
 def _warn(reason: str) -> None:

@@ -44,7 +44,8 @@ class Proxy:
 
     sinks take flows and notices; wants says what is copied for them; copies limits the memory that
     takes; frame_limit is the longest frame, in bytes, that is believed to be one. filters see what
-    they want before it is sent on; held limits the memory that takes.
+    they want before it is sent on; held limits the memory that takes. Filters set later are for the
+    connections that are accepted from then on.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Proxy:
         self._numbers = count(1)
         self._empty = asyncio.Event()
         self._ticker: asyncio.TimerHandle | None = None
-        self._filters = filters
+        self.filters = filters
         self.copies = copies or Copies()
         self.held = held or Copies(copy_limit=FRAME_HELD)
 
@@ -126,26 +127,23 @@ class Proxy:
         """Send events to one more sink, from now on."""
         self._sinks += (sink,)
 
-    async def unlisten(self, listener: Listener, seconds: float) -> None:
-        """Stand in front of a node no more; its connections end as those of `drain` do."""
-        self._addresses.pop(listener)
-        server = self._servers.pop(listener)
-        server.close()
-        await self._finish(seconds, listener)
-        await server.wait_closed()
+    def unlisten(self, listener: Listener) -> None:
+        """Accept no more in front of a node; the connections stay."""
+        del self._addresses[listener]
+        self._servers.pop(listener).close()
 
-    async def drain(self, seconds: float) -> None:
-        """Accept no more; close each connection when all is answered, or after these seconds."""
-        for server in self._servers.values():
-            server.close()
-        await self._finish(seconds)
+    async def drain(self, seconds: float, listener: Listener | None = None) -> None:
+        """Take no more requests; close each connection when all is answered, or after this time.
 
-    async def _finish(self, seconds: float, listener: Listener | None = None) -> None:
-        """The connections of a listener, or of all, end. What takes too long is cut."""
+        listener: only those that came there; else all, and none is accepted any more.
+        """
+        if listener is None:
+            for server in self._servers.values():
+                server.close()
         end = time.monotonic() + seconds
-        while ending := [r for r, at in self._relays.items() if listener in (None, at)]:
+        while relays := [one for one, at in self._relays.items() if listener in (None, at)]:
             now = time.monotonic()
-            for relay in ending:
+            for relay in relays:
                 if now < end:
                     relay.finish("the proxy drains", now)
                 else:
@@ -178,13 +176,13 @@ class Proxy:
         pairing = Pairing(connection, self._emit, self.copies)
         common = (pairing, self._wants, self.copies, self._frame_limit)
         framers = (RequestFramer(*common), ResponseFramer(*common))
-        hold = None if self._filters is None else Hold(self._filters, pairing, self.held)
+        hold = None if self.filters is None else Hold(self.filters, pairing, self.held)
         if hold is not None:
             for framer in framers:
                 framer.hold(hold)
         relay = Relay(
             connection,
-            listener.upstream,
+            (listener.upstream, *listener.standbys),
             pairing,
             framers,
             limits=self._limits,

@@ -108,7 +108,8 @@ async def test_a_listener_goes_and_the_connections_of_others_stay() -> None:
         for reader, writer in talks:
             writer.write(VOTE)
             assert await reader.readexactly(len(GRANTED)) == GRANTED
-        await proxy.unlisten(going, 60)
+        proxy.unlisten(going)
+        await proxy.drain(60, going)
         assert await talks[0][0].read() == b""
         assert list(proxy.addresses) == [staying]
         reader, writer = talks[1]

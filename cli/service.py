@@ -1,0 +1,118 @@
+"""Runs the proxies of a configuration file: SIGTERM drains them, SIGHUP reads the file again."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+from cli.failure import WrongUsage
+from cli.printer import Printer
+from cli.proxy_run import Display, Selection
+from cli.service_cluster import View
+from cli.service_clusters import Clusters
+from cli.service_log import log, logging_to_stderr
+from kwire.errors import InvalidValue, KwireError
+from kwire.metrics_server import MetricsServer
+from proxy import DecodedFlow, Notice
+from proxy.config import ProxyConfig, ShowConfig, read_config
+from proxy.metrics_families import ProxyCollector
+
+FIXED = ("show", "metrics", "log", "limits")
+"""Keys that are taken at the start only."""
+
+
+def serve(path: Path) -> None:
+    """Run until SIGTERM, which drains, or Ctrl-C. WrongUsage for a file that cannot be used."""
+    try:
+        config = read_config(path)
+    except InvalidValue as error:
+        raise WrongUsage(str(error)) from error
+    with logging_to_stderr(config.log.form, config.log.level), _shown(config.show) as view:
+        clusters = Clusters(config, view)
+        asyncio.run(Service(path, config, clusters).run())
+
+
+@contextmanager
+def _shown(config: ShowConfig | None) -> Iterator[View | None]:
+    """What prints the flows that are to be shown; at the end it prints the counts."""
+    if config is None:
+        yield None
+        return
+    selection = Selection(frozenset(config.api), frozenset(config.no_api), config.view)
+    display = Display(selection, verbose=config.verbose, as_json=config.as_json)
+
+    def show(seen: DecodedFlow | Notice) -> None:
+        weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
+        printer.put(lambda: display.show(seen), weight)
+
+    with Printer(lambda: log.warning("nobody reads the flows any more")) as printer:
+        yield show
+        printer.put(lambda: display.end(printer.dropped))
+
+
+class Service:
+    """What signals do to the clusters of a file, and what a supervisor is told."""
+
+    def __init__(self, path: Path, config: ProxyConfig, clusters: Clusters) -> None:
+        self._path = path
+        self._config = config
+        self._clusters = clusters
+        self._state = "starting"
+        self._signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
+
+    async def run(self) -> None:
+        """Start everything, obey signals, and return when all is drained."""
+        loop = asyncio.get_running_loop()
+        for one in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(one, self._signals.put_nowait, one)
+        async with self._metrics(), self._clusters:
+            self._state = "ready"
+            log.info("ready")
+            while await self._signals.get() is signal.SIGHUP:
+                await self._reload()
+            await self._drain()
+
+    def _metrics(self) -> AbstractAsyncContextManager[object]:
+        """Around the clusters, so that a port that is taken is told before anything listens."""
+        where = self._config.metrics
+        if where is None:
+            return nullcontext()
+        pages = {"/health": lambda: (True, "alive"), "/ready": self._ready}
+        collector = ProxyCollector(lambda: self._clusters.metered)
+        return MetricsServer(collector, where.host, where.port, pages)
+
+    def _ready(self) -> tuple[bool, str]:
+        return self._state == "ready", self._state
+
+    async def _reload(self) -> None:
+        """Do as the file says now; what is wrong with it is told, and all stays as it was."""
+        try:
+            config = read_config(self._path)
+            await self._clusters.change(config)
+        except (KwireError, OSError) as error:
+            for line in str(error).splitlines():
+                log.error("not loaded, all stays as it was: %s", line)
+            return
+        if fixed := [key for key in FIXED if getattr(config, key) != getattr(self._config, key)]:
+            log.warning("taken at the next start only: %s", ", ".join(fixed))
+        self._config = config
+        log.info("the configuration was loaded again")
+
+    async def _drain(self) -> None:
+        """Let what was asked be answered, up to the deadline or the next SIGTERM."""
+        self._state = "draining"
+        log.info("draining, for %g s at most", self._config.drain)
+        draining = asyncio.create_task(self._clusters.drain(self._config.drain))
+        again = asyncio.create_task(self._terminated())
+        await asyncio.wait([draining, again], return_when=asyncio.FIRST_COMPLETED)
+        for task in (draining, again):
+            task.cancel()
+        await asyncio.gather(draining, again, return_exceptions=True)
+        log.info("stopped")
+
+    async def _terminated(self) -> None:
+        while await self._signals.get() is not signal.SIGTERM:
+            pass

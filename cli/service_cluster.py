@@ -1,0 +1,197 @@
+"""One cluster of a service: its proxy, and the filters, recording and counts that belong to it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from cli.service_log import NoticeLog, log
+from kwire.errors import InvalidValue
+from proxy import (
+    Copies,
+    DecodedFlow,
+    Direction,
+    Event,
+    Filter,
+    Filters,
+    Interest,
+    Limits,
+    Listener,
+    Notice,
+    Proxy,
+    Tap,
+)
+from proxy.config import ClusterConfig, RecordConfig
+from proxy.copies import COPY_LIMIT
+from proxy.filters.rule import rule_filters
+from proxy.metrics import Metrics
+from proxy.metrics_families import Metered
+from proxy.recorder import Recorder, files_at
+from proxy.rules import BadRules, Rules, read_rules
+from proxy.script import load
+
+View = Callable[[DecodedFlow | Notice], None]
+
+CODES_LIMIT = 64 * 1024
+"""Bytes of a response that are copied where only its error codes are wanted."""
+
+
+class Prepared:
+    """The filters that a configuration asks for. Raises InvalidValue where they cannot be used."""
+
+    def __init__(self, config: ClusterConfig) -> None:
+        self.config = config
+        self.filters: list[Filter] = []
+        self.drop_on_error = False
+        for path in config.scripts:
+            self.filters += load(path)
+        if config.rules is not None:
+            rules = _rules(config.rules)
+            self.drop_on_error = rules.on_error == "drop"
+            self.filters += rule_filters(rules, Random(rules.seed).random, time.monotonic())
+        Filters(self.filters)
+
+
+class ClusterService:
+    """The proxy of a cluster while the context lasts. Its listeners are opened by `listen`.
+
+    recorder: takes what passes, and is ended with this. view: is shown the decoded flows. metered:
+    whether they are counted.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        recorder: Recorder | None,
+        limits: Limits,
+        *,
+        view: View | None,
+        metered: bool,
+    ) -> None:
+        self.config = prepared.config
+        self.recorder = recorder
+        self.filters = Filters(prepared.filters, drop_on_error=prepared.drop_on_error)
+        self.metrics = Metrics() if metered else None
+        self.tap = Tap(self._see)
+        self._view = view
+        self._told = NoticeLog(self.name)
+        self.proxy = Proxy(
+            sinks=[self._take],
+            wants=self._wants,
+            limits=limits,
+            copies=Copies(self._copied),
+            filters=self.filters if prepared.filters else None,
+        )
+
+    @property
+    def name(self) -> str:
+        """The cluster's, empty where there is but one."""
+        return self.config.name
+
+    @property
+    def metered(self) -> Metered | None:
+        """What Prometheus is to read."""
+        if self.metrics is None:
+            return None
+        return Metered(
+            metrics=self.metrics,
+            proxy=self.proxy,
+            tap=self.tap,
+            filters=self.filters,
+            recorder=self.recorder,
+            cluster=self.name,
+        )
+
+    async def __aenter__(self) -> Self:
+        await self.tap.__aenter__()
+        await self.proxy.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.proxy.close()
+        await self.tap.__aexit__(kind, error, traceback)
+        await end_recording(self.recorder)
+
+    async def listen(self, listener: Listener) -> None:
+        """Stand in front of one more node, and say so. Raises CannotListen."""
+        address = await self.proxy.listen(listener)
+        where = {"cluster": self.name or None, "node": listener.node_id}
+        log.info("listening at %s in front of %s", address, listener.upstream, extra=where)
+
+    async def change(self, prepared: Prepared, recorder: Recorder | None) -> None:
+        """Filter and record like this from now on, on the connections that are open, too."""
+        if prepared.filters and self.proxy.filters is None:
+            log.info("filters act on the connections that are opened from now on")
+        self.config = prepared.config
+        self.filters.replace(prepared.filters)
+        self.filters.drop_on_error = prepared.drop_on_error
+        self.proxy.filters = self.filters if prepared.filters else None
+        before, self.recorder = self.recorder, recorder
+        self.proxy.copies.copy_limit = self._copied
+        if before is not recorder:
+            await end_recording(before)
+
+    @property
+    def _copied(self) -> int:
+        whole = self._view is not None or self.recorder is not None
+        return COPY_LIMIT if whole else CODES_LIMIT
+
+    def _wants(self, key: int, version: int, direction: Direction) -> Interest:
+        if self._view is not None or self.recorder is not None:
+            return Interest.TAP
+        codes = self.metrics is not None and direction is Direction.RESPONSE
+        return Interest.TAP if codes else Interest.PASS
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, Notice):
+            self._told(event)
+        if self.recorder is not None:
+            self.recorder(event)
+        if self.metrics is not None:
+            self.metrics(event)
+        if self.metrics is not None or self._view is not None:
+            self.tap(event)
+
+    def _see(self, seen: DecodedFlow | Notice) -> None:
+        if self.metrics is not None:
+            self.metrics.see(seen)
+        if self._view is not None:
+            self._view(seen)
+
+
+def begin_recording(config: RecordConfig) -> Recorder:
+    """A recorder at work. Raises CannotRecord and OSError where there can be no file."""
+    recorder = Recorder(
+        files_at(config.path),
+        meant=config.only,
+        show_secrets=config.show_secrets,
+        stopped=lambda reason: log.error("%s", reason),
+    )
+    return recorder.__enter__()
+
+
+async def end_recording(recorder: Recorder | None) -> None:
+    """Write what waits, in a thread, since the disk may be slow."""
+    if recorder is not None:
+        await asyncio.to_thread(recorder.__exit__, None, None, None)
+
+
+def _rules(path: Path) -> Rules:
+    try:
+        return read_rules(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidValue(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidValue(f"{path} is no text in UTF-8: {error}") from error
+    except BadRules as error:
+        raise InvalidValue(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error

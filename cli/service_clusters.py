@@ -1,0 +1,146 @@
+"""The clusters of a service: started, changed as a whole or not at all, drained."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Any, Self
+
+from cli.service_cluster import (
+    ClusterService,
+    Prepared,
+    View,
+    begin_recording,
+    end_recording,
+)
+from proxy import Listener
+from proxy.config import ClusterConfig, ProxyConfig
+from proxy.metrics_families import Metered
+from proxy.recorder import Recorder
+
+
+class Clusters:
+    """Runs those of a configuration while the context lasts. view: is shown the decoded flows."""
+
+    def __init__(self, config: ProxyConfig, view: View | None) -> None:
+        self._config = config
+        self._first = config
+        self._view = view
+        self._running: dict[str, ClusterService] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    @property
+    def metered(self) -> list[Metered]:
+        """What Prometheus reads."""
+        return [found for one in self._running.values() if (found := one.metered) is not None]
+
+    async def __aenter__(self) -> Self:
+        await self.change(self._first)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for task in self._ending:
+            task.cancel()
+        await asyncio.gather(*self._ending, return_exceptions=True)
+        for cluster in self._running.values():
+            await cluster.__aexit__(kind, error, traceback)
+
+    async def drain(self, seconds: float) -> None:
+        """Take no more requests; return when all are answered, or this time is over."""
+        await asyncio.gather(
+            *self._ending, *(one.proxy.drain(seconds) for one in self._running.values())
+        )
+
+    async def change(self, config: ProxyConfig) -> None:
+        """Run these clusters. Connections through listeners that stay are not touched.
+
+        1. All rules and scripts are loaded, and new recordings begun.
+        2. Listeners that are to go stop listening: another may want their address.
+        3. New listeners are opened.
+        4. Filters and recordings change, and the connections of listeners that go are drained.
+        Raises KwireError and OSError in 1 to 3, and then all is as it was.
+        """
+        async with AsyncExitStack() as undo:
+            prepared = [Prepared(one) for one in config.clusters]
+            recorders = [await self._recorder(one, undo) for one in config.clusters]
+            clusters = {
+                one.config.name: await self._cluster(one, recorder, undo)
+                for one, recorder in zip(prepared, recorders, strict=True)
+            }
+            going = self._going(config)
+            for cluster, listener in going:
+                cluster.proxy.unlisten(listener)
+                undo.push_async_callback(cluster.proxy.listen, listener)
+            for one in config.clusters:
+                await self._listen(clusters[one.name], one, undo)
+            undo.pop_all()
+        gone = [one for name, one in self._running.items() if name not in clusters]
+        self._config, self._running = config, clusters
+        for ready, recorder in zip(prepared, recorders, strict=True):
+            await clusters[ready.config.name].change(ready, recorder)
+        for cluster, listener in going:
+            if cluster not in gone:
+                self._later(cluster.proxy.drain(config.drain, listener))
+        for cluster in gone:
+            self._later(_end(cluster, config.drain))
+
+    async def _recorder(self, config: ClusterConfig, undo: AsyncExitStack) -> Recorder | None:
+        """The one that goes on, unless it failed and may write a new file; else a new one."""
+        if config.record is None:
+            return None
+        running = self._running.get(config.name)
+        found = running.recorder if running and running.config.record == config.record else None
+        if found is not None and not (found.failure and config.record.path.is_dir()):
+            return found
+        recorder = begin_recording(config.record)
+        undo.push_async_callback(end_recording, recorder)
+        return recorder
+
+    async def _cluster(
+        self, prepared: Prepared, recorder: Recorder | None, undo: AsyncExitStack
+    ) -> ClusterService:
+        running = self._running.get(prepared.config.name)
+        if running is not None:
+            return running
+        limits, metered = self._first.limits.limits, self._first.metrics is not None
+        cluster = ClusterService(prepared, recorder, limits, view=self._view, metered=metered)
+        return await undo.enter_async_context(cluster)
+
+    def _going(self, config: ProxyConfig) -> list[tuple[ClusterService, Listener]]:
+        """Listeners that run and that a configuration has no more."""
+        wanted = {one.name: one for one in config.clusters}
+        return [
+            (cluster, one.listener)
+            for name, cluster in self._running.items()
+            for one in cluster.config.listeners
+            if name not in wanted or one not in wanted[name].listeners
+        ]
+
+    async def _listen(
+        self, cluster: ClusterService, config: ClusterConfig, undo: AsyncExitStack
+    ) -> None:
+        """Open the listeners of a cluster that are not open yet."""
+        for one in config.listeners:
+            if one.listener not in cluster.proxy.addresses:
+                await cluster.listen(one.listener)
+                undo.callback(cluster.proxy.unlisten, one.listener)
+
+    def _later(self, ending: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(ending)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+
+async def _end(cluster: ClusterService, seconds: float) -> None:
+    """A cluster that is configured no more: what was asked is answered first."""
+    try:
+        await cluster.proxy.drain(seconds)
+    finally:
+        await cluster.__aexit__(None, None, None)

@@ -1,0 +1,177 @@
+"""The file of a proxy that runs as a service: clusters, their listeners, what is done with them.
+
+clusters:
+  - name: orders
+    listeners:
+      - {listen: 0.0.0.0:19092, upstream: broker-1:9092, node: 1}
+    rules: slow.yaml
+metrics: 0.0.0.0:9464
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    ValidationInfo,
+    model_validator,
+)
+
+from kwire.address import Address
+from kwire.index import APIS
+from proxy.language import Expression, parse
+from proxy.listener import Limits, Listener
+from proxy.yaml_file import BadFile, Seconds, Strict, read_yaml
+
+_LIMITS = Limits()
+_APIS = {name.lower(): name for name in APIS.values()}
+
+
+class BadConfig(BadFile):
+    """A configuration that cannot be used."""
+
+
+def _address(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no address: write host:port")
+    return Address.parse(value)
+
+
+def _expression(value: Any) -> Any:
+    return parse(value) if isinstance(value, str) else value
+
+
+def _api(value: str) -> str:
+    if value.lower() not in _APIS:
+        raise ValueError(f"no API is called {value!r}; `kwire show --list` names them")
+    return _APIS[value.lower()]
+
+
+def _beside(path: Path, info: ValidationInfo) -> Path:
+    """The path as the file means it, which is that of a file in its own folder."""
+    return Path(info.context or "") / path
+
+
+At = Annotated[InstanceOf[Address], BeforeValidator(_address)]
+Match = Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
+Api = Annotated[str, AfterValidator(_api)]
+File = Annotated[Path, AfterValidator(_beside)]
+
+
+class ListenerConfig(Strict):
+    """One node, and where the proxy stands in front of it."""
+
+    listen: At
+    upstream: At
+    node: int | None = Field(default=None, ge=0)
+
+    @property
+    def listener(self) -> Listener:
+        return Listener(node_id=self.node, upstream=self.upstream, listen=self.listen)
+
+    @model_validator(mode="after")
+    def _somebody_else(self) -> ListenerConfig:
+        if self.listener.to_itself:
+            raise ValueError("the proxy would connect to itself: listen at another port")
+        return self
+
+
+class RecordConfig(Strict):
+    """Where to write down what passes. only: what is meant of it."""
+
+    path: File
+    only: Match | None = None
+    show_secrets: bool = False
+
+
+class ClusterConfig(Strict):
+    """The nodes of a cluster, and what is done to their traffic."""
+
+    name: str = Field(default="", max_length=100)
+    listeners: tuple[ListenerConfig, ...] = Field(min_length=1)
+    rules: File | None = None
+    scripts: tuple[File, ...] = ()
+    hold: Match | None = None
+    record: RecordConfig | None = None
+
+
+class ShowConfig(Strict):
+    """Which flows are printed, and how."""
+
+    api: tuple[Api, ...] = ()
+    no_api: tuple[Api, ...] = ()
+    view: Match | None = None
+    verbose: bool = False
+    as_json: bool = Field(default=False, alias="json")
+
+    @model_validator(mode="after")
+    def _not_both(self) -> ShowConfig:
+        if both := sorted({*self.api} & {*self.no_api}):
+            raise ValueError(f"api and no_api both name {', '.join(both)}: keep one of them")
+        return self
+
+
+class LogConfig(Strict):
+    """What is told on stderr, and in which form."""
+
+    form: Literal["text", "json"] = Field(default="text", alias="format")
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class LimitsConfig(Strict):
+    """How long the proxy waits; see Limits."""
+
+    connect: Seconds = _LIMITS.connect
+    first_frame: Seconds = _LIMITS.first_frame
+    progress: Seconds = _LIMITS.progress
+    idle: Seconds = _LIMITS.idle
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(**self.model_dump())
+
+
+class ProxyConfig(Strict):
+    """A whole file. drain: how long requests may take to be answered when the proxy is to stop."""
+
+    clusters: tuple[ClusterConfig, ...] = Field(min_length=1)
+    show: ShowConfig | None = None
+    metrics: At | None = None
+    log: LogConfig = LogConfig()
+    limits: LimitsConfig = LimitsConfig()
+    drain: Seconds = 30.0
+
+    @model_validator(mode="after")
+    def _apart(self) -> ProxyConfig:
+        names = [cluster.name for cluster in self.clusters]
+        if len(names) > 1 and "" in names:
+            raise ValueError("where there are several clusters each needs a name")
+        if twice := _first_twice(names):
+            raise ValueError(f"two clusters are called {twice!r}")
+        at = [str(one.listen) for cluster in self.clusters for one in cluster.listeners]
+        if twice := _first_twice([address for address in at if not address.endswith(":0")]):
+            raise ValueError(f"two listeners are to listen at {twice}")
+        return self
+
+
+def _first_twice(names: list[str]) -> str:
+    return next((name for i, name in enumerate(names) if name in names[:i]), "")
+
+
+def read_config(path: Path) -> ProxyConfig:
+    """What a file says; BadConfig names the file, and the key of each thing that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadConfig(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadConfig(f"{path} is no text in UTF-8: {error}") from error
+    try:
+        return read_yaml(ProxyConfig, text, BadConfig, context=path.parent)
+    except BadConfig as error:
+        raise BadConfig(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error
