@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from uuid import UUID
 
 from controller import properties
 from controller.handlers.result import ControllerConfig
-from controller.listener_config import ListenerConfig, TlsConfig, listener_configs, tls_config
+from controller.listener_config import ListenerConfig, listener_configs
 from controller.raft import Config, Endpoint, Endpoints, ReplicaKey, Voter, VoterSet
 from kwire.errors import InvalidValue
 from kwire.logdir.properties import parse_properties
@@ -27,7 +28,6 @@ class NodeConfig:
 
     storage: StorageProperties
     listeners: tuple[ListenerConfig, ...]
-    tls: TlsConfig | None
     bootstrap_servers: tuple[tuple[str, int], ...]
     static_voters: VoterSet
     quorum: Mapping[str, int]
@@ -60,7 +60,6 @@ class NodeConfig:
         return cls(
             storage=storage,
             listeners=listeners,
-            tls=tls_config(pairs) if any(one.tls for one in listeners) else None,
             bootstrap_servers=properties.addresses(pairs, "controller.quorum.bootstrap.servers"),
             static_voters=_static_voters(pairs, listeners[0].name),
             quorum={
@@ -75,7 +74,9 @@ class NodeConfig:
             ),
             retention_bytes=properties.number(pairs, "metadata.max.retention.bytes", 100 << 20),
             static=dict(pairs),
-            unknown=tuple(sorted(name for name in pairs if name not in _KNOWN)),
+            unknown=tuple(
+                sorted(name for name in pairs if _OF_A_LISTENER.sub("", name) not in _KNOWN)
+            ),
         )
 
     @property
@@ -141,6 +142,7 @@ _QUORUM = {
     "controller.quorum.retry.backoff.ms": 20,
 }
 
+_OF_A_LISTENER = re.compile(r"^listener\.name\.[^.]+\.(?=ssl\.)")
 _KNOWN = frozenset(_QUORUM) | {
     "advertised.listeners",
     SESSION_TIMEOUT,
@@ -166,9 +168,13 @@ _KNOWN = frozenset(_QUORUM) | {
     "process.roles",
     "socket.request.max.bytes",
     "ssl.client.auth",
+    "ssl.endpoint.identification.algorithm",
     "ssl.key.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
     "ssl.keystore.location",
     "ssl.keystore.type",
+    "ssl.truststore.certificates",
     "ssl.truststore.location",
     "ssl.truststore.type",
     "unclean.leader.election.interval.ms",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import ssl
 from collections import deque
 from contextlib import suppress
 from socket import socket
@@ -40,13 +39,12 @@ class Listener:
         config: ListenerConfig,
         service: Service,
         *,
-        tls: ssl.SSLContext | None = None,
         idle: float = 600.0,
         frame_limit: int = 100 << 20,
     ) -> None:
         self.config = config
         self._service = service
-        self._tls = tls if config.tls else None
+        self._tls = config.tls.server_context() if config.tls else None
         self._idle = idle
         self._frame_limit = frame_limit
         self._server: asyncio.Server | None = None

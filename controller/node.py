@@ -55,18 +55,19 @@ class ControllerNode:
         OSError where a port is taken.
         """
         config = self.config
+        tls = config.listeners[0].tls
+        context = tls.client_context() if tls else None
         self.log = DirectoryLog(config.storage, segment_bytes=config.segment_bytes)
         raft_config = config.raft_config(self.log.cluster_id, self.log.directory_id)
         chance = random.Random()
         self.raft = Raft(raft_config, self.log, self.log.election, below=chance.randrange)
         timeout = raft_config.request_timeout_ms
-        tls = config.tls.client_context() if config.tls and config.listeners[0].tls else None
         self.channels = Channels(
-            client_id=f"raft-client-{config.node_id}", request_timeout_ms=timeout, tls=tls
+            client_id=f"raft-client-{config.node_id}", request_timeout_ms=timeout, tls=context
         )
         # Registrations wait for commits, which fetches make: one connection would block itself.
         self._registration = Channels(
-            client_id=str(config.node_id), request_timeout_ms=timeout, tls=tls
+            client_id=str(config.node_id), request_timeout_ms=timeout, tls=context
         )
         self.runtime = Runtime(self.raft, self.log, self.channels)
         self.metadata = Metadata(config, self.log, self.runtime)
@@ -84,10 +85,9 @@ class ControllerNode:
 
     async def _listen(self, apis: Service) -> None:
         config = self.config
-        tls = config.tls.server_context() if config.tls else None
         for one in config.listeners:
             listener = Listener(
-                one, apis, tls=tls, idle=config.idle_ms / 1000, frame_limit=config.frame_limit
+                one, apis, idle=config.idle_ms / 1000, frame_limit=config.frame_limit
             )
             await listener.start(self._sockets.pop(one.name, None))
             self._listeners.append(listener)

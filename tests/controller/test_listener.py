@@ -1,20 +1,16 @@
 """What a controller's listener does with bytes: as Kafka 4.3.1 reacted to the same inputs."""
 
 import asyncio
-import ssl
 import struct
-import subprocess
 from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
 
 import pytest
 
 from controller.listener import Listener
-from controller.listener_config import ListenerConfig, TlsConfig
+from controller.listener_config import ListenerConfig
 from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.connection import Connection
 from kwire.declaration import Request, Response
-from kwire.errors import ConnectionFailed
 from kwire.frames import decode_response, encode_request
 from kwire.service import RequestContext
 from kwire.versions import Versions
@@ -41,14 +37,13 @@ def service() -> Echo:
     return Echo()
 
 
-def config(*, tls: bool = False) -> ListenerConfig:
+def config() -> ListenerConfig:
     return ListenerConfig(
         name="CONTROLLER",
         host="127.0.0.1",
         port=0,
         advertised_host="localhost",
         advertised_port=1,
-        tls=tls,
     )
 
 
@@ -175,31 +170,3 @@ async def test_one_bad_connection_disturbs_no_other(port: int) -> None:
         for _ in range(20):
             assert await exchange(port, struct.pack(">i", -1)) == b""
         await good.send(ApiVersionsRequest(), 3)
-
-
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    """A key and a certificate of localhost, signed by itself, in one PEM file."""
-    key, chain, both = (tmp_path / name for name in ("key.pem", "chain.pem", "both.pem"))
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    command += ["-keyout", str(key), "-out", str(chain), "-subj", "/CN=localhost"]
-    subprocess.run([*command, "-addext", "subjectAltName=DNS:localhost"], check=True, stderr=-3)
-    both.write_bytes(key.read_bytes() + chain.read_bytes())
-    return both
-
-
-async def test_a_tls_listener_shows_its_certificate(certificate: Path, service: Echo) -> None:
-    tls = TlsConfig(
-        keystore=certificate, key_password=None, truststore=certificate, client_auth="required"
-    )
-    listener = Listener(config(tls=True), service, tls=tls.server_context())
-    await listener.start()
-    try:
-        context = tls.client_context()
-        async with await Connection.open("localhost", listener.port, ssl=context) as connection:
-            await connection.send(ApiVersionsRequest(), 4)
-        stranger = ssl.create_default_context(cafile=certificate)
-        with pytest.raises((ConnectionFailed, OSError)):
-            await Connection.open("localhost", listener.port, ssl=stranger)
-    finally:
-        await listener.close()

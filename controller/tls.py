@@ -1,0 +1,122 @@
+"""What a listener with SSL shows and trusts: PEM in files, or in the properties (KIP-651)."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from textwrap import wrap
+
+from kwire.errors import InvalidValue
+
+_CLIENT_AUTH = {
+    "none": ssl.CERT_NONE,
+    "requested": ssl.CERT_OPTIONAL,
+    "required": ssl.CERT_REQUIRED,
+}
+_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s(.+?)\s-----END \1-----", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsConfig:
+    """Stores as PEM text.
+
+    keystore: private key and certificate chain. truststore: the authorities of both sides; the
+    system's where it is None. verify_host: whether a server must be the host that was called.
+    """
+
+    keystore: str = field(repr=False)
+    key_password: str | None = field(repr=False)
+    truststore: str | None
+    client_auth: str
+    verify_host: bool
+
+    def server_context(self) -> ssl.SSLContext:
+        """For a listener."""
+        context = self._context(ssl.Purpose.CLIENT_AUTH)
+        context.verify_mode = _CLIENT_AUTH[self.client_auth]
+        return context
+
+    def client_context(self) -> ssl.SSLContext:
+        """For requests to other controllers."""
+        context = self._context(ssl.Purpose.SERVER_AUTH)
+        context.check_hostname = self.verify_host
+        return context
+
+    def _context(self, purpose: ssl.Purpose) -> ssl.SSLContext:
+        """InvalidValue where a store is PEM of something else.
+
+        ssl takes a private key from a file only: one that no other user can read, and that goes
+        at once.
+        """
+        with NamedTemporaryFile("w", prefix="kwire-", suffix=".pem") as file:
+            file.write(self.keystore)
+            file.flush()
+            try:
+                context = ssl.create_default_context(purpose, cadata=self.truststore)
+                context.load_cert_chain(file.name, password=self.key_password or "")
+            except ssl.SSLError as error:
+                raise InvalidValue(f"the stores of ssl.* cannot be used: {error}") from None
+        return context
+
+
+def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
+    """The `ssl.*` values, and those that are the listener's own: `listener.name.<name>.ssl.*`.
+
+    InvalidValue where there is no key, or where a store is no PEM.
+    """
+    prefix = f"listener.name.{listener.lower()}."
+    own = {name.removeprefix(prefix): pairs[name] for name in pairs if name.startswith(prefix)}
+    pairs = {**pairs, **own}
+    keystore = _store(pairs, "keystore", ("ssl.keystore.key", "ssl.keystore.certificate.chain"))
+    if keystore is None:
+        raise InvalidValue(f"listener {listener} with SSL needs ssl.keystore.location, a PEM file")
+    auth = pairs.get("ssl.client.auth", "none").lower()
+    if auth not in _CLIENT_AUTH:
+        raise InvalidValue(f"ssl.client.auth is {auth!r}: none, requested and required are known")
+    return TlsConfig(
+        keystore=keystore,
+        key_password=pairs.get("ssl.key.password"),
+        truststore=_store(pairs, "truststore", ("ssl.truststore.certificates",)),
+        client_auth=auth,
+        verify_host=bool(pairs.get("ssl.endpoint.identification.algorithm", "https")),
+    )
+
+
+def _store(pairs: Mapping[str, str], store: str, names: tuple[str, ...]) -> str | None:
+    """The PEM text of a store, from a file or from the properties of those names."""
+    location = f"ssl.{store}.location"
+    given = [name for name in (location, *names) if pairs.get(name)]
+    if not given:
+        return None
+    kind = pairs.get(f"ssl.{store}.type", "JKS").upper()
+    if kind != "PEM":
+        raise InvalidValue(f"ssl.{store}.type is {kind}: only PEM is read here (KIP-651)")
+    if given != [location] and given != list(names):
+        raise InvalidValue(f"the {store} is either {location} or {' with '.join(names)}")
+    if given == [location]:
+        return _pem(_read(Path(pairs[location]), location), location)
+    return "".join(_pem(pairs[name], name) for name in names)
+
+
+def _read(path: Path, name: str) -> str:
+    try:
+        return path.read_text("ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"{name}: {path} cannot be read: {error}") from None
+
+
+def _pem(text: str, name: str) -> str:
+    """The blocks of a PEM text in lines of 64, for in a property they often stand in one line."""
+    blocks = _BLOCK.findall(text)
+    if not blocks:
+        raise InvalidValue(f"{name} has no PEM block: -----BEGIN ...")
+    return "".join(
+        "\n".join(
+            [f"-----BEGIN {kind}-----", *wrap("".join(body.split()), 64), f"-----END {kind}-----\n"]
+        )
+        for kind, body in blocks
+    )
