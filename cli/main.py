@@ -22,6 +22,7 @@ from cli import (
     demo,
     log,
     proxy,
+    proxy_config,
     quorum,
     replay,
     show,
@@ -45,6 +46,7 @@ app.add_typer(storage.app, name="storage")
 app.add_typer(log.app, name="log")
 app.add_typer(controller.app, name="controller")
 app.command("proxy")(proxy.proxy)
+app.command("proxy-config")(proxy_config.proxy_config)
 app.command("replay")(replay.replay)
 app.add_typer(capture.app, name="capture")
 capture.app.command("export")(capture_exchange.export)
