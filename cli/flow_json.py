@@ -21,6 +21,7 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False) -> dict[str, Any]:
         "apiVersion": flow.version,
         "correlationId": flow.correlation_id,
         "ending": flow.ending.name.lower(),
+        "handling": flow.handling,
         "latencyMs": None if flow.latency is None else round(flow.latency * 1000, 3),
         "requestSize": flow.request_size,
         "responseSize": flow.response_size,

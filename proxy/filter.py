@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 from kwire.declaration import Request, Response
 from kwire.registry import api_name
 from kwire.versions import Versions
-from proxy.flow import Connection, Flow
+from proxy.flow import Connection, Deed, Flow
 from proxy.framer import Direction
 
 T = TypeVar("T")
@@ -48,9 +48,14 @@ class Stall:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer a request with this instead of asking the node, or replace the node's answer."""
+    """Answer a request with this instead of asking the node, or replace the node's answer.
+
+    deed, note: what viewers of the flow are told; by default that this filter answered.
+    """
 
     response: Response
+    deed: Deed = Deed.ANSWERED
+    note: str = ""
 
 
 Action = Delay | Drop | Close | Stall | Answer

@@ -49,12 +49,17 @@ class Ending(Enum):
 
 
 class Deed(Enum):
-    """What filters did to a message. HELD: they looked at it, whatever came of that."""
+    """What filters did to a message. HELD: they looked at it, whatever came of that.
+
+    ROUTED: another node than the listener's answered. SIMULATED: what was answered is not so.
+    """
 
     HELD = "held"
     DELAYED = "delayed"
     CHANGED = "changed"
     ANSWERED = "answered"
+    ROUTED = "routed"
+    SIMULATED = "simulated"
     DROPPED = "dropped"
     CLOSED = "closed"
     STALLED = "stalled"
@@ -98,6 +103,13 @@ class Flow:
     def latency(self) -> float | None:
         """Seconds from the head of the request to the head of the response; None without one."""
         return None if self.answered is None else self.answered - self.asked
+
+    @property
+    def handling(self) -> str:
+        """Who answered: `passed` where it was the node, else `answered` here or `routed`."""
+        if Deed.ROUTED in self.deeds:
+            return "routed"
+        return "answered" if Deed.ANSWERED in self.deeds else "passed"
 
     def mark(self, deed: Deed, note: str) -> None:
         """A filter did something to it."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, cast
 
-from kwire.declaration import Request, Response
+from kwire.declaration import Request
 from kwire.errors import KwireError, LocalError
 from kwire.frames import encode_request, encode_response
 from proxy.chain import Filters, Handler, through
@@ -231,7 +231,7 @@ class Hold:
                 gate.release(held, b"")
                 self._drop(flow, direction, name)
             case Answer():
-                self._answer(held, direction, verdict.response, name)
+                self._answer(held, direction, verdict, name)
 
     def _to_send(self, flow: Flow, whole: Whole, broken: bool) -> bytes:
         if broken:
@@ -251,11 +251,12 @@ class Hold:
             self._pairing.lose(flow, f"the request was dropped by {name}")
             self.answer_in_turn()
 
-    def _answer(self, held: Held, direction: Direction, response: Response, name: str) -> None:
+    def _answer(self, held: Held, direction: Direction, answer: Answer, name: str) -> None:
         flow, gate = held.flow, self._gate(direction)
-        flow.mark(Deed.ANSWERED, f"answered by {name}")
+        flow.mark(answer.deed, answer.note or f"answered by {name}")
+        number = flow.correlation_id
         try:
-            frame = encode_response(response, flow.version, correlation_id=flow.correlation_id)
+            frame = encode_response(answer.response, flow.version, correlation_id=number)
         except ENCODING as error:
             flow.problems.append(f"sent on as it came: the answer of {name} is none: {error}")
             gate.release(held, b"".join(held.pieces))

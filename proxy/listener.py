@@ -12,12 +12,13 @@ class Listener:
     """One node and the address at which the proxy stands in front of it.
 
     node_id: None where it is not known. listen: port 0 lets the system choose one, which
-    `Proxy.listen` returns.
+    `Proxy.listen` returns. standbys: tried in turn where the node does not accept.
     """
 
     node_id: int | None
     upstream: Address
     listen: Address = field(default_factory=lambda: Address("127.0.0.1", 0))
+    standbys: tuple[Address, ...] = ()
 
     @property
     def to_itself(self) -> bool:

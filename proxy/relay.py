@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -18,6 +18,7 @@ from proxy.framer import Direction, Framer
 from proxy.hold import Hold
 from proxy.listener import Limits
 from proxy.pairing import Pairing
+from proxy.reach import reach
 
 WRITE_LIMIT = 64 * 1024
 """Bytes that may wait for a slow reader before its writer is no longer read."""
@@ -161,12 +162,15 @@ class Side(asyncio.Protocol):
 
 
 class Relay:
-    """Both sides of one connection, from accept to the last close."""
+    """Both sides of one connection, from accept to the last close.
+
+    targets: the node, and what to connect to in turn where it does not accept.
+    """
 
     def __init__(
         self,
         connection: Connection,
-        target: Address,
+        targets: Sequence[Address],
         pairing: Pairing,
         framers: tuple[Framer, Framer],
         *,
@@ -176,7 +180,7 @@ class Relay:
         hold: Hold | None = None,
     ) -> None:
         self._connection = connection
-        self._target = target
+        self._targets = targets
         self._pairing = pairing
         self._limits = limits
         self._sink = sink
@@ -215,7 +219,8 @@ class Relay:
                 self._hold.connect(self._reach)
         else:
             self._opened = True
-            self._notice(Kind.OPENED, f"{self._connection.client} reached {self._target}")
+            reached = f"{self._connection.client} reached {self._connection.upstream}"
+            self._notice(Kind.OPENED, reached)
             self.client.resume()
 
     def ended(self, side: Side) -> None:
@@ -293,19 +298,18 @@ class Relay:
             self._connecting = asyncio.get_running_loop().create_task(self._connect())
 
     async def _connect(self) -> None:
-        loop = asyncio.get_running_loop()
-        host, port = self._target.host, self._target.port
         try:
-            async with asyncio.timeout(self._limits.connect):
-                await loop.create_connection(lambda: self.node, host, port)
-        except (OSError, UnicodeError) as error:  # the latter for a host that is no name at all
-            reason = f"{self._target} does not accept connections: {_said(error)}"
-            self._notice(Kind.REFUSED, reason)
-            self._begin_closing(reason)
-            self.client.close()
+            reason = await reach(self._targets, self.node, self._limits.connect, self._tried)
+            if reason:
+                self._notice(Kind.REFUSED, reason)
+                self._begin_closing(reason)
+                self.client.close()
         finally:
             self._connecting = None
             self._settle()
+
+    def _tried(self, target: Address) -> None:
+        self._connection.upstream = str(target)
 
     def _overdue(self, now: float) -> str:
         limits = self._limits
@@ -389,8 +393,3 @@ class _Hands:
 def _name(transport: asyncio.Transport | None) -> str:
     host, port = (transport.get_extra_info("peername") if transport else None) or ("?", 0)
     return str(Address(host, port))
-
-
-def _said(error: OSError | UnicodeError) -> str:
-    told = error.strerror if isinstance(error, OSError) else None
-    return told or str(error) or "no answer in time"

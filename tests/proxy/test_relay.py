@@ -192,7 +192,7 @@ def test_a_slow_reader_has_time_for_the_rest_as_long_as_it_reads() -> None:
     dialogue = Dialogue()
     relay = Relay(
         dialogue.connection,
-        Address("127.0.0.1", 9093),
+        [Address("127.0.0.1", 9093)],
         dialogue.pairing,
         (dialogue.requests, dialogue.responses),
         limits=Limits(drain=1.0),

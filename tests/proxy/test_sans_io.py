@@ -7,13 +7,18 @@ import proxy
 
 HANDS = {
     "client",
+    "metadata_mode",
     "new_listeners",
+    "node_connections",
+    "reach",
     "receiver",
     "recorder",
     "relay",
+    "router",
     "sender",
     "server",
     "tap",
+    "tasks",
     "watching",
 }
 BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}

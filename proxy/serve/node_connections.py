@@ -1,0 +1,37 @@
+"""The proxy's own connections to nodes, one for each address, opened when they are needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from contextlib import suppress
+
+from kwire.address import Address
+from kwire.connection import Connection
+from kwire.declaration import Request, Response
+from kwire.errors import KwireError
+from kwire.observer.live_image import Open
+
+
+class NodeConnections:
+    """Requests overlap on a connection; one that has ended is replaced."""
+
+    def __init__(self, open: Open) -> None:
+        self._open = open
+        self._connections: dict[Address, Connection] = {}
+        self._locks: defaultdict[Address, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def ask(self, address: Address, request: Request, version: int | None = None) -> Response:
+        """The node's answer. Raises what opening and `Connection.send` raise."""
+        async with self._locks[address]:
+            connection = self._connections.get(address)
+            if connection is None or connection.closed:
+                connection = self._connections[address] = await self._open(address)
+        return await connection.send(request, version)
+
+    async def close(self) -> None:
+        """End them all."""
+        for connection in self._connections.values():
+            with suppress(KwireError):
+                await connection.close()
+        self._connections.clear()

@@ -1,0 +1,116 @@
+"""Has requests answered by the active controller, or by the node whose configuration they want."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from kwire.address import Address
+from kwire.apis.a32_describe_configs import DescribeConfigsRequest
+from kwire.declaration import Request, Response
+from kwire.error_codes import ErrorCode
+from kwire.errors import AnswerLost, KwireError
+from kwire.observer import LiveImage
+from kwire.service import RequestContext
+from kwire.versions import Versions
+from proxy.addresses.places import places
+from proxy.error_response import error_response
+from proxy.serve.dispatch import Routed
+from proxy.serve.node_connections import NodeConnections
+from proxy.serve.owners import Owner, by_owner, together
+from proxy.serve.routes import ACTIVE, DESCRIBE_CONFIGS, is_elsewhere
+from proxy.serve.virtual_nodes import VirtualNodes
+
+PATIENCE = 10.0
+"""Seconds in which an active controller must be found; an election takes one or two."""
+
+PAUSE = 0.1
+
+
+class ControllerRouter:
+    """Routes by who leads the quorum that `live` follows; `nodes` knows where others are."""
+
+    def __init__(
+        self,
+        live: LiveImage,
+        connections: NodeConnections,
+        nodes: VirtualNodes,
+    ) -> None:
+        self._live = live
+        self._connections = connections
+        self._nodes = nodes
+
+    @property
+    def apis(self) -> Mapping[int, Versions]:
+        """What is for one node."""
+        return {**ACTIVE, DESCRIBE_CONFIGS: DescribeConfigsRequest.versions}
+
+    async def route(self, request: Request, context: RequestContext) -> Routed | None:
+        """The answer of the node that it is for; REQUEST_TIMED_OUT where none comes."""
+        if isinstance(request, DescribeConfigsRequest):
+            return await self._describe_configs(request, context.version)
+        return await self._active(request, context.version)
+
+    async def _active(self, request: Request, version: int) -> Routed | None:
+        """1. Wait for an active controller; a connection that fails before anything was sent, or
+           an answer that says it is another, leads back to here.
+        2. What was sent and not answered may have been done: it is not sent again.
+        """
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    leader = await self._leader()
+                    who = f"node {self._live.leader_id}"
+                    try:
+                        response = await self._connections.ask(leader, request, version)
+                    except AnswerLost:
+                        return _timed_out(request, version, who)
+                    except KwireError:
+                        await asyncio.sleep(PAUSE)
+                        continue
+                    if not is_elsewhere(response):
+                        self._place(response)
+                        return Routed(response=response, node=who)
+                    await asyncio.sleep(PAUSE)
+        except TimeoutError:
+            return _timed_out(request, version, "the active controller, which was not found")
+
+    def _place(self, response: Response) -> None:
+        """The voters' addresses in DescribeQuorum become those of the proxy."""
+        for place in places(response):
+            if place.node_id is not None and place.node_id in self._nodes.addresses:
+                place.change(self._nodes.addresses[place.node_id])
+
+    async def _leader(self) -> Address:
+        while (leader := self._live.leader) is None:
+            await self._live.changed()
+        return leader
+
+    async def _describe_configs(
+        self, request: DescribeConfigsRequest, version: int
+    ) -> Routed | None:
+        answers: dict[Owner, Response] = {}
+        who = []
+        for owner, share in by_owner(request).items():
+            routed = await self._ask_owner(owner, share, version)
+            if routed is None:
+                return None
+            answers[owner] = routed.response
+            who.append(routed.node)
+        return Routed(response=together(request, answers), node=", ".join(who))
+
+    async def _ask_owner(self, owner: Owner, share: Request, version: int) -> Routed | None:
+        address = None if owner is None else self._nodes.upstream(owner, self._live.image)
+        if address is None:
+            return await self._active(share, version)
+        who = f"node {owner}"
+        try:
+            response = await self._connections.ask(address, share, version)
+        except KwireError:
+            return _timed_out(share, version, who)
+        return Routed(response=response, node=who)
+
+
+def _timed_out(request: Request, version: int, who: str) -> Routed | None:
+    response = error_response(request, version, ErrorCode.REQUEST_TIMED_OUT)
+    return None if response is None else Routed(response=response, node=f"{who}: no answer")

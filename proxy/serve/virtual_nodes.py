@@ -1,0 +1,99 @@
+"""A listener of the proxy for every node of the cluster, which is how clients see the node.
+
+Each controller stands by for the others, so that a port goes on when its node is gone. A broker is
+an alias of the controllers, unless it was said where it is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+
+from kwire.address import Address
+from kwire.image import MetadataImage
+from proxy.listener import Listener
+from proxy.server import CannotListen, Proxy
+
+logger = logging.getLogger(__name__)
+
+LIMIT = 1000
+"""Most listeners that are opened on the word of the metadata."""
+
+
+class VirtualNodes:
+    """Opens listeners: the first ones as they were given, more as the metadata names nodes.
+
+    advertised_host: what clients are told in place of the host that listeners listen at.
+    """
+
+    def __init__(self, first: Sequence[Listener], advertised_host: str | None = None) -> None:
+        self._first = tuple(first)
+        self._advertised_host = advertised_host
+        self._addresses: dict[int, Address] = {}
+        self._upstreams = {one.node_id: one.upstream for one in first if one.node_id is not None}
+        self._failed: set[int] = set()
+
+    @property
+    def addresses(self) -> Mapping[int, Address]:
+        """What clients are told, by node id."""
+        return self._addresses
+
+    def controllers(self, image: MetadataImage) -> frozenset[int]:
+        """The nodes that are controllers: as registered, else those given that are no brokers."""
+        registered = set(image.cluster.controllers)
+        given = set(self._upstreams) - set(image.cluster.brokers)
+        return frozenset((registered | given) & set(self._addresses))
+
+    def upstream(self, node_id: int, image: MetadataImage) -> Address | None:
+        """Where a node itself is reached: as it was given, else as it registered."""
+        given = self._upstreams.get(node_id)
+        return given or _registered(node_id, image)
+
+    async def start(self, proxy: Proxy, image: MetadataImage) -> None:
+        """Open the first ones. Raises CannotListen."""
+        upstreams = [
+            one.upstream for one in self._first if one.node_id not in image.cluster.brokers
+        ]
+        for one in self._first:
+            listener = Listener(
+                node_id=one.node_id,
+                upstream=one.upstream,
+                listen=one.listen,
+                standbys=tuple(other for other in upstreams if other != one.upstream),
+            )
+            await self._listen(proxy, listener)
+        await self.follow(proxy, image)
+
+    async def follow(self, proxy: Proxy, image: MetadataImage) -> None:
+        """Open one for each node that has none yet."""
+        for listener in self._missing(image):
+            assert listener.node_id is not None, "it is for a node of the metadata"
+            try:
+                await self._listen(proxy, listener)
+            except CannotListen as error:
+                self._failed.add(listener.node_id)
+                logger.warning("clients will not see node %d: %s", listener.node_id, error)
+
+    async def _listen(self, proxy: Proxy, listener: Listener) -> None:
+        address = await proxy.listen(listener)
+        if listener.node_id is not None:
+            host = self._advertised_host or listener.listen.host
+            self._addresses[listener.node_id] = Address(host, address.port)
+
+    def _missing(self, image: MetadataImage) -> Iterator[Listener]:
+        known = self._addresses.keys() | self._failed
+        here = Address(self._first[0].listen.host, 0)
+        standbys = tuple(self._upstreams[id] for id in sorted(self.controllers(image)))
+        for id in sorted({*image.cluster.controllers, *image.cluster.brokers} - known):
+            own = _registered(id, image) if id in image.cluster.controllers else None
+            first, *rest = [own, *standbys] if own is not None else standbys
+            if len(self._addresses) < LIMIT:
+                yield Listener(node_id=id, upstream=first, listen=here, standbys=tuple(rest))
+
+
+def _registered(node_id: int, image: MetadataImage) -> Address | None:
+    cluster = image.cluster
+    for node in (cluster.controllers.get(node_id), cluster.brokers.get(node_id)):
+        if node is not None and node.endpoints:
+            return Address(node.endpoints[0].host, node.endpoints[0].port)
+    return None

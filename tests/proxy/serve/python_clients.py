@@ -1,0 +1,70 @@
+"""Clients in Python, each doing the same work: what they were told comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import confluent_kafka.admin
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin import NewTopic as AioTopic
+from confluent_kafka import cimpl
+from kafka.admin import KafkaAdminClient, NewTopic
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a client was told: nodes, topics before and after its own was made and deleted."""
+
+    nodes: set[int]
+    created: bool
+    deleted: bool
+
+
+def with_kafka_python(bootstrap: str, topic: str) -> Told:
+    """kafka-python."""
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    try:
+        nodes = {node["broker_id"] for node in admin.describe_cluster()["brokers"]}
+        admin.create_topics([NewTopic(topic, 1, 1)])
+        created = topic in admin.list_topics()
+        admin.delete_topics([topic])
+        return Told(nodes, created, topic not in admin.list_topics())
+    finally:
+        admin.close()
+
+
+def with_aiokafka(bootstrap: str, topic: str) -> Told:
+    """aiokafka."""
+
+    async def told() -> Told:
+        admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+        await admin.start()
+        try:
+            nodes = {node["node_id"] for node in (await admin.describe_cluster())["brokers"]}
+            await admin.create_topics([AioTopic(topic, 1, 1)])
+            created = topic in await admin.list_topics()
+            await admin.delete_topics([topic])
+            return Told(nodes, created, topic not in await admin.list_topics())
+        finally:
+            await admin.close()
+
+    return asyncio.run(told())
+
+
+def with_confluent(bootstrap: str, topic: str) -> Told:
+    """confluent-kafka, which is librdkafka."""
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
+    nodes = set(admin.list_topics(timeout=30).brokers)
+    new = cimpl.NewTopic(topic, 1, 1)
+    admin.create_topics([new])[topic].result(30)
+    created = topic in admin.list_topics(timeout=30).topics
+    admin.delete_topics([topic])[topic].result(30)
+    return Told(nodes, created, topic not in admin.list_topics(timeout=30).topics)
+
+
+PYTHON = {
+    "kafka-python": with_kafka_python,
+    "aiokafka": with_aiokafka,
+    "confluent-kafka": with_confluent,
+}

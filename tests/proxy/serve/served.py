@@ -1,0 +1,49 @@
+"""A proxy that serves, in front of the controllers of a cluster and of nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from kwire.address import Address
+from proxy import Filters, Flow, Listener, Proxy, Ring
+from proxy.serve.metadata_mode import MetadataMode
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """ring: what passed. bootstrap: the controllers, as clients are to reach them."""
+
+    proxy: Proxy
+    mode: MetadataMode
+    ring: Ring
+    bootstrap: str
+
+    def flows(self, api: str) -> list[Flow]:
+        """Those of one API that have ended."""
+        return [one for one in self.ring if isinstance(one, Flow) and one.api == api]
+
+    @property
+    def problems(self) -> list[str]:
+        """Of all flows."""
+        return [text for one in self.ring if isinstance(one, Flow) for text in one.problems]
+
+    def handled(self, api: str) -> set[str]:
+        """How its flows were handled."""
+        return {flow.handling for flow in self.flows(api)}
+
+
+@asynccontextmanager
+async def serving(controllers: dict[int, Address]) -> AsyncIterator[Served]:
+    """`--serve metadata` in front of these."""
+    listeners = [Listener(node_id=id, upstream=address) for id, address in controllers.items()]
+    mode = MetadataMode(listeners)
+    ring = Ring()
+    async with Proxy(sinks=[ring], filters=Filters([mode.filter])) as proxy, mode.run(proxy):
+        told = [
+            str(address)
+            for listener, address in proxy.addresses.items()
+            if listener.node_id in controllers
+        ]
+        yield Served(proxy, mode, ring, ",".join(told))
