@@ -30,13 +30,16 @@ ANY_EPOCH = -1
 def handle(request: AlterPartitionRequest, context: ControllerContext) -> ControllerResult:
     """Leaders change the ISR of their partitions.
 
-    1. Not the broker's latest epoch: STALE_BROKER_EPOCH for all.
-    2. The topic is not known: UNKNOWN_TOPIC_ID.
-    3. For each partition what `check` finds.
-    4. A change that completes a reassignment may take the leadership from the sender: it is made,
+    1. No topics: nothing to change, and nothing is checked.
+    2. Not the broker's latest epoch: STALE_BROKER_EPOCH for all.
+    3. The topic is not known: UNKNOWN_TOPIC_ID.
+    4. For each partition what `check` finds.
+    5. A change that completes a reassignment may take the leadership from the sender: it is made,
        and answered NEW_LEADER_ELECTED.
-    5. Else the answer has the partition as it is then, with its new partition epoch.
+    6. Else the answer has the partition as it is then, with its new partition epoch.
     """
+    if not request.topics:
+        return ControllerResult(response=AlterPartitionResponse())
     context.broker(request.broker_id, request.broker_epoch)
     records: Records = []
     topics = []

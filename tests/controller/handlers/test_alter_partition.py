@@ -146,6 +146,14 @@ def test_a_stale_broker_epoch_is_said_of_the_whole_request(foo: Any) -> None:
     assert (response.error_code, response.topics) == (ErrorCode.STALE_BROKER_EPOCH, [])
 
 
+@pytest.mark.parametrize(("broker_id", "broker_epoch"), [(1, 0), (77, 0)])
+def test_who_changes_nothing_is_not_checked(foo: Any, broker_id: int, broker_epoch: int) -> None:
+    """Java: QuorumController.alterPartition."""
+    nothing = AlterPartitionRequest(broker_id=broker_id, broker_epoch=broker_epoch, topics=[])
+
+    assert foo.ask(nothing, 3).error_code == ErrorCode.NONE
+
+
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_fenced_replica_is_not_eligible_for_the_isr(foo: Any, version: int) -> None:
     """KIP-841."""

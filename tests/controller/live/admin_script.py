@@ -113,6 +113,8 @@ def _registrations(session: Session) -> Iterator[Step]:
         some = IsrTopic(topic_id=NOBODY, partitions=[IsrPartition(partition_index=0)])
         isr = AlterPartitionRequest(broker_id=id, broker_epoch=epoch, topics=[some])
         yield Step(name=f"AlterPartition of a {name} broker", request=isr)
+        nothing = isr.replace(topics=[])
+        yield Step(name=f"AlterPartition of nothing by a {name} broker", request=nothing)
     own = AllocateProducerIdsRequest(broker_id=1, broker_epoch=session.epochs[1])
     yield Step(name="producer ids", request=own)
     yield Step(name="UnregisterBroker of nobody", request=UnregisterBrokerRequest(broker_id=77))
