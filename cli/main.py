@@ -27,6 +27,7 @@ from cli import (
     replay,
     show,
     storage,
+    watch,
 )
 from cli.house import check_house, collision
 
@@ -46,6 +47,7 @@ app.add_typer(storage.app, name="storage")
 app.add_typer(log.app, name="log")
 app.add_typer(controller.app, name="controller")
 app.command("proxy")(proxy.proxy)
+app.command("watch")(watch.watch)
 app.command("proxy-config")(proxy_config.proxy_config)
 app.command("replay")(replay.replay)
 app.add_typer(capture.app, name="capture")

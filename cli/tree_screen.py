@@ -31,11 +31,11 @@ def draw(tree: Tree) -> Drawing:
 def _grow(drawing: Drawing, tree: Tree) -> None:
     from rich.text import Text
 
-    inline = _inline(tree)
+    line = inline(tree)
     if not tree.children:
-        drawing.add(_leaf(tree))
-    elif inline is not None:
-        drawing.add(Text.assemble((tree.name, "bold"), "  ", inline))
+        drawing.add(leaf(tree))
+    elif line is not None:
+        drawing.add(Text.assemble((tree.name, "bold"), "  ", line))
     else:
         value = (f" {tree.value}" if tree.value else "", "dim")
         branch = drawing.add(Text.assemble((tree.name, "bold"), value))
@@ -43,7 +43,7 @@ def _grow(drawing: Drawing, tree: Tree) -> None:
             _grow(branch, child)
 
 
-def _inline(tree: Tree) -> Text | None:
+def inline(tree: Tree) -> Text | None:
     """`name=x  port=9093`, or None where that is too wide or a branch is among them."""
     from rich.text import Text
 
@@ -55,7 +55,8 @@ def _inline(tree: Tree) -> Text | None:
     return line if line.cell_len <= INLINE else None
 
 
-def _leaf(tree: Tree) -> Text:
+def leaf(tree: Tree) -> Text:
+    """`name: value`, coloured by what the value is."""
     from rich.text import Text
 
     return Text.assemble(tree.name, ": " if tree.value else "", (_value(tree), _style(tree)))

@@ -59,6 +59,12 @@ class QuorumSeen:
             return None
         return max(self.high_watermark - replica.offset, 0)
 
+    def log_end(self, replica: Replica) -> int:
+        """The end of its log, -1 where not known; what is committed, the leader has."""
+        if replica.node_id == self.leader_id:
+            return max(replica.offset, self.high_watermark)
+        return replica.offset
+
     def add(self, decoded: DecodedFlow) -> None:
         """Learn from one more flow."""
         if decoded.flow.key not in QUORUM_APIS:

@@ -1,13 +1,8 @@
-"""Latencies by API: quantiles of the latest, and long polls that found nothing apart."""
+"""Latencies by API: quantiles of the latest, long polls told apart."""
 
-from kwire.apis.a01_fetch import (
-    FetchableTopicResponse,
-    FetchRequest,
-    FetchResponse,
-    PartitionData,
-)
+from kwire.apis.a01_fetch import FetchRequest, FetchResponse
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
-from proxy.latencies import LATEST, Latencies
+from proxy.latencies import APIS, LATEST, Latencies
 from tests.cli.flows import flow
 
 
@@ -15,7 +10,7 @@ def test_quantiles_are_of_the_latest() -> None:
     latencies = Latencies()
     for number in range(LATEST + 100):
         latencies.add(flow(VoteRequest(), VoteResponse(), 2, latency=number / 1000))
-    (vote,) = latencies.kinds
+    (vote,) = latencies.apis
     assert (vote.api, vote.count, vote.failed) == ("Vote", LATEST + 100, 0)
     assert round(vote.quantile(0.5), 3) == 0.600
     assert round(vote.quantile(0.99), 3) == 1.090
@@ -26,16 +21,21 @@ def test_what_was_not_answered_has_no_latency_and_errors_are_counted() -> None:
     latencies = Latencies()
     latencies.add(flow(VoteRequest(), None, 2))
     latencies.add(flow(VoteRequest(), VoteResponse(error_code=41), 2))
-    (vote,) = latencies.kinds
+    (vote,) = latencies.apis
     assert (vote.count, vote.failed) == (1, 1)
 
 
-def test_a_fetch_that_waited_in_vain_is_a_long_poll() -> None:
-    found = PartitionData(high_watermark=1, records=b"x" * 70)
-    full = FetchResponse(responses=[FetchableTopicResponse(partitions=[found])])
+def test_a_fetch_is_a_long_poll() -> None:
     latencies = Latencies()
-    for waited, answer in ((500, FetchResponse()), (500, full), (0, FetchResponse())):
-        latencies.add(flow(FetchRequest(max_wait_ms=waited), answer, 17))
-    latencies.add(flow(FetchRequest(max_wait_ms=500), FetchResponse(error_code=6), 17))
-    kinds = {one.long_poll: one.count for one in latencies.kinds}
-    assert kinds == {True: 1, False: 3}
+    latencies.add(flow(FetchRequest(max_wait_ms=500), FetchResponse(), 17))
+    latencies.add(flow(VoteRequest(), VoteResponse(), 2))
+    assert {one.api: one.is_long_poll for one in latencies.apis} == {"Fetch": True, "Vote": False}
+
+
+def test_made_up_apis_do_not_fill_the_memory() -> None:
+    latencies = Latencies()
+    for key in range(APIS + 100):
+        strange = flow(VoteRequest(), VoteResponse(), 2)
+        strange.flow.key = 10_000 + key
+        latencies.add(strange)
+    assert len(latencies.apis) == APIS

@@ -1,0 +1,330 @@
+"""The application: what keys do, and what is drawn when."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from io import StringIO
+from pathlib import Path
+from time import strftime
+from typing import Any, ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Footer, Input, Label, Static
+
+from cli.watch_screen.ask import Ask, expression_problem
+from cli.watch_screen.details import Details
+from cli.watch_screen.export import export, export_problem, json_lines
+from cli.watch_screen.flow_list import FlowList
+from cli.watch_screen.flow_log import Entry, FlowLog
+from cli.watch_screen.panels import latency_panel, quorum_panel, status_line
+from kwire.address import Address
+from kwire.errors import InvalidValue, KwireError
+from proxy import DecodedFlow
+from proxy.feed.receiver import Receiver, Watched
+from proxy.feed.watching import missing_bytes, watching
+from proxy.language import parse
+from proxy.latencies import Latencies
+from proxy.quorum_seen import QuorumSeen
+
+DRAW = 0.25
+"""Seconds between two looks at what has come."""
+
+PANELS = 1.0
+"""Seconds between two drawings of the panels."""
+
+
+class WatchApp(App[None]):
+    """Shows what passes at a proxy with a feed. view: the filter to begin with."""
+
+    TITLE = "kwire watch"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #status { height: 1; background: $panel; }
+    #filter { height: 1; }
+    #filter Label { width: 8; color: $text-muted; padding: 0 0 0 1; }
+    #filter Input { width: 1fr; }
+    #problem { height: auto; color: $text-error; padding: 0 0 0 8; display: none; }
+    #problem.wrong { display: block; }
+    #body { height: 1fr; }
+    #left { width: 1fr; }
+    #right { width: 54; }
+    FlowList, Details, #quorum, #latency {
+        border: round $foreground 30%; border-title-color: $foreground 80%; background: $surface;
+    }
+    FlowList { height: 3fr; }
+    Details { height: 2fr; scrollbar-size-horizontal: 0; }
+    FlowList:focus, Details:focus { border: round $accent; }
+    #quorum, #latency { padding: 0 1; }
+    #quorum { height: auto; max-height: 50%; }
+    #latency { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("space", "pause", "Pause"),
+        Binding("h", "hold", "Hold"),
+        Binding("r", "release('resume')", "Resume"),
+        Binding("R", "release_all", "Resume all"),
+        Binding("d", "release('drop')", "Drop"),
+        Binding("x", "release('close')", "Kill"),
+        Binding("e", "edit", "Edit"),
+        Binding("w", "export", "Export"),
+        Binding("c", "clear", "Clear"),
+        Binding("q", "quit", "Quit"),
+        Binding("escape", "leave", "Back", show=False),
+    ]
+
+    def __init__(
+        self, address: Address, *, token: bytes = b"", view: str = "", backlog: int = 1000
+    ) -> None:
+        super().__init__()
+        self._address = address
+        self._token = token
+        self._view = view
+        self._backlog = backlog
+        self.flows = FlowLog()
+        self._quorum = QuorumSeen()
+        self._latencies = Latencies()
+        self._came: list[Watched] = []
+        self._stack = AsyncExitStack()
+        self._receiver: Receiver | None = None
+
+    def compose(self) -> ComposeResult:
+        """Status, filter, flows above details, panels to the right, keys."""
+        yield Static(id="status")
+        with Horizontal(id="filter"):
+            yield Label("filter")
+            yield Input(
+                self._view,
+                placeholder="~api Fetch & ~lat >100ms, Enter applies",
+                compact=True,
+                select_on_focus=False,
+            )
+        yield Label(id="problem", markup=False)
+        with Horizontal(id="body"):
+            with Vertical(id="left"):
+                yield FlowList(self.flows)
+                yield Details()
+            with Vertical(id="right"):
+                yield Static(id="quorum")
+                yield Static(id="latency")
+        yield Footer()
+
+    async def on_mount(self) -> None:
+        """Begin to watch."""
+        self._label("FlowList", "Flows")
+        self._label("Details", "Details")
+        self._label("#quorum", "Quorum")
+        self._label("#latency", "Latency")
+        self.query_one(FlowList).focus()
+        self._apply(self._view)
+        self._receiver = await self._stack.enter_async_context(
+            watching(
+                self._address,
+                self._came.append,
+                token=self._token,
+                backlog=self._backlog,
+                told=self._told,
+            )
+        )
+        self._draw()
+        self._draw_panels()
+        self.set_interval(DRAW, self._draw)
+        self.set_interval(PANELS, self._draw_panels)
+
+    async def on_unmount(self) -> None:
+        """Say goodbye to the proxy."""
+        await self._stack.aclose()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show at which column the filter goes wrong."""
+        self._show_problem(expression_problem(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Apply the filter."""
+        if self._apply(event.value):
+            self.query_one(FlowList).focus()
+
+    def on_flow_list_chosen(self, event: FlowList.Chosen) -> None:
+        """Show the flow at the cursor."""
+        self._show(event.entry)
+
+    def action_filter(self) -> None:
+        """Write a filter."""
+        self.query_one("#filter Input").focus()
+
+    def action_leave(self) -> None:
+        """From the filter or the details back to the flows."""
+        self.query_one(FlowList).focus()
+
+    def action_pause(self) -> None:
+        """Stay at this flow, or follow those that come."""
+        flows = self.query_one(FlowList)
+        flows.following = not flows.following
+        flows.update()
+        self._draw_status()
+
+    def action_clear(self) -> None:
+        """Forget what was, but for what is held."""
+        self.flows.clear()
+        self._latencies = Latencies()
+        self.query_one(FlowList).update()
+        self._draw_panels()
+
+    def action_hold(self) -> None:
+        """Say which requests are to be held."""
+        status = None if self._receiver is None else self._receiver.status
+        now = (status.hold if status else None) or self.query_one("#filter Input", Input).value
+        question = "Hold requests of which this is so; empty: hold no more of them"
+        self._ask(Ask(question, now, expression_problem), self._hold)
+
+    def action_release(self, how: str) -> None:
+        """Let the request at the cursor go, or the oldest that is held; or drop or kill it."""
+        entry = self._held()
+        if entry is not None and self._receiver is not None:
+            self._do(self._receiver.release(entry.number, how))
+
+    def action_release_all(self) -> None:
+        """Let go all that is held."""
+        if self._receiver is not None and self._receiver.status is not None:
+            for number in self._receiver.status.held:
+                self._do(self._receiver.release(number))
+
+    def action_edit(self) -> None:
+        """Change a field of the held request at the cursor."""
+        entry = self._held()
+        if entry is None:
+            return
+        self.query_one(FlowList).choose(entry)
+        field = self.query_one(Details).edit
+        question = "Set a field of the held request: path=value, as topics.0.name=new"
+        self._ask(Ask(question, field, _edit_problem), lambda text: self._edit(entry, text))
+
+    def action_export(self) -> None:
+        """Write what the filter shows to a file; in a browser it is downloaded."""
+        name = f"watch-{strftime('%H%M%S')}.jsonl"
+        if self.is_web:
+            self.deliver_text(StringIO(json_lines(self.flows.shown)), save_filename=name)
+            return
+        question = f"Write the {len(self.flows.shown)} events shown to a .jsonl or an .avro file"
+        self._ask(Ask(question, name, export_problem), self._export)
+
+    def _hold(self, text: str) -> None:
+        if self._receiver is not None:
+            self._do(self._receiver.set_hold(text.strip() or None))
+
+    def _edit(self, entry: Entry, text: str) -> None:
+        path, _, value = text.partition("=")
+        if self._receiver is not None:
+            self._do(self._receiver.edit(entry.number, path.strip(), value.strip()))
+
+    def _export(self, text: str) -> None:
+        status = None if self._receiver is None else self._receiver.status
+        try:
+            export(self.flows.shown, Path(text), status.feed if status else "watch")
+        except (KwireError, OSError) as error:
+            self._complain(f"nothing is written: {error}")
+        else:
+            self.notify(f"{len(self.flows.shown)} events written to {text}", markup=False)
+
+    def _held(self) -> Entry | None:
+        """What is held at the cursor, else the oldest."""
+        entry = self.query_one(FlowList).chosen
+        if entry is not None and entry.held:
+            return entry
+        status = None if self._receiver is None else self._receiver.status
+        for number in status.held if status else ():
+            if found := self.flows.get(number):
+                return found
+        self._complain("nothing is held: h says what is to be")
+        return None
+
+    def _ask(self, ask: Ask, then: Any) -> None:
+        self.push_screen(ask, lambda text: None if text is None else then(text))
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        self.run_worker(self._done(work))
+
+    async def _done(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except KwireError as error:
+            self._complain(str(error))
+
+    def _complain(self, text: str) -> None:
+        self.notify(text, severity="error", markup=False)
+
+    def _apply(self, text: str) -> bool:
+        """Filter by this expression; whether it is one."""
+        try:
+            self.flows.filter(parse(text) if text.strip() else None)
+        except InvalidValue:
+            self._show_problem(expression_problem(text))
+            return False
+        flows = self.query_one(FlowList)
+        flows.following = True
+        flows.update()
+        return True
+
+    def _show_problem(self, text: str) -> None:
+        problem = self.query_one("#problem", Label)
+        problem.update(text)
+        problem.set_class(bool(text), "wrong")
+
+    def _show(self, entry: Entry | None) -> None:
+        self.query_one(Details).show(entry)
+        if entry is None or not isinstance(entry.seen, DecodedFlow) or self._receiver is None:
+            return
+        if missing_bytes(entry.seen.flow):
+            self._do(self._complete(self._receiver, entry))
+
+    async def _complete(self, receiver: Receiver, entry: Entry) -> None:
+        """Fetch what the datagram had no room for."""
+        event = await receiver.whole(entry.number)
+        self._came.append(Watched(entry.number, event, entry.held))
+
+    def _told(self) -> None:
+        if self._receiver is not None and self._receiver.status is not None:
+            self.flows.settle(self._receiver.status.held)
+        self._draw_status()
+
+    def _draw(self) -> None:
+        came, self._came[:] = list(self._came), []
+        if not came:
+            return
+        chosen = self.query_one(FlowList).chosen
+        for watched in came:
+            known = self.flows.get(watched.number)
+            is_new = known is None or known.held
+            entry = self.flows.add(watched)
+            if isinstance(entry.seen, DecodedFlow) and not watched.held:
+                self._learn(entry.seen, is_new)
+            if entry is chosen:
+                self.query_one(Details).show(entry)
+        self.query_one(FlowList).update()
+        self._draw_status()
+
+    def _learn(self, decoded: DecodedFlow, is_new: bool) -> None:
+        self._quorum.add(decoded)
+        if is_new:
+            self._latencies.add(decoded)
+
+    def _draw_status(self) -> None:
+        following = self.query_one(FlowList).following
+        line = status_line(str(self._address), self._receiver, len(self.flows), following)
+        self.query_one("#status", Static).update(line)
+
+    def _draw_panels(self) -> None:
+        self._draw_status()
+        self.query_one("#quorum", Static).update(quorum_panel(self._quorum))
+        self.query_one("#latency", Static).update(latency_panel(self._latencies))
+
+    def _label(self, selector: str, text: str) -> None:
+        self.query_one(selector).border_title = text
+
+
+def _edit_problem(text: str) -> str:
+    path, equals, _ = text.partition("=")
+    return "" if path.strip() and equals else "write path=value"

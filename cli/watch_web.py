@@ -1,0 +1,37 @@
+"""`kwire watch` in browsers: textual-serve starts the same screen for each of them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+from aiohttp import web
+from textual_serve.server import Server
+
+from cli.screen import screen
+
+HOST = "127.0.0.1"
+
+
+class WatchServer(Server):
+    """Serves browsers of this machine. A page from elsewhere may not command it: see the Origin."""
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """One screen for one browser."""
+        if request.headers.get("Origin") != self.public_url:
+            raise web.HTTPForbidden(text=f"open {self.public_url} itself")
+        return await super().handle_websocket(request)
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Say where it is."""
+        screen(stderr=True).print(f"open {self.public_url}; Ctrl-C ends it", style="dim")
+
+    def initialize_logging(self) -> None:
+        """Requests are not told."""
+
+
+def serve(port: int, arguments: list[str]) -> None:
+    """Serve until Ctrl-C. arguments: of the `kwire` that runs in each browser."""
+    program = "from cli.main import main; main()"
+    command = shlex.join([sys.executable, "-c", program, *arguments])
+    WatchServer(command, host=HOST, port=port, title="kwire watch").serve()
