@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failure import Failure, WrongUsage
-from kwire.errors import InvalidValue
 
 if TYPE_CHECKING:
     from kwire.address import Address
@@ -69,6 +68,7 @@ def feeding(at: str | None, token: Path | None) -> Feeding | None:
 def address(text: str) -> Address:
     """Where a feed is. Raises WrongUsage."""
     from kwire.address import Address
+    from kwire.errors import InvalidValue
 
     try:
         return Address.parse(text)
