@@ -72,12 +72,16 @@ def lost_quorum_state(run: Run) -> None:
         lost = cluster.machines[run.random.choice(list(cluster.machines))]
         cluster.lose_power(lost.id)
         _lose_quorum_state(run, cluster, lost)
-        cluster.scheduler.run_until(
-            lambda lost=lost: cluster.leader_id != lost.id and cluster.has_consistent_leader,  # type: ignore[misc]
-            "the others have a leader",
-        )
+        _until_others_lead(cluster, lost.id)
         cluster.start(lost.id)
         run.progress(cluster)
+
+
+def _until_others_lead(cluster: Cluster, lost: int) -> None:
+    cluster.scheduler.run_until(
+        lambda: cluster.leader_id != lost and cluster.has_consistent_leader,
+        "the others have a leader",
+    )
 
 
 def _lose_quorum_state(run: Run, cluster: Cluster, machine: Machine) -> None:

@@ -7,7 +7,7 @@ from controller.raft.events import RequestReceived
 from controller.raft.leader_records import append_voters
 from controller.raft.replica import Replica
 from controller.raft.replica_key import ReplicaKey
-from controller.raft.roles import Leader
+from controller.raft.roles import Follower, Leader
 from controller.raft.rpc import checks
 from controller.raft.rpc.voter_checks import not_ready_for_change
 from controller.raft.voter_change import VoterAddition, added
@@ -181,6 +181,13 @@ def request(replica: Replica) -> AddRaftVoterRequest:
 
 
 def answered(replica: Replica, node: Node, response: AddRaftVoterResponse, now: int) -> bool:
-    """Joined, or there already, or to be tried again when the period is over."""
-    expected = (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.DUPLICATE_VOTER)
-    return response.error_code in expected
+    """Joined, or there already, or to be tried again: the period begins anew.
+
+    After any other error it goes on, from when this was asked.
+    """
+    done = (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.DUPLICATE_VOTER)
+    if response.error_code not in done:
+        return False
+    if isinstance(replica.role, Follower):
+        replica.role.voter_deadline = now + replica.config.fetch_timeout_ms
+    return True

@@ -9,11 +9,10 @@ from controller.raft.replica_key import ReplicaKey
 from controller.raft.rpc import checks
 from controller.raft.rpc.leadership import (
     News,
-    Outcome,
     leader_id,
     learn_from_request,
-    learn_from_response,
     node_endpoints,
+    read_answer,
 )
 from controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
 from kwire.apis import a53_begin_quorum_epoch as messages
@@ -82,19 +81,9 @@ def request(replica: Replica, voter: ReplicaKey) -> BeginQuorumEpochRequest:
 
 def answered(replica: Replica, node: Node, response: BeginQuorumEpochResponse, now: int) -> bool:
     """A voter knows now, or knows better."""
-    answer = only_partition(response.topics)
-    if response.error_code or answer is None:
-        return False
-    news = News.of_response(
-        replica,
-        answer.error_code,
-        answer.leader_epoch,
-        answer.leader_id,
-        response.node_endpoints,
-    )
-    outcome = learn_from_response(replica, news, now)
-    if outcome is not Outcome.READ:
-        return outcome is Outcome.DONE
-    if replica.leader and node.id in replica.leader.voters and not answer.error_code:
-        replica.leader.voters[node.id].has_acknowledged = True
-    return not answer.error_code
+
+    def take(answer: messages.ResponsePartitionData) -> None:
+        if replica.leader and node.id in replica.leader.voters:
+            replica.leader.voters[node.id].has_acknowledged = True
+
+    return read_answer(replica, response, now, take)

@@ -10,11 +10,10 @@ from controller.raft.roles import Follower, Resigned
 from controller.raft.rpc import checks
 from controller.raft.rpc.leadership import (
     News,
-    Outcome,
     leader_id,
     learn_from_request,
-    learn_from_response,
     node_endpoints,
+    read_answer,
 )
 from controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
 from kwire.apis import a54_end_quorum_epoch as messages
@@ -107,19 +106,9 @@ def request(replica: Replica, resigned: Resigned) -> EndQuorumEpochRequest:
 
 def answered(replica: Replica, node: Node, response: EndQuorumEpochResponse, now: int) -> bool:
     """A voter knows now, or is in a later epoch."""
-    answer = only_partition(response.topics)
-    if response.error_code or answer is None:
-        return False
-    news = News.of_response(
-        replica,
-        answer.error_code,
-        answer.leader_epoch,
-        answer.leader_id,
-        response.node_endpoints,
-    )
-    outcome = learn_from_response(replica, news, now)
-    if outcome is not Outcome.READ:
-        return outcome is Outcome.DONE
-    if isinstance(replica.role, Resigned) and not answer.error_code:
-        replica.role.unacknowledged.discard(node.id)
-    return not answer.error_code
+
+    def take(answer: messages.ResponsePartitionData) -> None:
+        if isinstance(replica.role, Resigned):
+            replica.role.unacknowledged.discard(node.id)
+
+    return read_answer(replica, response, now, take)

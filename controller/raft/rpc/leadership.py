@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, TypeVar
@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from controller.raft.endpoints import NOWHERE, Endpoints
 from controller.raft.events import RequestReceived
 from controller.raft.replica import Replica
+from controller.raft.rpc.partition import NamedTopic, only_partition
 from controller.raft.transitions import to_follower, to_unattached
 from kwire.error_codes import ErrorCode
 
@@ -25,6 +26,31 @@ class NodeEndpoint(Protocol):
     def host(self) -> str: ...
     @property
     def port(self) -> int: ...
+
+
+class Answer(Protocol):
+    """The partition in a response to Vote, BeginQuorumEpoch or EndQuorumEpoch."""
+
+    @property
+    def error_code(self) -> int: ...
+    @property
+    def leader_id(self) -> int: ...
+    @property
+    def leader_epoch(self) -> int: ...
+
+
+A = TypeVar("A", bound=Answer, covariant=True)
+
+
+class ElectionResponse(Protocol[A]):
+    """A response to one of them."""
+
+    @property
+    def error_code(self) -> int: ...
+    @property
+    def topics(self) -> Sequence[NamedTopic[A]]: ...
+    @property
+    def node_endpoints(self) -> Sequence[NodeEndpoint]: ...
 
 
 class Outcome(Enum):
@@ -105,6 +131,29 @@ def _follow(replica: Replica, news: News, now: int) -> None:
         to_follower(replica, news.epoch, leader, news.endpoints, now)
     elif news.epoch > replica.epoch:
         to_unattached(replica, news.epoch, leader, now)
+
+
+def read_answer(
+    replica: Replica, response: ElectionResponse[A], now: int, take: Callable[[A], None]
+) -> bool:
+    """What responses to Vote, BeginQuorumEpoch and EndQuorumEpoch have in common; false where the
+    same is to be asked again, after a pause.
+
+    1. An error of the whole response, or another partition: false.
+    2. Learn epoch and leader; that may be all there is to do.
+    3. An error of the partition: false. Else `take` what it says.
+    """
+    answer = only_partition(response.topics)
+    if response.error_code or answer is None:
+        return False
+    error, epoch, leader = answer.error_code, answer.leader_epoch, answer.leader_id
+    news = News.of_response(replica, error, epoch, leader, response.node_endpoints)
+    outcome = learn_from_response(replica, news, now)
+    if outcome is not Outcome.READ:
+        return outcome is Outcome.DONE
+    if not error:
+        take(answer)
+    return not error
 
 
 def learn_from_response(replica: Replica, news: News, now: int) -> Outcome:

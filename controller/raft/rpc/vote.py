@@ -8,13 +8,7 @@ from controller.raft.replica import Replica
 from controller.raft.replica_key import ReplicaKey
 from controller.raft.roles import Candidate, Prospective
 from controller.raft.rpc import checks
-from controller.raft.rpc.leadership import (
-    News,
-    Outcome,
-    leader_id,
-    learn_from_response,
-    node_endpoints,
-)
+from controller.raft.rpc.leadership import leader_id, node_endpoints, read_answer
 from controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
 from controller.raft.transitions import (
     give_up_prospects,
@@ -121,23 +115,11 @@ def request(replica: Replica, voter: ReplicaKey) -> VoteRequest:
 
 def answered(replica: Replica, node: Node, response: VoteResponse, now: int) -> bool:
     """Count an answer; it may decide the election."""
-    answer = only_partition(response.topics)
-    if response.error_code or answer is None:
-        return False
-    news = News.of_response(
-        replica,
-        answer.error_code,
-        answer.leader_epoch,
-        answer.leader_id,
-        response.node_endpoints,
-    )
-    outcome = learn_from_response(replica, news, now)
-    if outcome is not Outcome.READ:
-        return outcome is Outcome.DONE
-    if answer.error_code:
-        return False
-    _count(replica, node.id, answer.vote_granted, now)
-    return True
+
+    def take(answer: messages.ResponsePartitionData) -> None:
+        _count(replica, node.id, answer.vote_granted, now)
+
+    return read_answer(replica, response, now, take)
 
 
 def _count(replica: Replica, voter: int, granted: bool, now: int) -> None:

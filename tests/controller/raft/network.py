@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 from uuid import UUID
 
 from controller.raft import (
@@ -99,12 +100,12 @@ def snapshot(voters: VoterSet | None, epoch: int = 0) -> bytes:
     return header + middle + footer
 
 
-def config(id: int, **changes: object) -> Config:
+def config(id: int, **changes: Any) -> Config:
     """A controller that knows bootstrap servers 1 to 3."""
     servers = tuple((f"c{n}", 9000 + n) for n in (1, 2, 3))
-    settings: dict[str, object] = {"bootstrap_servers": servers, "endpoints": endpoints(id)}
+    settings: dict[str, Any] = {"bootstrap_servers": servers, "endpoints": endpoints(id)}
     settings |= {"node_id": id, "directory_id": directory(id), "cluster_id": CLUSTER_ID}
-    return Config(**(settings | changes))  # type: ignore[arg-type]
+    return Config(**(settings | changes))
 
 
 @dataclass(kw_only=True)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 from uuid import UUID
 
 from controller.raft import (
@@ -42,8 +42,6 @@ from kwire.apis.a01_fetch import (
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochRequest
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, Listener
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest
 from kwire.batches import Record, build_batch
 from kwire.declaration import Request, Response
 from tests.controller.raft.network import (
@@ -54,6 +52,7 @@ from tests.controller.raft.network import (
     endpoints,
     key,
     snapshot,
+    static_voters,
     voter_set,
 )
 
@@ -72,7 +71,7 @@ class Solo:
         voters: VoterSet | None = None,
         election: ElectionState | None = None,
         log: MemoryLog | None = None,
-        **settings: object,
+        **settings: Any,
     ) -> None:
         self.log = log or MemoryLog()
         if not settings.get("static_voters") and not self.log.snapshots():
@@ -138,31 +137,31 @@ class Solo:
         return ElectionState.from_data(written[-1])
 
 
-def unattached(epoch: int = 5, **settings: object) -> Solo:
+def unattached(epoch: int = 5, **settings: Any) -> Solo:
     """Knows an epoch and nobody in it."""
-    return Solo(election=ElectionState(epoch=epoch), **settings)  # type: ignore[arg-type]
+    return Solo(election=ElectionState(epoch=epoch), **settings)
 
 
-def follower(epoch: int = 5, leader: int = 2, **settings: object) -> Solo:
+def follower(epoch: int = 5, leader: int = 2, **settings: Any) -> Solo:
     """Follows a leader that has not answered a fetch yet."""
     election = ElectionState(epoch=epoch, leader_id=leader)
-    return Solo(election=election, **settings)  # type: ignore[arg-type]
+    return Solo(election=election, **settings)
 
 
-def candidate(epoch: int = 5, **settings: object) -> Solo:
+def candidate(epoch: int = 5, **settings: Any) -> Solo:
     """Has voted for itself."""
     election = ElectionState(epoch=epoch, voted_key=key(1))
-    return Solo(election=election, **settings)  # type: ignore[arg-type]
+    return Solo(election=election, **settings)
 
 
-def prospective(epoch: int = 5, **settings: object) -> Solo:
+def prospective(epoch: int = 5, **settings: Any) -> Solo:
     """Asks for pre-votes."""
     solo = unattached(epoch, **settings)
     solo.after(solo.config.election_timeout_ms)
     return solo
 
 
-def leader(epoch: int = 5, *, committed: bool = True, **settings: object) -> Solo:
+def leader(epoch: int = 5, *, committed: bool = True, **settings: Any) -> Solo:
     """Was elected; committed: voter 2 has fetched the first batch."""
     solo = candidate(epoch, **settings)
     if solo.raft.role == "candidate":
@@ -174,15 +173,20 @@ def leader(epoch: int = 5, *, committed: bool = True, **settings: object) -> Sol
     return solo
 
 
-def resigned(epoch: int = 5, **settings: object) -> Solo:
+def static_leader() -> Solo:
+    """Leads three voters of kraft.version 0."""
+    return leader(static_voters=static_voters(1, 2, 3), bootstrap_servers=())
+
+
+def resigned(epoch: int = 5, **settings: Any) -> Solo:
     """Led this epoch before it was restarted."""
     election = ElectionState(epoch=epoch, leader_id=1)
-    return Solo(election=election, **settings)  # type: ignore[arg-type]
+    return Solo(election=election, **settings)
 
 
-def observer(**settings: object) -> Solo:
+def observer(**settings: Any) -> Solo:
     """Is formatted without voters."""
-    return Solo(voters=VoterSet(), static_voters=VoterSet(), **settings)  # type: ignore[arg-type]
+    return Solo(voters=VoterSet(), static_voters=VoterSet(), **settings)
 
 
 def log_with(*epochs: int, voters: VoterSet | None = None) -> MemoryLog:
@@ -317,7 +321,7 @@ def fetch_response(
     records: bytes = b"",
     high_watermark: int = -1,
     names_endpoint: bool = False,
-    **more: object,
+    **more: Any,
 ) -> FetchResponse:
     """From a leader, or from one who knows it. more: diverging_epoch or snapshot_id."""
     answer = PartitionData(
@@ -325,38 +329,11 @@ def fetch_response(
         high_watermark=high_watermark,
         current_leader=LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=epoch),
         records=records,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
     topic = FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[answer])
     node = NodeEndpoint(node_id=leader_id, host=f"c{leader_id}", port=9000 + leader_id)
     return FetchResponse(responses=[topic], node_endpoints=[node] if names_endpoint else [])
-
-
-def add_request(
-    id: int = 4,
-    *,
-    cluster_id: str | None = CLUSTER_ID,
-    listener: str = "CONTROLLER",
-    **changes: object,
-) -> AddRaftVoterRequest:
-    """From an admin."""
-    request = AddRaftVoterRequest(
-        cluster_id=cluster_id,
-        timeout_ms=30_000,
-        voter_id=id,
-        voter_directory_id=directory(id),
-        listeners=[Listener(name=listener, host=f"c{id}", port=9000 + id)],
-    )
-    return request.replace(**changes)
-
-
-def remove_request(
-    id: int, disk: int = 0, *, cluster_id: str | None = CLUSTER_ID
-) -> RemoveRaftVoterRequest:
-    """From an admin."""
-    return RemoveRaftVoterRequest(
-        cluster_id=cluster_id, voter_id=id, voter_directory_id=directory(id, disk)
-    )
 
 
 class _HasError(Protocol):

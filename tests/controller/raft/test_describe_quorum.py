@@ -17,7 +17,6 @@ from tests.controller.raft.network import directory, static_voters, voter_set
 from tests.controller.raft.solo import (
     TOPIC,
     Solo,
-    add_request,
     candidate,
     fetch_request,
     follower,
@@ -25,11 +24,11 @@ from tests.controller.raft.solo import (
     log_with,
     only,
     prospective,
-    remove_request,
     resigned,
     unattached,
     vote_request,
 )
+from tests.controller.raft.voter_requests import add_request, remove_request
 
 
 def describe(topic: str = TOPIC, partition: int = 0) -> DescribeQuorumRequest:

@@ -30,7 +30,6 @@ from kwire.error_codes import ErrorCode
 from tests.controller.raft.network import dynamic_quorum, key, snapshot, voter_set
 from tests.controller.raft.solo import (
     Solo,
-    add_request,
     batches,
     end_request,
     fetch_request,
@@ -40,10 +39,10 @@ from tests.controller.raft.solo import (
     log_with,
     observer,
     only,
-    remove_request,
     vote_request,
     vote_response,
 )
+from tests.controller.raft.voter_requests import add_request, remove_request
 
 
 def told_high_watermark(solo: Solo, by: int = 3) -> int:

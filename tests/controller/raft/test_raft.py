@@ -34,13 +34,12 @@ from tests.controller.raft.network import (
     voter_set,
 )
 from tests.controller.raft.solo import (
-    add_request,
     code,
     follower,
     leader,
-    remove_request,
     unattached,
 )
+from tests.controller.raft.voter_requests import add_request, remove_request
 
 
 def others(network: Network, host: Host) -> list[int]:

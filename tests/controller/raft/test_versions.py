@@ -19,18 +19,17 @@ from tests.controller.raft.network import dynamic_quorum, endpoints
 from tests.controller.raft.solo import (
     TOPIC,
     Solo,
-    add_request,
     begin_request,
     end_request,
     fetch_request,
     follower,
     leader,
     prospective,
-    remove_request,
     resigned,
     unattached,
     vote_request,
 )
+from tests.controller.raft.voter_requests import add_request, remove_request
 
 State = Callable[[], Solo]
 

@@ -6,13 +6,8 @@ import pytest
 
 from controller.raft import (
     BOOTSTRAP_SNAPSHOT,
-    ElectionState,
     MemoryLog,
-    PersistElection,
-    Rejected,
     RequestFailed,
-    UpgradeKRaftVersion,
-    VoterSet,
 )
 from kwire.apis.a01_fetch import EpochEndOffset, FetchRequest
 from kwire.apis.a18_api_versions import (
@@ -25,28 +20,19 @@ from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterRespo
 from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.apis.a82_update_raft_voter import (
     CurrentLeader,
-    KRaftVersionFeature,
-    Listener,
-    UpdateRaftVoterRequest,
     UpdateRaftVoterResponse,
 )
-from kwire.batches import read_batches
-from kwire.control_records import read_control_record
 from kwire.declaration import Request
 from kwire.error_codes import ErrorCode
 from kwire.ids import ZERO_UUID
 from tests.controller.raft.network import (
-    CLUSTER_ID,
     directory,
     endpoints,
     snapshot,
-    static_voters,
-    voter,
     voter_set,
 )
 from tests.controller.raft.solo import (
     Solo,
-    add_request,
     begin_request,
     code,
     fetch_request,
@@ -54,8 +40,9 @@ from tests.controller.raft.solo import (
     follower,
     leader,
     only,
-    remove_request,
+    static_leader,
 )
+from tests.controller.raft.voter_requests import add_request, remove_request, update_request
 
 State = Callable[[], Solo]
 NONE = ErrorCode.NONE
@@ -68,10 +55,6 @@ NOT_FOUND = ErrorCode.VOTER_NOT_FOUND
 CLUSTER = ErrorCode.INCONSISTENT_CLUSTER_ID
 FENCED = ErrorCode.FENCED_LEADER_EPOCH
 UNKNOWN = ErrorCode.UNKNOWN_LEADER_EPOCH
-
-
-def static_leader() -> Solo:
-    return leader(static_voters=static_voters(1, 2, 3), bootstrap_servers=())
 
 
 def not_committed() -> Solo:
@@ -120,28 +103,6 @@ def versions_answer(solo: Solo, low: int = 0, high: int = 1, *, error: int = 0) 
     send, _ = solo.sent(ApiVersionsRequest)[-1]
     feature = SupportedFeatureKey(name="kraft.version", min_version=low, max_version=high)
     solo.respond(send, ApiVersionsResponse(error_code=error, supported_features=[feature]))
-
-
-def update_request(
-    id: int = 2,
-    epoch: int = 5,
-    *,
-    port: int = 9002,
-    disk: int = 0,
-    cluster_id: str | None = CLUSTER_ID,
-    listener: str = "CONTROLLER",
-    versions: tuple[int, int] = (0, 1),
-) -> UpdateRaftVoterRequest:
-    return UpdateRaftVoterRequest(
-        cluster_id=cluster_id,
-        current_leader_epoch=epoch,
-        voter_id=id,
-        voter_directory_id=directory(id, disk),
-        listeners=[Listener(name=listener, host=f"c{id}", port=port)],
-        k_raft_version_feature=KRaftVersionFeature(
-            min_supported_version=versions[0], max_supported_version=versions[1]
-        ),
-    )
 
 
 def committed_by_2(solo: Solo) -> None:
@@ -352,31 +313,6 @@ def test_a_leader_writes_its_own_news_with_its_first_record() -> None:
     assert solo.raft.voters.endpoints(1).entries[0].port == 5555
 
 
-def control_records(solo: Solo) -> list[str]:
-    data = solo.log.read(0, 1 << 20)
-    records = [record for batch in read_batches(data) for record in batch.records()]
-    return [type(read_control_record(record).message).__name__ for record in records]
-
-
-def test_the_first_leader_copies_the_voters_from_the_checkpoint_into_the_log() -> None:
-    solo = leader()
-    names = ["LeaderChangeMessage", "KRaftVersionRecord", "VotersRecord"]
-    assert control_records(solo) == names
-    assert len(list(read_batches(solo.log.read(0, 1 << 20)))) == 1
-
-
-def test_the_first_leader_of_static_voters_writes_none() -> None:
-    assert control_records(static_leader()) == ["LeaderChangeMessage"]
-
-
-def test_the_bootstrap_checkpoint_is_never_offered() -> None:
-    solo = leader()
-    (response,) = solo.ask(fetch_request(4, 5, 0, 0))
-    answer = response.responses[0].partitions[0]  # type: ignore[attr-defined]
-    assert answer.snapshot_id is None
-    assert answer.records
-
-
 def test_a_follower_acts_on_voters_before_they_are_committed_and_takes_them_back() -> None:
     source = leader()
     solo = follower(epoch=5, voters=voter_set(1, 2))
@@ -387,118 +323,3 @@ def test_a_follower_acts_on_voters_before_they_are_committed_and_takes_them_back
     diverging = EpochEndOffset(epoch=0, end_offset=0)
     solo.respond(send, fetch_response(5, diverging_epoch=diverging))
     assert solo.raft.voters == voter_set(1, 2)
-
-
-def test_a_voter_with_news_tells_the_leader() -> None:
-    solo = follower(supported_kraft_version=voter(1).supported)
-    moved = follower(endpoints=endpoints(1, 5555))
-    for replica in (solo, moved):
-        send, _ = replica.sent(FetchRequest)[-1]
-        replica.respond(send, fetch_response(5))
-        replica.after(replica.config.fetch_timeout_ms - 1)
-        assert not replica.sent(UpdateRaftVoterRequest)
-        send, _ = replica.sent(FetchRequest)[-1]
-        replica.respond(send, fetch_response(5))
-        send, _ = replica.sent(FetchRequest)[-1]
-        replica.now += 1
-        replica.respond(send, fetch_response(5))
-    assert not solo.sent(UpdateRaftVoterRequest)
-    (told,) = [request for _, request in moved.sent(UpdateRaftVoterRequest)]
-    assert told.listeners[0].port == 5555
-
-
-def joining(voters: VoterSet) -> Solo:
-    """An observer with auto-join whose period is over."""
-    solo = follower(voters=voters, auto_join=True)
-    send, _ = solo.sent(FetchRequest)[-1]
-    solo.now += solo.config.fetch_timeout_ms
-    solo.respond(send, fetch_response(5))
-    return solo
-
-
-def test_an_observer_joins_by_itself_where_it_may() -> None:
-    solo = joining(voter_set(2, 3))
-    (request,) = [request for _, request in solo.sent(AddRaftVoterRequest)]
-    assert (request.voter_id, request.ack_when_committed) == (1, False)
-
-
-def test_an_observer_with_a_new_disk_first_removes_the_old_one() -> None:
-    solo = joining(VoterSet.of([voter(1, disk=1), voter(2), voter(3)]))
-    (request,) = [request for _, request in solo.sent(RemoveRaftVoterRequest)]
-    assert (request.voter_id, request.voter_directory_id) == (1, directory(1, 1))
-    assert not solo.sent(AddRaftVoterRequest)
-
-
-def test_an_observer_does_not_join_unasked() -> None:
-    solo = follower(voters=voter_set(2, 3))
-    send, _ = solo.sent(FetchRequest)[-1]
-    solo.now += solo.config.fetch_timeout_ms
-    solo.respond(send, fetch_response(5))
-    assert not solo.sent(AddRaftVoterRequest)
-
-
-def upgrade(solo: Solo, level: int = 1, **changes: bool) -> Rejected | None:
-    solo.forget()
-    solo.step(UpgradeKRaftVersion(token="up", epoch=5, kraft_version=level, **changes))
-    found = [effect for effect in solo.effects if isinstance(effect, Rejected)]
-    return found[0] if found else None
-
-
-def told_by_all() -> Solo:
-    solo = static_leader()
-    for id in (2, 3):
-        solo.ask(update_request(id, port=9000 + id))
-    return solo
-
-
-def test_static_voters_become_dynamic_when_all_have_told_what_they_can() -> None:
-    solo = told_by_all()
-    assert solo.raft.voters == static_voters(1, 2, 3)
-    assert upgrade(solo) is None
-    assert solo.raft.kraft_version == 1
-    assert solo.raft.voters == voter_set(1, 2, 3)
-    assert control_records(solo)[1:] == ["KRaftVersionRecord", "VotersRecord"]
-
-
-def test_an_upgrade_that_is_only_validated_writes_nothing() -> None:
-    solo = told_by_all()
-    assert upgrade(solo, validate_only=True) is None
-    assert solo.raft.kraft_version == 0
-
-
-UPGRADES: list[tuple[str, State, int, int]] = [
-    ("a voter has not told", static_leader, 1, ErrorCode.INVALID_UPDATE_VERSION),
-    ("a downgrade", leader, 0, ErrorCode.INVALID_UPDATE_VERSION),
-    ("not supported", told_by_all, 2, ErrorCode.INVALID_UPDATE_VERSION),
-    ("not the leader", follower, 1, ErrorCode.NOT_CONTROLLER),
-]
-
-
-@pytest.mark.parametrize(
-    ("state", "level", "error"), [row[1:] for row in UPGRADES], ids=[row[0] for row in UPGRADES]
-)
-def test_which_upgrades_are_refused(state: State, level: int, error: int) -> None:
-    refused = upgrade(state(), level)
-    assert refused is not None
-    assert refused.error == error
-
-
-def test_the_level_that_is_there_already_needs_no_record() -> None:
-    solo = leader()
-    end = solo.raft.end_offset
-    assert upgrade(solo) is None
-    assert solo.raft.end_offset == end
-
-
-def test_quorum_state_is_written_at_version_1_from_the_upgrade_on() -> None:
-    solo = told_by_all()
-    upgrade(solo)
-    solo.ask(begin_request(6))
-    (written,) = [e for e in solo.effects if isinstance(e, PersistElection)]
-    assert (written.version, written.data.current_voters) == (1, [])
-    static = static_leader()
-    static.ask(begin_request(6))
-    (written,) = [e for e in static.effects if isinstance(e, PersistElection)]
-    assert written.version == 0
-    assert [v.voter_id for v in written.data.current_voters or []] == [1, 2, 3]
-    assert ElectionState.from_data(written.data) == ElectionState(epoch=6, leader_id=2)
