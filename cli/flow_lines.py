@@ -17,8 +17,10 @@ from cli.tree_screen import draw
 from proxy import Connection, DecodedFlow, Ending, Kind, Notice, flow_trees, summarize
 from proxy.text import printable
 
-WHO, API, LATENCY = 20, 25, 7
-"""Columns of who asks whom, of an API with its version, and of a latency."""
+WHO, API, LATENCY, HANDLING = 20, 25, 7, 8
+"""Columns of who asks whom, of an API with its version, of a latency, and of who answered."""
+
+HANDLED = {"answered": "magenta", "routed": "blue"}
 
 ROOM = 40
 """Fewest columns in which a summary is put beside the rest."""
@@ -27,17 +29,24 @@ INDENT = 14
 
 
 def flow_lines(
-    decoded: DecodedFlow, console: Console, *, tree: bool = False, note: str = ""
+    decoded: DecodedFlow,
+    console: Console,
+    *,
+    tree: bool = False,
+    note: str = "",
+    handling: bool = False,
 ) -> RenderableType:
     """The line of a flow, its problems below it, and where asked for the whole messages.
 
-    note: what is to be said behind the summary.
+    note: what is to be said behind the summary. handling: say whether it passed, was answered or
+    routed.
     """
     flow = decoded.flow
     head = Text.assemble(
         *_stamp(flow.at, flow.connection),
         (_who(flow.connection, console), "cyan"),
         (f"{flow.api} v{flow.version}".ljust(API), "bold"),
+        (f"  {flow.handling:<{HANDLING}}" if handling else "", HANDLED.get(flow.handling, "dim")),
         (f"{_latency(decoded):>{LATENCY}}  ", "dim"),
     )
     said = Text.assemble(_said(decoded), (f"  {note}" if note else "", "dim"))

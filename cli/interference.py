@@ -28,6 +28,7 @@ from proxy.rules import read_rules
 from proxy.script import load
 
 if TYPE_CHECKING:
+    from cli.serving import Serving
     from proxy.feed.sender import Feed
 
 LOOK = 0.3
@@ -40,7 +41,8 @@ class Interference:
     """The filters, and a task that keeps them as the files say while the context lasts.
 
     hold: an expression, what lines on stdin decide about. book: the addresses that are written over
-    the nodes'. feed: to its viewers, who hold requests as well. Raises WrongUsage, Failure.
+    the nodes'. feed: to its viewers, who hold requests as well. serving: answers what no filter
+    before it has. Raises WrongUsage, Failure.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Interference:
         hold: str | None = None,
         book: AddressBook | None = None,
         feeding: Feeding | None = None,
+        serving: Serving | None = None,
     ) -> None:
         self._scripts = tuple(scripts)
         self._rules = rules
@@ -61,7 +64,10 @@ class Interference:
         self._seen = self._stamps()
         self._tasks: list[asyncio.Task[None]] = []
         self.book = book
-        self._fixed = [] if book is None else [RewriteEndpoints(book)]
+        self.serving = serving
+        self._fixed: list[Filter] = [] if book is None else [RewriteEndpoints(book)]
+        if serving is not None:
+            self._fixed.append(serving.filter)
         self.filters = Filters()
         try:
             self._load()

@@ -11,6 +11,7 @@ import typer
 from cli.failure import WrongUsage
 from cli.feeding import FeedAt, Feeding, FeedToken, feeding
 from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, display, expression
+from cli.serving import ClusterId, Serve, Serving, serving
 
 if TYPE_CHECKING:
     from cli.interference import Interference
@@ -48,7 +49,7 @@ AdvertisedHost = Annotated[
     str | None,
     typer.Option(
         metavar="HOST",
-        help="With --rewrite-endpoints: the host to write, where it is not the one of --listen.",
+        help="The host that nodes and clients are told, where it is not the one of --listen.",
     ),
 ]
 
@@ -114,6 +115,8 @@ def proxy(
     hold: Hold = None,
     rewrite_endpoints: Rewrite = False,
     advertised_host: AdvertisedHost = None,
+    serve: Serve = None,
+    cluster_id: ClusterId = None,
     feed: FeedAt = None,
     feed_token: FeedToken = None,
     metrics: Metrics = None,
@@ -132,6 +135,7 @@ def proxy(
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --view "~api Fetch & ~lat >100ms"
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
     kwire proxy --listen 1@127.0.0.1:19092=broker-1:9092 --rewrite-endpoints
+    kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --serve metadata
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --feed 127.0.0.1:9900
     kwire proxy -r traffic.avro --view "~err *" --from +10s
     kwire proxy --config kwire-proxy.yaml
@@ -148,8 +152,12 @@ def proxy(
         return reading.copy(how, write) if write else reading.show(how)
     if since or until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
-    if advertised_host and not rewrite_endpoints:
-        raise WrongUsage("--advertised-host says what --rewrite-endpoints writes: give both.")
+    if advertised_host and not (rewrite_endpoints or serve):
+        raise WrongUsage(
+            "--advertised-host says what --rewrite-endpoints or --serve tells: give one of them."
+        )
+    if rewrite_endpoints and serve:
+        raise WrongUsage("--serve tells the proxy's addresses itself: leave --rewrite-endpoints.")
     listeners = [_listener(text) for text in listen or ()]
     if not listeners:
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
@@ -158,7 +166,12 @@ def proxy(
     recording = Recording(write, expression(record), show_secrets=show_secrets) if write else None
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
-    interference = _interference(script or [], rules, hold, book, viewers)
+    served = (
+        None
+        if serve is None
+        else serving(serve, listeners, cluster_id=cluster_id, advertised_host=advertised_host)
+    )
+    interference = _interference(script or [], rules, hold, book, viewers, served)
     run(listeners, how, recording, interference, _address(metrics))
 
 
@@ -190,12 +203,16 @@ def _interference(
     hold: str | None,
     book: AddressBook | None,
     feeding: Feeding | None,
+    serving: Serving | None,
 ) -> Interference | None:
-    if not scripts and rules is None and hold is None and book is None and feeding is None:
+    wanted = (rules, hold, book, feeding, serving)
+    if not scripts and all(one is None for one in wanted):
         return None
     from cli.interference import Interference
 
-    return Interference(scripts=scripts, rules=rules, hold=hold, book=book, feeding=feeding)
+    return Interference(
+        scripts=scripts, rules=rules, hold=hold, book=book, feeding=feeding, serving=serving
+    )
 
 
 def _book(first: Listener, advertised_host: str | None) -> AddressBook:

@@ -53,7 +53,10 @@ class Selection:
 
 
 class Display:
-    """How to show what passes, and the counts of what has passed."""
+    """How to show what passes, and the counts of what has passed.
+
+    serving: whether it is told of each flow who answered it.
+    """
 
     def __init__(
         self, selection: Selection, *, verbose: bool = False, as_json: bool = False
@@ -61,6 +64,7 @@ class Display:
         self.selection = selection
         self.verbose = verbose
         self.as_json = as_json
+        self.serving = False
         self.counts = FlowCounts()
         self._console = screen()
 
@@ -74,7 +78,8 @@ class Display:
         elif self.as_json:
             _write(flow_data(seen, tree=self.verbose))
         else:
-            self._console.print(flow_lines(seen, self._console, tree=self.verbose))
+            lines = flow_lines(seen, self._console, tree=self.verbose, handling=self.serving)
+            self._console.print(lines)
 
     def _show_notice(self, notice: Notice) -> None:
         if self.as_json:
@@ -161,11 +166,14 @@ async def _run(
         feed = None if interference is None else interference.feed
         taken: list[Sink] = [*sinks, counts, tap, *([] if feed is None else [feed])]
         filters = None if interference is None else interference.filters
+        serving = None if interference is None else interference.serving
+        how.serving = serving is not None
         try:
             async with (
                 tap,
                 feed or nullcontext(),
-                Proxy(listeners, sinks=taken, filters=filters) as proxy,
+                Proxy([] if serving else listeners, sinks=taken, filters=filters) as proxy,
+                nullcontext() if serving is None else serving.run(proxy),
             ):
                 _announce(proxy)
                 if feed is not None:
