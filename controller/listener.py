@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from socket import socket
 
 from controller.listener_config import ListenerConfig
@@ -53,16 +54,11 @@ class Listener:
 
     async def start(self, bound: socket | None = None) -> None:
         """Listen; at a socket that is bound already, or where the configuration says."""
+        serve = partial(asyncio.start_server, self._accept, ssl=self._tls, limit=CHUNK)
         if bound is not None:
-            where: dict[str, object] = {"sock": bound}
+            self._server = await serve(sock=bound)
         else:
-            where = {"host": self.config.host or None, "port": self.config.port}
-        self._server = await asyncio.start_server(
-            self._accept,
-            ssl=self._tls,
-            limit=CHUNK,
-            **where,  # type: ignore[arg-type]
-        )
+            self._server = await serve(host=self.config.host or None, port=self.config.port)
 
     @property
     def port(self) -> int:
