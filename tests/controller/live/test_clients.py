@@ -11,6 +11,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from controller.quorum import Quorum
+from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
+from kwire.connection import Connection
 from real_kafka import Launcher, RunningNode
 from tests.controller.live.nodes import JavaNodes
 from tests.controller.live.test_brokers import consume, produce, transact, until_broker
@@ -24,10 +26,26 @@ TWO = {
 }
 
 
+async def until_named(broker: RunningNode, count: int, timeout: float = 60) -> None:
+    """Wait until a broker names so many.
+
+    librdkafka gives up what it asked of a broker (_DESTROY_BROKER) as soon as another one, which
+    reads the metadata log a little later, does not name it.
+    """
+    address = broker.broker_address
+    async with asyncio.timeout(timeout), await Connection.open(address.host, address.port) as asked:
+        while True:
+            answer = await asked.send(MetadataRequest(topics=[]))
+            assert isinstance(answer, MetadataResponse)
+            if len(answer.brokers) == count:
+                return
+            await asyncio.sleep(0.1)
+
+
 def create(bootstrap: str, topic: str) -> None:
     """Two partitions, each on both brokers, by librdkafka.
 
-    It gives up a request that it sent to a bootstrap address once that has become a known broker.
+    It gives up a request to a bootstrap address, too, once it knows the brokers: they come first.
     """
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.list_topics(timeout=60)
@@ -114,6 +132,8 @@ async def test_every_family_of_clients_creates_produces_and_consumes(
             for broker in (first, second):
                 await asyncio.to_thread(broker.start)
                 await until_broker(quorum, broker.node_id, active=True)
+            for broker in (first, second):
+                await until_named(broker, 2)
             both = f"{first.broker_address},{second.broker_address}"
             for topic in ("librdkafka", "python", "java"):
                 await asyncio.to_thread(create, both, topic)
