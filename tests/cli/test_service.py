@@ -1,0 +1,412 @@
+"""`kwire proxy --config` as a process: it starts, is changed, tells how it is, and drains."""
+
+import json
+import queue
+import signal
+import socket
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any, Self
+
+import pytest
+import yaml
+
+from kwire.capture import Damage, read_capture
+from proxy.config import BadConfig, read_config
+from real_kafka import free_port
+from tests.cli.command import KWIRE, Command
+from tests.cli.test_proxy import ANSWER, ASKED
+
+PATIENCE = 60
+
+
+class Node:
+    """A peer that answers ApiVersions requests when it may. asked: counts them."""
+
+    def __init__(self) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._threads: list[threading.Thread] = []
+        self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
+        self.asked: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+
+    def __enter__(self) -> Self:
+        self._start(self._accept)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.may_answer.set()
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+        for thread in self._threads:
+            thread.join(PATIENCE)
+
+    def _start(self, run: Any, *arguments: Any) -> None:
+        thread = threading.Thread(target=run, args=arguments)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                peer, _ = self._server.accept()
+            except OSError:
+                return
+            self._start(self._serve, peer)
+
+    def _serve(self, peer: socket.socket) -> None:
+        with peer:
+            peer.settimeout(PATIENCE)
+            while len(peer.recv(len(ASKED), socket.MSG_WAITALL)) == len(ASKED):
+                self.asked.put(None)
+                assert self.may_answer.wait(PATIENCE)
+                peer.sendall(ANSWER)
+
+
+class Running:
+    """The command as a process, and the lines that it logs, as they come."""
+
+    def __init__(self, config: Path) -> None:
+        self.config = config
+        command = [KWIRE, "proxy", "--config", str(config)]
+        self.process = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self._lines.put(line)
+
+    def told(self, text: str) -> dict[str, Any]:
+        """The next event whose message has this text."""
+        while True:
+            line: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE))
+            if text in line["message"]:
+                return line
+
+    def listening(self) -> tuple[str, int]:
+        """The next address at which it listens."""
+        host, _, port = self.told("listening at ")["message"].split(" ")[2].rpartition(":")
+        return host, int(port)
+
+    def metrics(self) -> str:
+        """Where metrics are, as a URL without a path."""
+        url: str = self.told("metrics are at ")["message"].split(" ")[3]
+        return url.removesuffix("/metrics")
+
+    def reload(self, config: dict[str, Any] | str) -> None:
+        write(self.config, config)
+        self.process.send_signal(signal.SIGHUP)
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.ended()
+
+    def ended(self) -> int:
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
+
+
+@contextmanager
+def running(config: Path) -> Iterator[Running]:
+    run = Running(config)
+    try:
+        yield run
+    finally:
+        if run.process.poll() is None:
+            run.process.kill()
+        run.ended()
+        assert run.process.stdout
+        assert run.process.stderr
+        run.process.stdout.close()
+        run.process.stderr.close()
+
+
+def write(path: Path, config: dict[str, Any] | str) -> Path:
+    path.write_text(config if isinstance(config, str) else yaml.safe_dump(config))
+    return path
+
+
+def listener(upstream: str, node: int = 1, listen: str = "127.0.0.1:0") -> dict[str, Any]:
+    return {"listen": listen, "upstream": upstream, "node": node}
+
+
+def service(*listeners: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A configuration of one cluster; more: keys of the cluster."""
+    clusters = [{"name": "orders", "listeners": list(listeners), **more}]
+    return {"clusters": clusters, "metrics": "127.0.0.1:0", "log": {"format": "json"}}
+
+
+def get(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def ask(client: socket.socket) -> bytes:
+    client.sendall(ASKED)
+    return client.recv(len(ANSWER), socket.MSG_WAITALL)
+
+
+@pytest.fixture
+def node() -> Iterator[Node]:
+    with Node() as one:
+        yield one
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kwire-proxy.yaml"
+
+
+def test_it_serves_many_clusters_and_drains_at_sigterm(node: Node, file: Path) -> None:
+    """What is under way is answered, what is idle is closed, and then it ends with 0."""
+    config = service(listener(node.address))
+    config["clusters"].append({"name": "other", "listeners": [listener(node.address, 7)]})
+    with running(write(file, config)) as run:
+        url = run.metrics()
+        first, second = run.listening(), run.listening()
+        run.told("ready")
+        assert get(f"{url}/health") == (200, "alive\n")
+        assert get(f"{url}/ready") == (200, "ready\n")
+        with (
+            socket.create_connection(first, timeout=PATIENCE) as busy,
+            socket.create_connection(second, timeout=PATIENCE) as idle,
+        ):
+            assert ask(busy) == ask(idle) == ANSWER
+            node.may_answer.clear()
+            busy.sendall(ASKED)
+            for _ in range(3):
+                node.asked.get(timeout=PATIENCE)
+            run.process.send_signal(signal.SIGTERM)
+            run.told("draining")
+            assert idle.recv(1) == b""
+            assert get(f"{url}/ready") == (503, "draining\n")
+            with pytest.raises(OSError, match="refused"):
+                socket.create_connection(first, timeout=PATIENCE)
+            _, metrics = get(f"{url}/metrics")
+            assert 'kwire_proxy_requests_total{api="ApiVersions"' in metrics
+            assert 'cluster="other",node="7"' in metrics
+            node.may_answer.set()
+            assert busy.recv(2 * len(ANSWER), socket.MSG_WAITALL) == ANSWER
+        assert run.ended() == 0
+
+
+def test_requests_that_are_not_answered_are_cut_at_the_deadline(node: Node, file: Path) -> None:
+    with (
+        running(write(file, service(listener(node.address)) | {"drain": "100ms"})) as run,
+        asking(run, node),
+    ):
+        assert run.end() == 0
+
+
+@contextmanager
+def asking(run: Running, node: Node) -> Iterator[None]:
+    """A request is under way, and is not answered."""
+    address = run.listening()
+    run.told("ready")
+    node.may_answer.clear()
+    with socket.create_connection(address, timeout=PATIENCE) as client:
+        client.sendall(ASKED)
+        node.asked.get(timeout=PATIENCE)
+        yield
+    node.may_answer.set()
+
+
+def test_a_second_sigterm_waits_no_longer(node: Node, file: Path) -> None:
+    with running(write(file, service(listener(node.address)))) as run, asking(run, node):
+        run.process.send_signal(signal.SIGTERM)
+        run.told("draining")
+        assert run.end() == 0
+
+
+def test_ctrl_c_waits_for_nothing(node: Node, file: Path) -> None:
+    with running(write(file, service(listener(node.address)))) as run, asking(run, node):
+        assert run.end(signal.SIGINT) == 130
+
+
+def test_a_reload_changes_rules_and_listeners_and_touches_nothing_else(
+    node: Node, file: Path
+) -> None:
+    rules = file.with_name("rules.yaml")
+    write(rules, "rules: []")
+    kept, gone = listener(node.address, 1), listener(node.address, 2)
+    with running(write(file, service(kept, gone, rules="rules.yaml", scripts=[]))) as run:
+        url = run.metrics()
+        addresses = run.listening(), run.listening()
+        run.told("ready")
+        with (
+            socket.create_connection(addresses[0], timeout=PATIENCE) as stays,
+            socket.create_connection(addresses[1], timeout=PATIENCE) as goes,
+        ):
+            assert ask(stays) == ask(goes) == ANSWER
+            write(rules, "rules: [{name: slow, match: ~api ApiVersions, delay: 1ms}]")
+            run.reload(service(kept, listener(node.address, 3), rules="rules.yaml"))
+            added = run.listening()
+            run.told("loaded again")
+            assert goes.recv(1) == b""
+            assert ask(stays) == ANSWER
+            with socket.create_connection(added, timeout=PATIENCE) as new:
+                assert ask(new) == ANSWER
+            with pytest.raises(OSError, match="refused"):
+                socket.create_connection(addresses[1], timeout=PATIENCE)
+        _, metrics = get(f"{url}/metrics")
+        assert 'kwire_proxy_connections{cluster="orders",node="3"}' in metrics
+        assert run.end() == 0
+
+
+def test_a_listener_keeps_its_address_where_only_its_node_moves(node: Node, file: Path) -> None:
+    at = f"127.0.0.1:{free_port()}"
+    before = service(listener("127.0.0.1:1", listen=at))
+    with running(write(file, before)) as run:
+        run.told("ready")
+        run.reload(service(listener(node.address, listen=at)))
+        run.told("loaded again")
+        host, _, port = at.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
+            assert ask(client) == ANSWER
+        assert run.end() == 0
+
+
+BROKEN = (
+    ("clusters: [", "this is no YAML"),
+    ("clustres: []", "clustres: Extra inputs are not permitted"),
+    ("clusters: [{listeners: []}]", "clusters[1].listeners: Tuple should have"),
+)
+
+
+def test_a_file_that_cannot_be_used_is_reported_and_all_stays(node: Node, file: Path) -> None:
+    at = f"127.0.0.1:{free_port()}"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        running(write(file, service(listener(node.address, 1, at)))) as run,
+    ):
+        address = run.listening()
+        run.told("ready")
+        busy = f"127.0.0.1:{taken.getsockname()[1]}"
+        halfway = service(listener(node.address, 2, at), listener(node.address, 3, busy))
+        for text, said in (*BROKEN, (yaml.safe_dump(halfway), f"cannot listen at {busy}")):
+            run.reload(text)
+            assert "all stays as it was" in run.told(said)["message"]
+            with socket.create_connection(address, timeout=PATIENCE) as client:
+                assert ask(client) == ANSWER
+        assert run.end() == 0
+
+
+def test_it_records_shows_and_logs_what_passes(node: Node, file: Path) -> None:
+    dead = listener(f"127.0.0.1:{free_port()}", 5)
+    record = {"path": "what.avro", "only": "~api Vote"}
+    config = service(listener(node.address), dead, record=record)
+    config["show"] = {"json": True, "api": ["apiversions"]}
+    with running(write(file, config)) as run:
+        with socket.create_connection(run.listening(), timeout=PATIENCE) as client:
+            assert ask(client) == ANSWER
+        assert run.process.stdout
+        shown = next(line for line in run.process.stdout if '"flow"' in line)
+        assert json.loads(shown)["api"] == "ApiVersions"
+        with socket.create_connection(run.listening(), timeout=PATIENCE) as client:
+            assert client.recv(1) == b""
+        line = run.told("does not accept connections")
+        wanted = ("level", "event", "cluster", "node")
+        assert [line[key] for key in wanted] == ["warning", "refused", "orders", 5]
+        assert run.end() == 0
+    records = list(read_capture(file.with_name("what.avro")))
+    assert records
+    assert not [one for one in records if isinstance(one, Damage) or one.kind == "request"]
+
+
+def test_without_a_file_sigterm_drains_as_well_and_metrics_are_served(node: Node) -> None:
+    port = free_port()
+    command = [str(KWIRE), "proxy", "--listen", f"1@127.0.0.1:0={node.address}"]
+    command += ["--metrics", f"127.0.0.1:{port}"]
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as run:
+        assert run.stderr
+        host, _, at = run.stderr.readline().split(" ")[2].rpartition(":")
+        with socket.create_connection((host, int(at)), timeout=PATIENCE) as client:
+            assert ask(client) == ANSWER
+        _, metrics = get(f"http://127.0.0.1:{port}/metrics")
+        run.terminate()
+        _, err = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 0
+    assert "1 RPCs of 1 APIs on 1 connections" in err
+    assert 'kwire_proxy_connection_events_total{cluster="",event="opened",node="1"} 1.0' in metrics
+
+
+WRONG = {
+    "clusters[1].listeners[1].upstream: 'nowhere' is no address": "upstream: nowhere",
+    "clusters[1].listeners[1]: the proxy would connect to itself": "upstream: 127.0.0.1:9092",
+    "clusters[1].listeners[1].node: Input should be": "upstream: a:1, node: x",
+    "clusters[1].listeners[1].nod: Extra inputs": "upstream: a:1, nod: 1",
+}
+
+
+@pytest.mark.parametrize(("said", "keys"), WRONG.items())
+def test_what_is_wrong_is_told_by_its_key(file: Path, said: str, keys: str) -> None:
+    write(file, f"clusters: [{{listeners: [{{listen: 127.0.0.1:9092, {keys}}}]}}]")
+    with pytest.raises(BadConfig) as caught:
+        read_config(file)
+    assert f"{file}: {said}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("show: {view: ~api Fetsch}", "show.view: column 6: no API is called 'Fetsch'"),
+        ("show: {api: [Fetch], no_api: [fetch]}", "show: api and no_api both name Fetch"),
+        ("drain: 3", "drain: 3 is not a time such as 200ms or 3s"),
+        ("log: {format: xml}", "log.format: Input should be 'text' or 'json'"),
+        ("limits: {idle: soon}", "limits.idle: 'soon' is not a time"),
+    ],
+)
+def test_other_keys_are_judged_too(file: Path, more: str, said: str) -> None:
+    write(file, "clusters: [{listeners: [{listen: a:1, upstream: b:1}]}]\n" + more)
+    with pytest.raises(BadConfig) as caught:
+        read_config(file)
+    assert said in str(caught.value)
+
+
+def test_several_clusters_have_names_and_addresses_of_their_own(file: Path) -> None:
+    one = "listeners: [{listen: a:1, upstream: b:1}]"
+    for clusters, said in (
+        (f"[{{{one}}}, {{name: x, {one}}}]", "each needs a name"),
+        (f"[{{name: x, {one}}}, {{name: x, {one}}}]", "two clusters are called 'x'"),
+        (f"[{{name: x, {one}}}, {{name: y, {one}}}]", "two listeners are to listen at a:1"),
+    ):
+        with pytest.raises(BadConfig, match=said):
+            read_config(write(file, f"clusters: {clusters}"))
+
+
+def test_a_file_that_cannot_be_used_and_options_beside_it_are_wrong_usage(
+    kwire: Command, file: Path
+) -> None:
+    assert kwire("proxy", "--config", str(file)).code == 2
+    run = kwire("proxy", "--config", str(write(file, "clusters: 3")), "--metrics", "a:1")
+    assert (run.code, run.error) == (
+        2,
+        "--config excludes --metrics: the file has a place for what it says.",
+    )
+
+
+def test_rules_that_are_wrong_are_told_before_anything_listens(
+    kwire: Command, node: Node, file: Path
+) -> None:
+    write(file.with_name("rules.yaml"), "rules: [{match: ~api Vote}]")
+    run = kwire(
+        "proxy", "--config", str(write(file, service(listener(node.address), rules="rules.yaml")))
+    )
+    assert run.code == 1
+    assert "rules.yaml: rules[1]: nothing is to happen" in run.error
+    assert "listening" not in run.err
