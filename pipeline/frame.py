@@ -19,7 +19,7 @@ from kwire.frames import (
 from pipeline.body import Mended, json, mend, mending, printable
 from proxy.walk import failures
 
-DECODED, CUT, ABSENT, UNDECODABLE = "DECODED", "CUT", "ABSENT", "UNDECODABLE"
+STATUSES = DECODED, CUT, ABSENT, UNDECODABLE = "DECODED", "CUT", "ABSENT", "UNDECODABLE"
 
 
 class Finding(msgspec.Struct, gc=False):

@@ -25,7 +25,12 @@ from kwire.apis import a00_produce as produce
 from kwire.apis import a01_fetch as fetch
 from kwire.apis.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.apis.a18_api_versions import ApiVersionsRequest
-from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest
+from kwire.apis.a19_create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kwire.batches import Record, build_batch
 from kwire.capture import CaptureFiles
@@ -165,11 +170,22 @@ class _Scenario:
         self.history.deeds.append(Deed(what, node_id, began, time.time()))
 
     async def create_topics(self) -> None:
+        """Partition 1 is led by broker 2, the others by broker 1."""
+        replicas = enumerate([(1, 2), (2, 1), (1, 2)])
+        assignments = [
+            CreatableReplicaAssignment(partition_index=index, broker_ids=ids)
+            for index, ids in replicas
+        ]
         topics = [
-            CreatableTopic(name=name, num_partitions=3, replication_factor=2) for name in TOPICS
+            CreatableTopic(
+                name=name, num_partitions=-1, replication_factor=-1, assignments=assignments
+            )
+            for name in TOPICS
         ]
         async with await self.connect(1) as connection:
-            await connection.send(CreateTopicsRequest(topics=topics, timeout_ms=60_000))
+            answer = await connection.send(CreateTopicsRequest(topics=topics, timeout_ms=60_000))
+        assert isinstance(answer, CreateTopicsResponse)
+        assert [topic.error_code for topic in answer.topics] == [0, 0], answer
 
     async def kill_the_leader(self) -> None:
         leader = self.history.leaders[0]
