@@ -135,6 +135,7 @@ class Kind(Enum):
     UNREADABLE = "unreadable"
     TIMED_OUT = "timed out"
     FILTER_FAILED = "filter failed"
+    HANDSHAKE_FAILED = "TLS handshake failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

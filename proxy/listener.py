@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kwire.address import Address
+from proxy.tls import ClientTls, ServerTls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,12 +14,15 @@ class Listener:
 
     node_id: None where it is not known. listen: port 0 lets the system choose one, which
     `Proxy.listen` returns. standbys: tried in turn where the node does not accept.
+    tls: with clients; upstream_tls: with the node and its standbys; None for none.
     """
 
     node_id: int | None
     upstream: Address
     listen: Address = field(default_factory=lambda: Address("127.0.0.1", 0))
     standbys: tuple[Address, ...] = ()
+    tls: ServerTls | None = None
+    upstream_tls: ClientTls | None = None
 
     @property
     def to_itself(self) -> bool:

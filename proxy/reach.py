@@ -3,32 +3,67 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
+from ssl import SSLContext, SSLError
 
 from kwire.address import Address
+from proxy.tls import handshake_failure
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no target was reached. of_tls: whether the last one did not get on with TLS."""
+
+    reason: str
+    of_tls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """What a connection is made to: the first target that accepts.
+
+    timeout: seconds for each. tls: None without it. name: which the certificate must be for, None
+    for the target's host.
+    """
+
+    targets: tuple[Address, ...]
+    timeout: float
+    tls: SSLContext | None = None
+    name: str | None = None
 
 
 async def reach(
-    targets: Iterable[Address],
-    protocol: asyncio.Protocol,
-    timeout: float,
-    told: Callable[[Address], None],
-) -> str:
-    """Connect the protocol to the first target that accepts; why none does, or nothing.
-
-    timeout: seconds for each. told: which one is tried now.
-    """
-    loop = asyncio.get_running_loop()
+    upstream: Upstream, protocol: asyncio.Protocol, told: Callable[[Address], None]
+) -> Refusal | None:
+    """Connect the protocol; why no target accepts, or None. told: which one is tried now."""
     refusals = []
-    for target in targets:
+    of_tls = False
+    for target in upstream.targets:
         told(target)
         try:
-            async with asyncio.timeout(timeout):
-                await loop.create_connection(lambda: protocol, target.host, target.port)
-            return ""
+            async with asyncio.timeout(upstream.timeout):
+                await _connect(upstream, target, protocol)
+            return None
+        except SSLError as error:
+            of_tls = True
+            refusals.append(f"{target} {handshake_failure(error)}")
         except (OSError, UnicodeError) as error:  # the latter for a host that is no name at all
+            of_tls = False
             refusals.append(f"{target} does not accept connections: {_said(error)}")
-    return "; ".join(refusals)
+    return Refusal("; ".join(refusals), of_tls)
+
+
+async def _connect(upstream: Upstream, target: Address, protocol: asyncio.Protocol) -> None:
+    loop = asyncio.get_running_loop()
+    host, port = target.host, target.port
+    if upstream.tls is None:
+        await loop.create_connection(lambda: protocol, host, port)
+    else:
+        name = upstream.name or host
+        await loop.create_connection(
+            lambda: protocol, host, port, ssl=upstream.tls, server_hostname=name
+        )
 
 
 def _said(error: OSError | UnicodeError) -> str:

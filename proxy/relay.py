@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import cast
+from collections.abc import Callable
+from ssl import SSLError
 
 from kwire.address import Address
 from proxy.flow import Connection, Kind, Notice, Sink
@@ -18,159 +17,24 @@ from proxy.framer import Direction, Framer
 from proxy.hold import Hold
 from proxy.listener import Limits
 from proxy.pairing import Pairing
-from proxy.reach import reach
-
-WRITE_LIMIT = 64 * 1024
-"""Bytes that may wait for a slow reader before its writer is no longer read."""
+from proxy.reach import Upstream, reach
+from proxy.side import Side
+from proxy.tls import handshake_failure
 
 LINGER = 0.5
 """Seconds that a client has to read its last answers before what it sent since is refused."""
 
 
-class Side(asyncio.Protocol):
-    """One of the two sockets of a relay; what it receives goes through its framer to the other."""
-
-    def __init__(self, relay: Relay, framer: Framer) -> None:
-        self._relay = relay
-        self._framer = framer
-        self._other: Side = self
-        self._mark = (0, 0)
-        self._marked = 0.0
-        self.transport: asyncio.Transport | None = None
-        self.over = False
-        self.eof = False
-        self.held = False
-        self._blocked = self._crowded = self._enough = self._end_passed = False
-
-    def face(self, other: Side) -> None:
-        """What comes here goes there."""
-        self._other = other
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is there."""
-        self.transport = cast(asyncio.Transport, transport)
-        self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
-        self._marked = time.monotonic()
-        self._relay.made(self)
-
-    def data_received(self, data: bytes) -> None:
-        """Bytes: look at them and hand them on."""
-        self._relay.moved = now = time.monotonic()
-        self._other.write(self._framer.feed(data, time.time(), now))
-
-    def write(self, data: bytes) -> None:
-        """Send bytes on, unless the socket is going away."""
-        transport = self.transport
-        if transport is not None and not transport.is_closing():
-            transport.write(data)
-
-    def eof_received(self) -> bool:
-        """The peer has sent its last byte and may still read."""
-        self.eof = True
-        if self._relay.drained(self):
-            self.pass_end_on()
-        return True
-
-    def pass_end_on(self) -> None:
-        """All that came has been sent on: so has the end."""
-        if not self._end_passed:
-            self._end_passed = True
-            self._other.finish()
-            self._relay.ended(self)
-
-    def finish(self) -> None:
-        """Tell the peer that no more bytes will come."""
-        if self.transport is not None and not self.transport.is_closing():
-            with suppress(OSError):  # the peer may be gone already
-                self.transport.write_eof()
-
-    def pause_writing(self) -> None:
-        """The peer reads too slowly."""
-        self._other.hold()
-
-    def resume_writing(self) -> None:
-        """The peer has caught up."""
-        self._other.resume()
-
-    def hold(self) -> None:
-        """Read no more for now."""
-        self._blocked = True
-        self._read_or_not()
-
-    def resume(self) -> None:
-        """Read on."""
-        self._blocked = False
-        self._read_or_not()
-
-    def crowd(self, crowded: bool) -> None:
-        """Too much of what was read is held by filters, or no longer."""
-        self._crowded = crowded
-        self._read_or_not()
-
-    def stop_reading(self) -> bool:
-        """Read no more, unless a frame has begun; whether that is so."""
-        if not self._enough and (self._framer.lost or not self._framer.unfinished):
-            self._enough = True
-            self._read_or_not()
-        return self._enough
-
-    def _read_or_not(self) -> None:
-        self.held = self._blocked or self._crowded or self._enough
-        self._marked = time.monotonic()
-        if self.transport is None or self.over:
-            return
-        if self.held:
-            self.transport.pause_reading()
-        else:
-            self.transport.resume_reading()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone, for good or by an error."""
-        self.over = True
-        self._framer.close()
-        self._relay.lost(self, exc)
-
-    def close(self) -> None:
-        """Close when what waits has been sent."""
-        if self.transport is not None:
-            self.transport.close()
-
-    def abort(self) -> None:
-        """Close now."""
-        if self.transport is not None:
-            self.transport.abort()
-
-    def stuck(self, now: float, limits: Limits) -> bool:
-        """Whether a frame that has begun here does not go on, though nobody holds it back."""
-        framer = self._framer
-        at_rest = not framer.unfinished or framer.lost or self.held
-        frames, passed = self._mark
-        if at_rest or framer.frames != frames or framer.passed - passed >= limits.step:
-            self._mark = (framer.frames, framer.passed)
-            self._marked = now
-        return now - self._marked > limits.progress
-
-    @property
-    def unsent(self) -> int:
-        """Bytes that wait for the peer to read."""
-        return 0 if self.transport is None else self.transport.get_write_buffer_size()
-
-    @property
-    def silent(self) -> bool:
-        """Whether no frame has begun here yet."""
-        return not self._framer.frames and not self._framer.lost
-
-
 class Relay:
     """Both sides of one connection, from accept to the last close.
 
-    targets: the node, and what to connect to in turn where it does not accept.
+    upstream: the node, and what to connect to in turn where it does not accept.
     """
 
     def __init__(
         self,
         connection: Connection,
-        targets: Sequence[Address],
+        upstream: Upstream,
         pairing: Pairing,
         framers: tuple[Framer, Framer],
         *,
@@ -180,7 +44,7 @@ class Relay:
         hold: Hold | None = None,
     ) -> None:
         self._connection = connection
-        self._targets = targets
+        self._upstream = upstream
         self._pairing = pairing
         self._limits = limits
         self._sink = sink
@@ -221,7 +85,7 @@ class Relay:
             self._opened = True
             reached = f"{self._connection.client} reached {self._connection.upstream}"
             self._notice(Kind.OPENED, reached)
-            self.client.resume()
+            self.client.start()
 
     def ended(self, side: Side) -> None:
         """A side has sent its last byte; when both have, the connection is done."""
@@ -229,10 +93,18 @@ class Relay:
             self._begin_closing(f"{self._who(side)} closed last")
             self.client.close()
             self.node.close()
+        elif side is self.client and self._done_over_tls:
+            self.node.close()
+
+    @property
+    def _done_over_tls(self) -> bool:
+        """Whether a node that cannot be told of the client's last byte has answered all before."""
+        return not self.node.can_half_close and self._all_answered
 
     def lost(self, side: Side, exc: Exception | None) -> None:
         """A side is gone: what it sent last still reaches the other one, then that goes too."""
-        self._begin_closing(f"{self._who(side)} {exc or 'closed'}")
+        how = handshake_failure(exc) if isinstance(exc, SSLError) else exc or "closed"
+        self._begin_closing(f"{self._who(side)} {how}")
         if self._connecting is not None:
             self._connecting.cancel()
         other = self.node if side is self.client else self.client
@@ -260,6 +132,8 @@ class Relay:
                 self._unsent, self._closing_since = unsent, now
             elif now - self._closing_since > self._limits.drain:
                 self._abort_sides()
+        elif self._opened and self.client.eof and self._done_over_tls:
+            self.node.close()
         elif self._opened and (reason := self._overdue(now)):
             self._notice(Kind.TIMED_OUT, reason)
             self.abort(reason)
@@ -299,10 +173,11 @@ class Relay:
 
     async def _connect(self) -> None:
         try:
-            reason = await reach(self._targets, self.node, self._limits.connect, self._tried)
-            if reason:
-                self._notice(Kind.REFUSED, reason)
-                self._begin_closing(reason)
+            refusal = await reach(self._upstream, self.node, self._tried)
+            if refusal is not None:
+                kind = Kind.HANDSHAKE_FAILED if refusal.of_tls else Kind.REFUSED
+                self._notice(kind, refusal.reason)
+                self._begin_closing(refusal.reason)
                 self.client.close()
         finally:
             self._connecting = None

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from itertools import count
+from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
@@ -16,17 +17,23 @@ from kwire.errors import LocalError
 from kwire.frames import FRAME_LIMIT
 from proxy.chain import Filters
 from proxy.copies import Copies
-from proxy.flow import Connection, Event, Sink
+from proxy.flow import Connection, Event, Kind, Notice, Sink
 from proxy.framer import RequestFramer, ResponseFramer, Wants, tap_everything
 from proxy.gate import FRAME_HELD
+from proxy.handshake import Handshake
 from proxy.hold import Hold
 from proxy.listener import Limits, Listener
 from proxy.pairing import Pairing
-from proxy.relay import Relay, Side
+from proxy.reach import Upstream
+from proxy.relay import Relay
+from proxy.side import Side
 
 logger = logging.getLogger(__name__)
 
 BACKLOG = 512
+
+FAILURES = 1000
+"""Failures of TLS that are remembered as told."""
 
 DRAIN_LOOK = 0.05
 """Seconds between looks at connections that are to end."""
@@ -68,6 +75,8 @@ class Proxy:
         self._servers: dict[Listener, asyncio.Server] = {}
         self._addresses: dict[Listener, Address] = {}
         self._relays: dict[Relay, Listener] = {}
+        self._shaking: set[Handshake] = set()
+        self._failures: set[str] = set()
         self._numbers = count(1)
         self._empty = asyncio.Event()
         self._ticker: asyncio.TimerHandle | None = None
@@ -106,13 +115,15 @@ class Proxy:
     async def listen(self, listener: Listener) -> Address:
         """Stand in front of one more node; the address, with the port where it was 0.
 
-        Raises CannotListen.
+        Raises CannotListen, BadTls.
         """
         loop = asyncio.get_running_loop()
         host, port = listener.listen.host, listener.listen.port
+        tls = None if listener.tls is None else listener.tls.context()
+        upstream = _upstream(listener, self._limits)
         try:
             server = await loop.create_server(
-                lambda: self._accept(listener), host, port, backlog=BACKLOG
+                lambda: self._accept(listener, upstream, tls), host, port, backlog=BACKLOG
             )
         except OSError as error:
             code = error.errno or 0  # the system's words: asyncio's sentence names the address too
@@ -156,6 +167,9 @@ class Proxy:
             self._ticker.cancel()
         for server in self._servers.values():
             server.close()
+        for handshake in tuple(self._shaking):
+            handshake.abort()
+            await handshake.ended
         while self._relays:
             self._empty.clear()
             for relay in tuple(self._relays):
@@ -165,14 +179,38 @@ class Proxy:
             await server.wait_closed()
         self._servers.clear()
 
-    def _accept(self, listener: Listener) -> Side:
-        connection = Connection(
+    def _accept(
+        self, listener: Listener, upstream: Upstream, tls: SSLContext | None
+    ) -> asyncio.Protocol:
+        if tls is None:
+            return self._relay(listener, upstream)
+        handshake = Handshake(
+            tls,
+            self._limits.connect,
+            lambda early: self._relay(listener, upstream, early),
+            lambda peer, reason: self._not_shaken(listener, peer, reason),
+        )
+        self._shaking.add(handshake)
+        handshake.ended.add_done_callback(lambda _: self._shaking.discard(handshake))
+        return handshake
+
+    def _not_shaken(self, listener: Listener, client: Address, reason: str) -> None:
+        connection = self._connection(listener, str(client))
+        text = f"{client.host} {reason}"
+        kind = Kind.HANDSHAKE_FAILED
+        self._emit(Notice(connection=connection, at=time.time(), kind=kind, text=text))
+
+    def _connection(self, listener: Listener, client: str = "") -> Connection:
+        return Connection(
             number=next(self._numbers),
             node_id=listener.node_id,
-            client="",
+            client=client,
             upstream=str(listener.upstream),
             at=time.time(),
         )
+
+    def _relay(self, listener: Listener, upstream: Upstream, early: bytes = b"") -> Side:
+        connection = self._connection(listener)
         pairing = Pairing(connection, self._emit, self.copies)
         common = (pairing, self._wants, self.copies, self._frame_limit)
         framers = (RequestFramer(*common), ResponseFramer(*common))
@@ -182,7 +220,7 @@ class Proxy:
                 framer.hold(hold)
         relay = Relay(
             connection,
-            (listener.upstream, *listener.standbys),
+            upstream,
             pairing,
             framers,
             limits=self._limits,
@@ -190,6 +228,7 @@ class Proxy:
             gone=self._forget,
             hold=hold,
         )
+        relay.client.early = early
         self._relays[relay] = listener
         return relay.client
 
@@ -199,6 +238,8 @@ class Proxy:
             self._empty.set()
 
     def _emit(self, event: Event) -> None:
+        if type(event) is Notice and event.kind is Kind.HANDSHAKE_FAILED and self._known(event):
+            return
         for sink in self._sinks:
             try:
                 sink(event)
@@ -206,8 +247,23 @@ class Proxy:
                 logger.exception("a sink failed and gets no more events: %r", sink)
                 self._sinks = tuple(one for one in self._sinks if one is not sink)
 
+    def _known(self, failure: Notice) -> bool:
+        """Whether a failure was told before: a peer that tries again and again is told of once."""
+        if len(self._failures) >= FAILURES:
+            self._failures.clear()
+        known = failure.text in self._failures
+        self._failures.add(failure.text)
+        return known
+
     def _tick(self) -> None:
         now = time.monotonic()
         for relay in tuple(self._relays):
             relay.check(now)
         self._ticker = asyncio.get_running_loop().call_later(self._limits.tick, self._tick)
+
+
+def _upstream(listener: Listener, limits: Limits) -> Upstream:
+    targets, tls = (listener.upstream, *listener.standbys), listener.upstream_tls
+    if tls is None:
+        return Upstream(targets, limits.connect)
+    return Upstream(targets, limits.connect, tls.context(), tls.name)

@@ -11,6 +11,7 @@ import pytest
 
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from proxy import Address, CannotListen, Ending, Event, Flow, Kind, Limits, Listener, Notice, Proxy
+from proxy.reach import Upstream
 from proxy.relay import Relay
 from tests.proxy.dialogue import Dialogue, answered, asked
 from tests.proxy.test_faults import FAULTS
@@ -192,7 +193,7 @@ def test_a_slow_reader_has_time_for_the_rest_as_long_as_it_reads() -> None:
     dialogue = Dialogue()
     relay = Relay(
         dialogue.connection,
-        [Address("127.0.0.1", 9093)],
+        Upstream((Address("127.0.0.1", 9093),), timeout=10.0),
         dialogue.pairing,
         (dialogue.requests, dialogue.responses),
         limits=Limits(drain=1.0),

@@ -7,7 +7,8 @@ import proxy
 
 HANDS = {
     "client",
-    "metadata_mode",
+    "handshake",
+    "served_cluster",
     "new_listeners",
     "node_connections",
     "reach",
@@ -17,6 +18,7 @@ HANDS = {
     "router",
     "sender",
     "server",
+    "side",
     "tap",
     "tasks",
     "watching",
