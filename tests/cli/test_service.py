@@ -75,7 +75,7 @@ class Running:
 
     def __init__(self, config: Path) -> None:
         self.config = config
-        command = [KWIRE, "proxy", "--config", str(config)]
+        command = [str(KWIRE), "proxy", "--config", str(config)]
         self.process = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read)
