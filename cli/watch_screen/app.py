@@ -90,35 +90,42 @@ class WatchApp(App[None]):
         self._came: list[Watched] = []
         self._stack = AsyncExitStack()
         self._receiver: Receiver | None = None
+        self._list = FlowList(self.flows)
+        self._details = Details()
+        self._status = Static(id="status")
+        self._problem = Label(id="problem", markup=False)
+        self._quorum_panel = Static(id="quorum")
+        self._latency_panel = Static(id="latency")
+        self._filter = Input(
+            placeholder="~api Fetch & ~lat >100ms, Enter applies",
+            compact=True,
+            select_on_focus=False,
+        )
 
     def compose(self) -> ComposeResult:
         """Status, filter, flows above details, panels to the right, keys."""
-        yield Static(id="status")
+        yield self._status
         with Horizontal(id="filter"):
             yield Label("filter")
-            yield Input(
-                self._view,
-                placeholder="~api Fetch & ~lat >100ms, Enter applies",
-                compact=True,
-                select_on_focus=False,
-            )
-        yield Label(id="problem", markup=False)
+            yield self._filter
+        yield self._problem
         with Horizontal(id="body"):
             with Vertical(id="left"):
-                yield FlowList(self.flows)
-                yield Details()
+                yield self._list
+                yield self._details
             with Vertical(id="right"):
-                yield Static(id="quorum")
-                yield Static(id="latency")
+                yield self._quorum_panel
+                yield self._latency_panel
         yield Footer()
 
     async def on_mount(self) -> None:
         """Begin to watch."""
-        self._label("FlowList", "Flows")
-        self._label("Details", "Details")
-        self._label("#quorum", "Quorum")
-        self._label("#latency", "Latency")
-        self.query_one(FlowList).focus()
+        self._list.border_title = "Flows"
+        self._details.border_title = "Details"
+        self._quorum_panel.border_title = "Quorum"
+        self._latency_panel.border_title = "Latency"
+        self._list.focus()
+        self._filter.value = self._view
         self._apply(self._view)
         self._receiver = await self._stack.enter_async_context(
             watching(
@@ -145,7 +152,7 @@ class WatchApp(App[None]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Apply the filter."""
         if self._apply(event.value):
-            self.query_one(FlowList).focus()
+            self._list.focus()
 
     def on_flow_list_chosen(self, event: FlowList.Chosen) -> None:
         """Show the flow at the cursor."""
@@ -153,30 +160,29 @@ class WatchApp(App[None]):
 
     def action_filter(self) -> None:
         """Write a filter."""
-        self.query_one("#filter Input").focus()
+        self._filter.focus()
 
     def action_leave(self) -> None:
         """From the filter or the details back to the flows."""
-        self.query_one(FlowList).focus()
+        self._list.focus()
 
     def action_pause(self) -> None:
         """Stay at this flow, or follow those that come."""
-        flows = self.query_one(FlowList)
-        flows.following = not flows.following
-        flows.update()
+        self._list.following = not self._list.following
+        self._list.update()
         self._draw_status()
 
     def action_clear(self) -> None:
         """Forget what was, but for what is held."""
         self.flows.clear()
         self._latencies = Latencies()
-        self.query_one(FlowList).update()
+        self._list.update()
         self._draw_panels()
 
     def action_hold(self) -> None:
         """Say which requests are to be held."""
         status = None if self._receiver is None else self._receiver.status
-        now = (status.hold if status else None) or self.query_one("#filter Input", Input).value
+        now = (status.hold if status else None) or self._filter.value
         question = "Hold requests of which this is so; empty: hold no more of them"
         self._ask(Ask(question, now, expression_problem), self._hold)
 
@@ -197,8 +203,8 @@ class WatchApp(App[None]):
         entry = self._held()
         if entry is None:
             return
-        self.query_one(FlowList).choose(entry)
-        field = self.query_one(Details).edit
+        self._list.choose(entry)
+        field = self._details.edit
         question = "Set a field of the held request: path=value, as topics.0.name=new"
         self._ask(Ask(question, field, _edit_problem), lambda text: self._edit(entry, text))
 
@@ -231,7 +237,7 @@ class WatchApp(App[None]):
 
     def _held(self) -> Entry | None:
         """What is held at the cursor, else the oldest."""
-        entry = self.query_one(FlowList).chosen
+        entry = self._list.chosen
         if entry is not None and entry.held:
             return entry
         status = None if self._receiver is None else self._receiver.status
@@ -263,18 +269,16 @@ class WatchApp(App[None]):
         except InvalidValue:
             self._show_problem(expression_problem(text))
             return False
-        flows = self.query_one(FlowList)
-        flows.following = True
-        flows.update()
+        self._list.following = True
+        self._list.update()
         return True
 
     def _show_problem(self, text: str) -> None:
-        problem = self.query_one("#problem", Label)
-        problem.update(text)
-        problem.set_class(bool(text), "wrong")
+        self._problem.update(text)
+        self._problem.set_class(bool(text), "wrong")
 
     def _show(self, entry: Entry | None) -> None:
-        self.query_one(Details).show(entry)
+        self._details.show(entry)
         if entry is None or not isinstance(entry.seen, DecodedFlow) or self._receiver is None:
             return
         if missing_bytes(entry.seen.flow):
@@ -294,7 +298,7 @@ class WatchApp(App[None]):
         came, self._came[:] = list(self._came), []
         if not came:
             return
-        chosen = self.query_one(FlowList).chosen
+        chosen = self._list.chosen
         for watched in came:
             known = self.flows.get(watched.number)
             is_new = known is None or known.held
@@ -302,8 +306,8 @@ class WatchApp(App[None]):
             if isinstance(entry.seen, DecodedFlow) and not watched.held:
                 self._learn(entry.seen, is_new)
             if entry is chosen:
-                self.query_one(Details).show(entry)
-        self.query_one(FlowList).update()
+                self._details.show(entry)
+        self._list.update()
         self._draw_status()
 
     def _learn(self, decoded: DecodedFlow, is_new: bool) -> None:
@@ -312,17 +316,14 @@ class WatchApp(App[None]):
             self._latencies.add(decoded)
 
     def _draw_status(self) -> None:
-        following = self.query_one(FlowList).following
-        line = status_line(str(self._address), self._receiver, len(self.flows), following)
-        self.query_one("#status", Static).update(line)
+        kept, following = len(self.flows), self._list.following
+        line = status_line(str(self._address), self._receiver, kept, following)
+        self._status.update(line)
 
     def _draw_panels(self) -> None:
         self._draw_status()
-        self.query_one("#quorum", Static).update(quorum_panel(self._quorum))
-        self.query_one("#latency", Static).update(latency_panel(self._latencies))
-
-    def _label(self, selector: str, text: str) -> None:
-        self.query_one(selector).border_title = text
+        self._quorum_panel.update(quorum_panel(self._quorum))
+        self._latency_panel.update(latency_panel(self._latencies))
 
 
 def _edit_problem(text: str) -> str:

@@ -1,0 +1,105 @@
+"""The screen before real traffic, and what stands on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+from textual.widgets.tree import TreeNode
+
+from cli.watch_screen.app import WatchApp
+from cli.watch_screen.details import Details, Place
+from cli.watch_screen.flow_list import FlowList
+from proxy import DecodedFlow
+from tests.proxy.feed.traffic import Traffic, traffic
+
+
+@dataclass
+class Screen:
+    """A screen and the hand at its keys."""
+
+    app: WatchApp
+    pilot: Pilot[None]
+    run: Traffic
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Let it run until something is so."""
+        async with asyncio.timeout(60):
+            while not condition():
+                await self.pilot.pause(0.02)
+
+    async def press(self, *keys: str) -> None:
+        """Press keys."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def write(self, text: str) -> None:
+        """Put a text into the line that is asked for, and press Enter."""
+        line = self.app.screen.focused
+        assert isinstance(line, Input)
+        line.value = text
+        await self.press("enter")
+
+    @property
+    def lines(self) -> list[str]:
+        """The list of flows as it is drawn."""
+        flows = self.app.query_one(FlowList)
+        drawn = (flows.render_line(y).text.rstrip() for y in range(flows.size.height))
+        return [line for line in drawn if line]
+
+    @property
+    def votes(self) -> int:
+        """The answered Votes in the list."""
+        return len([line for line in self.lines if "Vote v2" in line and "HELD" not in line])
+
+    @property
+    def tree(self) -> list[str]:
+        """The open branches of the details."""
+        details = self.app.query_one(Details)
+        return [str(node.label) for node in _opened(details.root)]
+
+    def text(self, selector: str) -> str:
+        """What a panel says."""
+        static = self.app.screen.query_one(selector, Static)
+        with self.app.console.capture() as said:
+            self.app.console.print(static.content)
+        return said.get()
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done to the flows."""
+        seen = (one.seen for one in self.app.flows.shown)
+        return [note for one in seen if isinstance(one, DecodedFlow) for note in one.flow.notes]
+
+    @property
+    def told(self) -> list[str]:
+        """The messages that have popped up."""
+        return [one.message for one in self.app._notifications]
+
+    @property
+    def held(self) -> list[DecodedFlow]:
+        """What is marked as held."""
+        entries = self.app.flows.shown
+        return [one.seen for one in entries if one.held and isinstance(one.seen, DecodedFlow)]
+
+
+def _opened(node: TreeNode[Place]) -> Iterator[TreeNode[Place]]:
+    yield node
+    if node.is_expanded:
+        for child in node.children:
+            yield from _opened(child)
+
+
+@asynccontextmanager
+async def screen(view: str = "", token: bytes = b"") -> AsyncIterator[Screen]:
+    """A screen that a proxy answers."""
+    async with traffic(token) as run:
+        app = WatchApp(run.feed.address, view=view, token=token)
+        async with app.run_test(size=(150, 40)) as pilot:
+            shown = Screen(app, pilot, run)
+            await shown.until(lambda: "0 lost" in shown.text("#status"))
+            yield shown

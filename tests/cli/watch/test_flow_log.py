@@ -1,0 +1,69 @@
+"""What the screen remembers, and what of it the filter shows."""
+
+from cli.watch_screen.flow_log import FlowLog
+from kwire.apis.a52_vote import VoteRequest, VoteResponse
+from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from proxy import Event, Kind, Notice
+from proxy.feed.receiver import Watched
+from proxy.language import parse
+from tests.cli.flows import AT, connection, flow
+
+VOTE = flow(VoteRequest(), VoteResponse(), 2).flow
+QUORUM = flow(DescribeQuorumRequest(), DescribeQuorumResponse(), 2).flow
+NOTICE = Notice(connection=connection(), at=AT, kind=Kind.OPENED, text="from here")
+
+
+def numbers(log: FlowLog) -> list[int]:
+    return [entry.number for entry in log.shown]
+
+
+def filled() -> FlowLog:
+    log = FlowLog()
+    passed: list[Event] = [NOTICE, VOTE, QUORUM, VOTE]
+    for number, event in enumerate(passed):
+        log.add(Watched(number, event))
+    return log
+
+
+def test_a_filter_shows_flows_that_were_and_that_come() -> None:
+    log = filled()
+    assert numbers(log) == [0, 1, 2, 3]
+    log.filter(parse("~api Vote"))
+    log.add(Watched(4, QUORUM))
+    log.add(Watched(5, VOTE))
+    assert numbers(log) == [1, 3, 5]
+    log.filter(None)
+    assert numbers(log) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_held_request_becomes_its_flow_in_its_place() -> None:
+    log = FlowLog()
+    held = log.add(Watched(7, VOTE, held=True))
+    log.add(Watched(8, QUORUM))
+    assert log.add(Watched(7, VOTE)) is held
+    assert not held.held
+    assert numbers(log) == [7, 8]
+
+
+def test_what_the_proxy_holds_no_more_is_not_held() -> None:
+    log = FlowLog()
+    first, second = (log.add(Watched(number, VOTE, held=True)) for number in (1, 2))
+    log.settle((2,))
+    assert (first.held, second.held) == (False, True)
+
+
+def test_the_oldest_leave_and_say_how_many() -> None:
+    log = FlowLog(most=20)
+    log.filter(parse("~api Vote"))
+    for number in range(25):
+        log.add(Watched(number, VOTE if number % 2 else QUORUM))
+    assert len(log) == 19
+    assert numbers(log) == list(range(7, 25, 2))
+    assert log.gone == 3
+
+
+def test_clear_keeps_what_is_held() -> None:
+    log = filled()
+    log.add(Watched(9, VOTE, held=True))
+    log.clear()
+    assert numbers(log) == [9]

@@ -1,0 +1,126 @@
+"""`kwire watch --plain` and its options, as processes in front of a proxy with a feed."""
+
+import json
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+
+from real_kafka import free_port
+from tests.cli.command import KWIRE, Command
+from tests.cli.test_proxy import node, talk
+
+__all__ = ["node"]
+
+
+@contextmanager
+def fed(node: str, *arguments: str) -> Iterator[tuple[tuple[str, int], str]]:
+    """Where a proxy listens, and where its feed is."""
+    run = [str(KWIRE), "proxy", "--listen", f"3000@127.0.0.1:0={node}", "--feed", "127.0.0.1:0"]
+    with subprocess.Popen([*run, *arguments], stdout=PIPE, stderr=PIPE, text=True) as proxy:
+        assert proxy.stderr
+        listening = re.match(r"listening at (.+):(\d+) in front of", proxy.stderr.readline())
+        feed = re.match(r"watch it: kwire watch (\S+)", proxy.stderr.readline())
+        assert listening
+        assert feed
+        try:
+            yield (listening[1], int(listening[2])), feed[1]
+        finally:
+            proxy.kill()
+
+
+@contextmanager
+def watched(feed: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """`kwire watch` in a pipe, which the proxy has answered."""
+    with subprocess.Popen(
+        [KWIRE, "watch", feed, *arguments], stdout=PIPE, stderr=PIPE, text=True
+    ) as run:
+        assert run.stderr
+        try:
+            assert run.stderr.readline() == f"watching {feed}\n"
+            yield run
+        finally:
+            if run.poll() is None:
+                run.kill()
+
+
+def test_each_flow_is_a_line_as_the_proxy_prints_it(node: str) -> None:
+    with fed(node) as (address, feed), watched(feed) as run:
+        talk(address)
+        assert run.stdout
+        lines = [run.stdout.readline() for _ in range(4)]
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "→ 3000" in lines[1]
+    assert "ApiVersions v4" in lines[1]
+    assert "API 9999 v3" in lines[2]
+    assert "2 RPCs of 2 APIs on 1 connections" in err
+
+
+def test_json_has_whole_flows_and_the_loss(node: str, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("sesame\n")
+    with (
+        fed(node, "--feed-token", str(token)) as (address, feed),
+        watched(feed, "--json", "--verbose", "--api", "apiversions", "--token", str(token)) as run,
+    ):
+        talk(address)
+        assert run.stdout
+        values = [json.loads(run.stdout.readline()) for _ in range(2)]
+        run.send_signal(signal.SIGTERM)
+        out, _ = run.communicate(timeout=60)
+    assert values[0]["type"] == "opened"
+    assert (values[1]["api"], values[1]["node"]) == ("ApiVersions", 3000)
+    assert values[1]["messages"][0]["name"] == "ApiVersionsRequest"
+    assert json.loads(out.splitlines()[-1])["dropped"] == 0
+
+
+def test_a_proxy_that_does_not_answer_is_told() -> None:
+    address = f"127.0.0.1:{free_port()}"
+    with subprocess.Popen([KWIRE, "watch", address], stderr=PIPE, text=True) as run:
+        assert run.stderr
+        told = run.stderr.readline()
+        run.kill()
+    assert told == f"no answer from {address}: does `kwire proxy --feed` run there?\n"
+
+
+WRONG_USAGE = {
+    "no address": (["9900"], "'9900' is no address"),
+    "no expression": (["--view", "~api Fetsch"], "column 6: no API is called 'Fetsch'"),
+    "no token": (["--token", "none"], "cannot read none"),
+    "lines in a browser": (["--web", "8080", "--json"], "--web serves the screen"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG_USAGE.values(), ids=list(WRONG_USAGE))
+def test_wrong_usage_is_exit_code_2(kwire: Command, arguments: list[str], sentence: str) -> None:
+    run = kwire("watch", *arguments)
+    assert run.code == 2
+    assert sentence in run.err
+
+
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [
+        ("asyncio_dgram", ["watch", "--plain"]),
+        ("asyncio_dgram", ["proxy", "--listen", "a:1=b:1", "--feed", "127.0.0.1:0"]),
+        ("textual_serve", ["watch", "--web", "8080"]),
+    ],
+)
+def test_without_its_packages_it_says_what_to_install(package: str, arguments: list[str]) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from cli.main import main; main()"
+    run = subprocess.run(
+        [KWIRE.with_name("python"), "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 1
+    said = "Error: watching needs more packages: pip install 'kwire[watch]'"
+    assert run.stderr.splitlines()[-1] == said

@@ -1,0 +1,190 @@
+"""The screen of `kwire watch`, with its keys, in front of a proxy with real traffic."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from cli.watch_screen.app import WatchApp
+from kwire.address import Address
+from kwire.apis.a52_vote import VoteRequest
+from kwire.capture import Damage, read_capture
+from proxy import Flow
+from proxy.records import events
+from real_kafka import free_port
+from tests.cli.watch.screen import Screen, screen
+from tests.proxy.test_relay import GRANTED, VOTE
+
+
+async def test_flows_are_listed_and_the_one_at_the_cursor_is_a_tree() -> None:
+    async with screen() as shown:
+        await shown.run.vote(3)
+        await shown.until(lambda: shown.votes == 3)
+        assert "me → 3000" in next(line for line in shown.lines if "Vote v2" in line)
+        await shown.press("up")
+        await shown.until(lambda: bool(shown.tree) and shown.tree[0].startswith("Vote v2"))
+        assert "VoteRequest v2" in shown.tree
+        assert "VoteResponse v2" in shown.tree
+        assert "error_code: 0 NONE" in shown.tree
+        assert "voter_id: -1" in shown.tree
+
+
+async def test_a_filter_shows_what_it_says_and_points_at_the_column_of_its_error() -> None:
+    async with screen() as shown:
+        await shown.run.vote(2)
+        await shown.until(lambda: shown.votes == 2)
+        assert len(shown.lines) > 2
+        await shown.press("slash")
+        await shown.write("~api Fetsch")
+        problem = shown.text("#problem")
+        assert "column 6: no API is called 'Fetsch'" in problem
+        assert problem.index("^") == len("~api ")
+        assert len(shown.lines) > 2
+        await shown.write("~api Vote")
+        assert len(shown.lines) == 2
+        assert shown.text("#problem").strip() == ""
+        await shown.run.vote()
+        await shown.until(lambda: len(shown.lines) == 3)
+        await shown.press("slash")
+        await shown.write("")
+        assert len(shown.lines) > 3
+
+
+async def test_the_view_option_is_the_first_filter() -> None:
+    async with screen(view="~api Fetch") as shown:
+        await shown.run.vote(2)
+        await shown.until(lambda: len(shown.app.flows) == 4)
+        assert shown.lines == []
+        assert shown.app.query_one("#filter Input", Input).value == "~api Fetch"
+
+
+@asynccontextmanager
+async def held(shown: Screen) -> AsyncIterator[asyncio.StreamReader]:
+    """A Vote that the screen has told the proxy to hold."""
+    await shown.press("h")
+    await shown.write("~api Vote")
+    await shown.until(lambda: "~api Vote" in shown.text("#status"))
+    address = shown.run.address
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    writer.write(VOTE)
+    await shown.until(lambda: len(shown.held) == 1)
+    yield reader
+    writer.close()
+
+
+async def test_a_held_request_is_marked_edited_and_resumed() -> None:
+    async with screen() as shown, held(shown) as reader:
+        await shown.until(lambda: any("HELD" in line for line in shown.lines))
+        await shown.until(lambda: "1 held" in shown.text("#status"))
+        await shown.press("e")
+        await shown.write("cluster_id=mine")
+        await shown.until(
+            lambda: (
+                (body := shown.held[0].request_as(VoteRequest)) is not None
+                and body.cluster_id == "mine"
+            )
+        )
+        await shown.press("e")
+        await shown.write("cluster_id=null")
+        await shown.press("r")
+        assert await reader.readexactly(len(GRANTED)) == GRANTED
+        await shown.until(lambda: not shown.held and shown.votes == 1)
+
+
+async def test_an_edit_that_cannot_be_is_told() -> None:
+    async with screen() as shown, held(shown):
+        await shown.press("e")
+        await shown.write("nonsense")
+        assert "write path=value" in shown.text("#problem")
+        await shown.write("voter_id=many")
+        await shown.until(lambda: len(shown.told) == 1)
+        assert shown.told[0].startswith("voter_id cannot be that at version 2")
+
+
+@pytest.mark.parametrize(
+    ("key", "note"), [("d", "request dropped by Stop"), ("x", "closed by Stop")]
+)
+async def test_a_held_request_is_dropped_or_killed(key: str, note: str) -> None:
+    async with screen() as shown, held(shown):
+        await shown.press(key)
+        await shown.until(lambda: shown.notes == [note])
+        assert not shown.held
+
+
+async def test_all_that_is_held_is_resumed_and_nothing_is_held_any_more() -> None:
+    async with screen() as shown, held(shown) as reader:
+        await shown.until(lambda: "1 held" in shown.text("#status"))
+        await shown.press("R", "h")
+        await shown.write("")
+        assert await reader.readexactly(len(GRANTED)) == GRANTED
+        await shown.until(lambda: "held" not in shown.text("#status"))
+        await shown.run.vote()
+        await shown.until(lambda: shown.votes == 2)
+
+
+async def test_keys_with_nothing_held_say_so() -> None:
+    async with screen() as shown:
+        await shown.press("r")
+        assert shown.told == ["nothing is held: h says what is to be"]
+
+
+def row(shown: Screen) -> list[str]:
+    """The Vote's row of the latencies."""
+    return next(line for line in shown.text("#latency").splitlines() if "Vote" in line).split()
+
+
+async def test_the_panels_show_the_latencies_and_that_there_is_no_quorum() -> None:
+    async with screen() as shown:
+        assert "no RPC has been answered yet" in shown.text("#latency")
+        await shown.run.vote(5)
+        await shown.until(lambda: "Vote" in shown.text("#latency"))
+        await shown.until(lambda: row(shown)[:2] == ["Vote", "5"])
+        assert "nothing of a quorum has passed yet" in shown.text("#quorum")
+
+
+async def test_what_is_shown_is_exported(tmp_path: Path) -> None:
+    async with screen(view="~api Vote") as shown:
+        await shown.run.vote(3)
+        await shown.until(lambda: shown.votes == 3)
+        for name in ("out.jsonl", "out.avro", "out.avro", "out.txt"):
+            await shown.press("w")
+            await shown.write(str(tmp_path / name))
+            await shown.press("escape")
+    values = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(one["api"], one["node"]) for one in values] == [("Vote", 3000)] * 3
+    assert values[0]["messages"][0]["name"] == "VoteRequest"
+    recorded = list(events(read_capture(tmp_path / "out.avro")))
+    flows = [one for one in recorded if isinstance(one, Flow)]
+    assert [one.request_copy for one in flows] == [VOTE[4:]] * 3
+    assert not [one for one in recorded if isinstance(one, Damage)]
+    assert sorted(os.listdir(tmp_path)) == ["out.avro", "out.jsonl"]
+
+
+async def test_the_cursor_stays_while_flows_come_and_follows_at_the_end() -> None:
+    async with screen() as shown:
+        await shown.run.vote(60)
+        await shown.until(lambda: len(shown.app.flows) == 62)
+        await shown.press("home")
+        first = shown.lines[0]
+        assert "opened" in first
+        await shown.run.vote(5)
+        await shown.until(lambda: len(shown.app.flows) == 69)
+        assert shown.lines[0] == first
+        assert "paused" in shown.text("#status")
+        await shown.press("end")
+        assert "closed" in shown.lines[-1]
+        await shown.press("c")
+        assert shown.lines == []
+
+
+async def test_a_proxy_that_does_not_answer_is_told() -> None:
+    app = WatchApp(Address("127.0.0.1", free_port()))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        status = str(app.query_one("#status").render())
+        assert "no answer from a proxy with --feed 127.0.0.1" in status
