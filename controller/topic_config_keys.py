@@ -36,6 +36,10 @@ class Synonym:
         """The value as the topic's key has it."""
         return value if self.unit == 1 else str(int(value) * self.unit)
 
+    def stated(self, value: str | None) -> str | None:
+        """The topic's value as server.properties has it."""
+        return value if value is None or self.unit == 1 else str(int(value) // self.unit)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigKey:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import dropwhile
 
-from controller.topic_config_keys import KEYS, ConfigKey
+from controller.topic_config_keys import KEYS, ConfigKey, Synonym
 from kwire.image import MetadataImage
 from kwire.image.configs import ResourceType
 
@@ -23,10 +24,14 @@ class ConfigSource(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigValue:
-    """A value in force and where it comes from; `name` is the name it was found under there."""
+    """A value in force and where it comes from.
+
+    name, stated: the name it was found under there, and how it stands there: hours, perhaps.
+    """
 
     name: str
     value: str | None
+    stated: str | None
     source: ConfigSource
 
 
@@ -40,7 +45,7 @@ def synonyms(
     """Every value that a topic's key has somewhere, the one in force first."""
     own = image.configs.of(ResourceType.TOPIC, topic).get(key.name)
     if own is not None:
-        yield ConfigValue(name=key.name, value=own, source=ConfigSource.TOPIC)
+        yield ConfigValue(name=key.name, value=own, stated=own, source=ConfigSource.TOPIC)
     dynamic = image.configs.of(ResourceType.BROKER, str(node_id))
     everywhere = image.configs.of(ResourceType.BROKER, "")
     levels: tuple[tuple[Static, ConfigSource], ...] = (
@@ -53,8 +58,25 @@ def synonyms(
             value = look(synonym.name)
             if value is not None:
                 converted = synonym.convert(value)
-                yield ConfigValue(name=synonym.name, value=converted, source=source)
-    yield ConfigValue(name=key.name, value=key.default, source=ConfigSource.DEFAULT)
+                yield ConfigValue(name=synonym.name, value=converted, stated=value, source=source)
+    last = key.synonyms[-1] if key.synonyms else Synonym(key.name)
+    yield ConfigValue(
+        name=last.name,
+        value=key.default,
+        stated=last.stated(key.default),
+        source=ConfigSource.DEFAULT,
+    )
+
+
+def told(key: ConfigKey, values: list[ConfigValue]) -> list[ConfigValue]:
+    """Those of `synonyms` that Kafka tells of (Java: ConfigHelper.configSynonyms).
+
+    The topic's own; then, from the first that stands under the first of the key's names in
+    server.properties, all that follow.
+    """
+    own = [one for one in values if one.source == ConfigSource.TOPIC]
+    first = key.synonyms[0].name if key.synonyms else None
+    return own + list(dropwhile(lambda one: one.name != first, values[len(own) :]))
 
 
 def effective(

@@ -8,7 +8,7 @@ from controller.handlers.config_resources import check_exists, check_resource
 from controller.handlers.errors import ApiError
 from controller.handlers.result import ControllerContext, ControllerResult
 from controller.topic_config_keys import KEYS, PUBLIC_KEYS
-from controller.topic_configs import ConfigSource, ConfigValue, synonyms
+from controller.topic_configs import ConfigSource, ConfigValue, synonyms, told
 from kwire.apis.a32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -68,13 +68,13 @@ def _topic(
     for name in _wanted(PUBLIC_KEYS, wanted.configuration_keys):
         key = KEYS[name]
         values = list(synonyms(context.image, static, key, wanted.resource_name, node_id))
-        first = values[0]
+        shown = told(key, values)
         results.append(
             DescribeConfigsResourceResult(
                 name=name,
-                value=first.value,
-                config_source=first.source,
-                synonyms=[_synonym(one) for one in values] if request.include_synonyms else [],
+                value=values[0].value,
+                config_source=shown[0].source if shown else ConfigSource.DEFAULT,
+                synonyms=[_synonym(one) for one in shown] if request.include_synonyms else [],
                 config_type=key.type,
                 documentation=None,
             )
@@ -83,7 +83,7 @@ def _topic(
 
 
 def _synonym(value: ConfigValue) -> DescribeConfigsSynonym:
-    return DescribeConfigsSynonym(name=value.name, value=value.value, source=value.source)
+    return DescribeConfigsSynonym(name=value.name, value=value.stated, source=value.source)
 
 
 def _dynamic(name: str, value: str, resource: ConfigResource) -> DescribeConfigsResourceResult:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from controller.topic_config_keys import KEYS, ConfigKey, problem
-from controller.topic_configs import ConfigSource, effective, synonyms
+from controller.topic_configs import ConfigSource, effective, synonyms, told
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.records.config import ConfigRecord
 
@@ -104,6 +104,23 @@ def test_a_value_stands_above_others() -> None:
         EMPTY, [set_for(2, "foo", "retention.ms", "5"), set_for(4, "", "log.retention.ms", "3")]
     )
 
-    found = [one.value for one in synonyms(image, STATIC.get, KEYS["retention.ms"], "foo", 5)]
+    key = KEYS["retention.ms"]
+    found = list(synonyms(image, STATIC.get, key, "foo", 5))
 
-    assert found == ["5", "3", "7200000", "604800000"]
+    assert [one.value for one in found] == ["5", "3", "7200000", "604800000"]
+    assert [(one.name, one.stated) for one in told(key, found)] == [
+        ("retention.ms", "5"),
+        ("log.retention.ms", "3"),
+        ("log.retention.hours", "2"),
+        ("log.retention.hours", "168"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["retention.ms", "segment.ms", "flush.ms", "remote.storage.enable"]
+)
+def test_what_stands_under_other_names_alone_is_not_told(name: str) -> None:
+    """As the controllers of Kafka 4.3.1 answer."""
+    key = KEYS[name]
+
+    assert told(key, list(synonyms(EMPTY, lambda _: None, key, "foo", 5))) == []
