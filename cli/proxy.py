@@ -11,7 +11,8 @@ import typer
 from cli.failure import WrongUsage
 from cli.feeding import FeedAt, Feeding, FeedToken, feeding
 from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, display, expression
-from cli.serving import ClusterId, Serve, Serving, serving
+from cli.serving import ClusterId, OffLoopback, Serve, Serving, serving
+from cli.tls_options import ListenTls, UpstreamName, UpstreamTls, with_tls
 
 if TYPE_CHECKING:
     from cli.interference import Interference
@@ -117,6 +118,10 @@ def proxy(
     advertised_host: AdvertisedHost = None,
     serve: Serve = None,
     cluster_id: ClusterId = None,
+    off_loopback: OffLoopback = False,
+    listen_tls: ListenTls = None,
+    upstream_tls: UpstreamTls = None,
+    upstream_name: UpstreamName = None,
     feed: FeedAt = None,
     feed_token: FeedToken = None,
     metrics: Metrics = None,
@@ -136,6 +141,7 @@ def proxy(
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
     kwire proxy --listen 1@127.0.0.1:19092=broker-1:9092 --rewrite-endpoints
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --serve metadata
+    kwire proxy --listen 0.0.0.0:19093=a:9093 --listen-tls a.pem,a.key --upstream-tls ca.pem
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --feed 127.0.0.1:9900
     kwire proxy -r traffic.avro --view "~err *" --from +10s
     kwire proxy --config kwire-proxy.yaml
@@ -158,7 +164,9 @@ def proxy(
         )
     if rewrite_endpoints and serve:
         raise WrongUsage("--serve tells the proxy's addresses itself: leave --rewrite-endpoints.")
-    listeners = [_listener(text) for text in listen or ()]
+    listeners = with_tls(
+        [_listener(text) for text in listen or ()], listen_tls, upstream_tls, upstream_name
+    )
     if not listeners:
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
     from cli.proxy_run import Recording, run
@@ -166,11 +174,15 @@ def proxy(
     recording = Recording(write, expression(record), show_secrets=show_secrets) if write else None
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
-    served = (
-        None
-        if serve is None
-        else serving(serve, listeners, cluster_id=cluster_id, advertised_host=advertised_host)
-    )
+    served = None
+    if serve is not None:
+        served = serving(
+            serve,
+            listeners,
+            cluster_id=cluster_id,
+            advertised_host=advertised_host,
+            off_loopback=off_loopback,
+        )
     interference = _interference(script or [], rules, hold, book, viewers, served)
     run(listeners, how, recording, interference, _address(metrics))
 

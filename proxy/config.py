@@ -26,6 +26,7 @@ from kwire.address import Address
 from kwire.index import APIS
 from proxy.language import Expression, parse
 from proxy.listener import Limits, Listener
+from proxy.tls import ClientTls, ServerTls
 from proxy.yaml_file import BadFile, Seconds, Strict, read_yaml
 
 _LIMITS = Limits()
@@ -63,16 +64,43 @@ Api = Annotated[str, AfterValidator(_api)]
 File = Annotated[Path, AfterValidator(_beside)]
 
 
+class ServerTlsConfig(Strict):
+    """TLS with clients; see ServerTls."""
+
+    certificate: File
+    key: File
+    clients: File | None = None
+
+
+class ClientTlsConfig(Strict):
+    """TLS with a node; see ClientTls."""
+
+    authorities: File | None = None
+    certificate: File | None = None
+    key: File | None = None
+    name: str | None = None
+    check_name: bool = True
+
+
 class ListenerConfig(Strict):
     """One node, and where the proxy stands in front of it."""
 
     listen: At
     upstream: At
     node: int | None = Field(default=None, ge=0)
+    tls: ServerTlsConfig | None = None
+    upstream_tls: ClientTlsConfig | None = None
 
     @property
     def listener(self) -> Listener:
-        return Listener(node_id=self.node, upstream=self.upstream, listen=self.listen)
+        tls, upstream_tls = self.tls, self.upstream_tls
+        return Listener(
+            node_id=self.node,
+            upstream=self.upstream,
+            listen=self.listen,
+            tls=None if tls is None else ServerTls(**dict(tls)),
+            upstream_tls=None if upstream_tls is None else ClientTls(**dict(upstream_tls)),
+        )
 
     @model_validator(mode="after")
     def _somebody_else(self) -> ListenerConfig:

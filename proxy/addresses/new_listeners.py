@@ -59,8 +59,13 @@ class NewListeners:
             task.add_done_callback(self._tasks.discard)
 
     async def _open(self, node_id: int | None, address: Address) -> None:
+        first = next(iter(self._proxy.addresses))
         listener = Listener(
-            node_id=node_id, upstream=address, listen=Address(self._book.listen_host, 0)
+            node_id=node_id,
+            upstream=address,
+            listen=Address(self._book.listen_host, 0),
+            tls=first.tls,
+            upstream_tls=first.upstream_tls,
         )
         try:
             told = await self.listen(listener)
