@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failure import Failure
-from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, display
+from cli.flow_options import AsJson, From, Hidden, Only, ShowSecrets, To, Verbose, View, display
 
 if TYPE_CHECKING:
     from cli.capture_facts import Facts
@@ -60,6 +60,7 @@ def cat(
     until: To = None,
     verbose: Verbose = False,
     as_json: AsJson = False,
+    show_secrets: ShowSecrets = False,
 ) -> None:
     """Show recorded RPCs as `kwire proxy` does; damage goes to stderr, with exit code 1.
 
@@ -70,7 +71,7 @@ def cat(
     """
     from cli.capture_reading import Reading
 
-    how = display(api, no_api, view, verbose=verbose, as_json=as_json)
+    how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
     Reading(captures=captures, since=since, until=until).show(how)
 
 

@@ -9,8 +9,8 @@ from cli.record_tree import record_trees
 from proxy import Connection, DecodedFlow, Notice, Tree, flow_trees, summarize
 
 
-def flow_data(decoded: DecodedFlow, *, tree: bool = False) -> dict[str, Any]:
-    """One RPC; with `tree` its messages as names, values and children, secrets hidden."""
+def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False) -> dict[str, Any]:
+    """One RPC; with `tree` its messages as names, values and children, with `secrets` all of it."""
     flow = decoded.flow
     data = {
         "type": "flow",
@@ -31,7 +31,8 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False) -> dict[str, Any]:
         "notes": list(flow.notes),
         "deeds": [deed.name.lower() for deed in flow.deeds],
     }
-    return data | ({"messages": [_tree(one) for one in _trees(decoded)]} if tree else {})
+    trees = flow_trees(decoded, record_trees, secrets=secrets) if tree else ()
+    return data | ({"messages": [_tree(one) for one in trees]} if tree else {})
 
 
 def notice_data(notice: Notice) -> dict[str, Any]:
@@ -49,10 +50,6 @@ def _where(at: float, connection: Connection) -> dict[str, Any]:
         "node": connection.node_id,
         "upstream": connection.upstream,
     }
-
-
-def _trees(decoded: DecodedFlow) -> tuple[Tree, ...]:
-    return flow_trees(decoded, record_trees)
 
 
 def _tree(tree: Tree) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from cli.tree_screen import draw
 from proxy import Connection, DecodedFlow, Ending, Kind, Notice, flow_trees, summarize
 from proxy.text import printable
 
-WHO, API, LATENCY, HANDLING = 20, 25, 7, 8
+WHO, API, LATENCY, HANDLING = 20, 25, 7, 9
 """Columns of who asks whom, of an API with its version, of a latency, and of who answered."""
 
-HANDLED = {"answered": "magenta", "routed": "blue"}
+HANDLED = {"answered": "magenta", "routed": "blue", "simulated": "bold red"}
 
 ROOM = 40
 """Fewest columns in which a summary is put beside the rest."""
@@ -35,11 +35,12 @@ def flow_lines(
     tree: bool = False,
     note: str = "",
     handling: bool = False,
+    secrets: bool = False,
 ) -> RenderableType:
     """The line of a flow, its problems below it, and where asked for the whole messages.
 
     note: what is to be said behind the summary. handling: say whether it passed, was answered or
-    routed.
+    routed. secrets: show them in the messages.
     """
     flow = decoded.flow
     head = Text.assemble(
@@ -53,7 +54,9 @@ def flow_lines(
     lines = list(_beside(head, said, console))
     lines += [Text(f"{'':{INDENT}}! {problem}", "yellow") for problem in decoded.problems]
     lines += [Text(f"{'':{INDENT}}· {printable(note)}", "magenta") for note in decoded.flow.notes]
-    trees = [draw(one) for one in flow_trees(decoded, record_trees)] if tree else []
+    trees = (
+        [draw(one) for one in flow_trees(decoded, record_trees, secrets=secrets)] if tree else []
+    )
     return Group(*lines, *trees)
 
 

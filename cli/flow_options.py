@@ -39,6 +39,10 @@ To = Annotated[
     str | None, typer.Option("--to", metavar="TIME", help="Up to before this time, as --from.")
 ]
 
+ShowSecrets = Annotated[
+    bool, typer.Option("--show-secrets", help="Show and record passwords and tokens as they are.")
+]
+
 
 def display(
     only: list[str] | None,
@@ -47,6 +51,7 @@ def display(
     *,
     verbose: bool,
     as_json: bool,
+    secrets: bool = False,
 ) -> Display:
     """What shows the flows that are meant. Raises WrongUsage."""
     from cli.proxy_run import Display, Selection
@@ -55,7 +60,7 @@ def display(
     if both := sorted(shown & left_out):
         raise WrongUsage(f"--api and --no-api both name {', '.join(both)}: keep one of them.")
     selection = Selection(shown, left_out, expression(view))
-    return Display(selection, verbose=verbose, as_json=as_json)
+    return Display(selection, verbose=verbose, as_json=as_json, secrets=secrets)
 
 
 def expression(text: str | None) -> Expression | None:

@@ -10,7 +10,18 @@ import typer
 
 from cli.failure import WrongUsage
 from cli.feeding import FeedAt, Feeding, FeedToken, feeding
-from cli.flow_options import AsJson, From, Hidden, Only, To, Verbose, View, display, expression
+from cli.flow_options import (
+    AsJson,
+    From,
+    Hidden,
+    Only,
+    ShowSecrets,
+    To,
+    Verbose,
+    View,
+    display,
+    expression,
+)
 from cli.serving import ClusterId, OffLoopback, Serve, Serving, serving
 from cli.tls_options import ListenTls, UpstreamName, UpstreamTls, with_tls
 
@@ -107,9 +118,7 @@ def proxy(
         str | None,
         typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
     ] = None,
-    show_secrets: Annotated[
-        bool, typer.Option("--show-secrets", help="Record passwords and tokens as they are.")
-    ] = False,
+    show_secrets: ShowSecrets = False,
     view: View = None,
     script: Script = None,
     rules: RulesFile = None,
@@ -148,7 +157,7 @@ def proxy(
     """
     if config:
         return _serve(config, context)
-    how = display(api, no_api, view, verbose=verbose, as_json=as_json)
+    how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
     if read:
         if listen or script or rules or hold or feed:
             raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")

@@ -55,13 +55,19 @@ class Selection:
 class Display:
     """How to show what passes, and the counts of what has passed.
 
-    serving: whether it is told of each flow who answered it.
+    serving: whether it is told of each flow who answered it. secrets: show those in messages.
     """
 
     def __init__(
-        self, selection: Selection, *, verbose: bool = False, as_json: bool = False
+        self,
+        selection: Selection,
+        *,
+        verbose: bool = False,
+        as_json: bool = False,
+        secrets: bool = False,
     ) -> None:
         self.selection = selection
+        self.secrets = secrets
         self.verbose = verbose
         self.as_json = as_json
         self.serving = False
@@ -76,9 +82,15 @@ class Display:
         if isinstance(seen, Notice):
             self._show_notice(seen)
         elif self.as_json:
-            _write(flow_data(seen, tree=self.verbose))
+            _write(flow_data(seen, tree=self.verbose, secrets=self.secrets))
         else:
-            lines = flow_lines(seen, self._console, tree=self.verbose, handling=self.serving)
+            lines = flow_lines(
+                seen,
+                self._console,
+                tree=self.verbose,
+                handling=self.serving,
+                secrets=self.secrets,
+            )
             self._console.print(lines)
 
     def _show_notice(self, notice: Notice) -> None:
@@ -176,6 +188,8 @@ async def _run(
                 nullcontext() if serving is None else serving.run(proxy),
             ):
                 _announce(proxy)
+                if serving is not None and serving.banner:
+                    screen(stderr=True).print(serving.banner, style="bold white on red")
                 if feed is not None:
                     _say(f"watch it: kwire watch {feed.address}")
                 book = None if interference is None else interference.book

@@ -15,13 +15,16 @@ RECORDS_SHOWN = 100
 """Records of one batch that become branches."""
 
 
-def record_trees(data: bytes) -> list[Tree]:
-    """A branch for each batch, and one that says why where the rest cannot be read."""
+def record_trees(data: bytes, *, secrets: bool = False) -> list[Tree]:
+    """A branch for each batch, and one that says why where the rest cannot be read.
+
+    secrets: show those in metadata records.
+    """
     trees: list[Tree] = []
     end = 0
     try:
         for batch in read_batches(data):
-            trees.append(_batch(batch))
+            trees.append(_batch(batch, secrets))
             end += batch.size
     except KwireError as error:
         return [*trees, Tree(name="unreadable", value=str(error))]
@@ -30,13 +33,13 @@ def record_trees(data: bytes) -> list[Tree]:
     return trees
 
 
-def _batch(batch: Batch) -> Tree:
+def _batch(batch: Batch, secrets: bool) -> Tree:
     children: list[Tree] = []
     for number, record in enumerate(_records(batch)):
         if number == RECORDS_SHOWN:
             children.append(Tree(name="more", value=f"records after the first {RECORDS_SHOWN}"))
             break
-        children.append(record if isinstance(record, Tree) else _record(batch, record))
+        children.append(record if isinstance(record, Tree) else _record(batch, record, secrets))
     return Tree(name="batch", value=_about(batch), children=tuple(children))
 
 
@@ -64,11 +67,11 @@ def _about(batch: Batch) -> str:
     return ", ".join(about)
 
 
-def _record(batch: Batch, record: Record) -> Tree:
+def _record(batch: Batch, record: Record, secrets: bool) -> Tree:
     """What the record says, where it is Kafka's own; else its key and value."""
     title = f"offset {record.offset}"
     try:
-        own = _control(record) if _is_control(batch) else _metadata(record)
+        own = _control(record) if _is_control(batch) else _metadata(record, secrets)
     except KwireError:
         own = None
     if own is not None:
@@ -92,11 +95,12 @@ def _control(record: Record) -> Tree | None:
     return message_tree(name, control.message, control.version)
 
 
-def _metadata(record: Record) -> Tree | None:
+def _metadata(record: Record, secrets: bool) -> Tree | None:
     """A metadata record, told from a user's by its frame and by encoding to the same bytes."""
     if record.key is not None or not record.value or record.headers:
         return None
     found = read_metadata_record(record.value)
     if isinstance(found.record, OpaqueRecord) or found.encode() != record.value:
         return None
-    return message_tree(type(found.record).__name__, found.record, found.version)
+    name = type(found.record).__name__
+    return message_tree(name, found.record, found.version, secrets=secrets)

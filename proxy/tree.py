@@ -1,14 +1,14 @@
 """A decoded message as a tree of names and printable values, whatever will draw it.
 
 Every field of the version is there in wire order, tagged ones where they were sent; secrets are
-hidden before anything else sees them.
+hidden before anything else sees them, unless they are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.declaration import Group
@@ -32,28 +32,39 @@ class Tree:
     children: tuple[Tree, ...] = ()
 
 
-ReadRecords = Callable[[bytes], Sequence[Tree]]
-"""Makes branches of the record batches in a records field."""
+class ReadRecords(Protocol):
+    """Makes branches of the record batches in a records field."""
+
+    def __call__(self, data: bytes, /, *, secrets: bool) -> Sequence[Tree]: ...
 
 
-def flow_trees(decoded: DecodedFlow, read_records: ReadRecords | None = None) -> tuple[Tree, ...]:
+def flow_trees(
+    decoded: DecodedFlow, read_records: ReadRecords | None = None, *, secrets: bool = False
+) -> tuple[Tree, ...]:
     """The request and the response of a flow, as far as they are there, an envelope's inside.
 
-    read_records: shows what is in records fields; without it they are shortened bytes.
+    read_records: shows what is in records fields; without it they are shortened bytes. secrets:
+    show them.
     """
     frames = (("Request", decoded.request), ("Response", decoded.response))
     return tuple(
-        _frame_tree(f"{decoded.flow.api}{kind}", frame, decoded, read_records)
+        _frame_tree(f"{decoded.flow.api}{kind}", frame, decoded, read_records, secrets)
         for kind, frame in frames
         if frame is not None
     )
 
 
 def message_tree(
-    name: str, message: Group, version: int, read_records: ReadRecords | None = None
+    name: str,
+    message: Group,
+    version: int,
+    read_records: ReadRecords | None = None,
+    *,
+    secrets: bool = False,
 ) -> Tree:
-    """A message at a version; `name` is what its root is called."""
-    branches = _Branches(version, read_records, holds_secrets(message))
+    """A message at a version; `name` is what its root is called. secrets: show them."""
+    hidden = None if secrets else holds_secrets(message)
+    branches = _Branches(version, read_records, hidden)
     return Tree(name=name, value=f"v{version}", children=branches.of(message))
 
 
@@ -62,32 +73,39 @@ def _frame_tree(
     frame: RequestFrame | ResponseFrame,
     decoded: DecodedFlow,
     read_records: ReadRecords | None,
+    secrets: bool,
 ) -> Tree:
     is_request = isinstance(frame, RequestFrame)
-    tree = message_tree(title, frame.body, frame.version, read_records)
+    tree = message_tree(title, frame.body, frame.version, read_records, secrets=secrets)
     header = _Branches(2 if is_request else 1, None, hides_tags=False).of(frame.header)
     inner: tuple[Tree, ...] = ()
     if decoded.envelope is not None:
         kind = "Request" if is_request else "Response"
-        trees = flow_trees(decoded.envelope, read_records)
+        trees = flow_trees(decoded.envelope, read_records, secrets=secrets)
         inner = tuple(one for one in trees if one.name.endswith(kind))
     head = Tree(name="header", children=header)
     return Tree(name=tree.name, value=tree.value, children=(head, *tree.children, *inner))
 
 
 class _Branches:
-    """Makes the branches of one message. hides_tags: unknown tags may be secrets of a new kind."""
+    """Makes the branches of one message.
 
-    def __init__(self, version: int, read_records: ReadRecords | None, hides_tags: bool) -> None:
+    hides_tags: unknown tags may be secrets of a new kind. None: nothing is hidden.
+    """
+
+    def __init__(
+        self, version: int, read_records: ReadRecords | None, hides_tags: bool | None
+    ) -> None:
         self._version = version
         self._read_records = read_records
         self._hides_tags = hides_tags
+        self._secrets = hides_tags is None
 
     def of(self, group: Group) -> tuple[Tree, ...]:
         """One branch a field."""
         branches = [
             Tree(name=name, value=MASKED)
-            if is_secret(group, name)
+            if not self._secrets and is_secret(group, name)
             else _special(group, name, value) or self._branch(name, value)
             for name, value in fields(group, self._version)
         ]
@@ -104,7 +122,7 @@ class _Branches:
             children = tuple(self._branch(str(index), one) for index, one in enumerate(shown))
             return Tree(name=name, value=_count(len(value)), children=children)
         if self._read_records is not None and name in RECORDS_FIELDS and value:
-            children = tuple(self._read_records(value))
+            children = tuple(self._read_records(value, secrets=self._secrets))
             return Tree(name=name, value=size_text(len(value)), children=children)
         return Tree(name=name, value=value_text(value, name))
 
