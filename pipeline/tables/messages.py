@@ -27,12 +27,7 @@ def messages(decoded: DataFrame) -> DataFrame:
     return shaped(found.withColumns(columns), "messages")
 
 
-def parsed(name: str) -> Column:
-    """The struct of a message in the column `body`."""
-    return f.from_json("body", struct_of(message(name)))
-
-
 def _parsed(key: int, side: str) -> Column:
     kind = REQUEST if side == "Request" else RESPONSE
     is_it = (f.col("api_key") == key) & (f.col("kind") == kind)
-    return f.when(is_it, parsed(f"{APIS[key]}{side}"))
+    return f.when(is_it, f.from_json("body", struct_of(message(f"{APIS[key]}{side}"))))

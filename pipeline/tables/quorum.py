@@ -11,13 +11,23 @@ from pyspark.sql import functions as f
 from kwire import message
 from kwire.capture import REQUEST, RESPONSE
 from kwire.ids import ZERO_UUID, uuid_text
+from kwire.index import APIS
 from pipeline.columns import struct_of
 from pipeline.schemas import VOTERS
 from pipeline.tables.calls import KEY
-from pipeline.tables.messages import parsed
 from pipeline.tables.shape import shaped
 
-FETCH, VOTE, BEGIN, END, DESCRIBE, ADD, REMOVE, UPDATE = 1, 52, 53, 54, 55, 80, 81, 82
+_WHAT = {
+    (FETCH := 1): "FETCH",
+    (VOTE := 52): "VOTE",
+    (BEGIN := 53): "BEGIN_EPOCH",
+    (END := 54): "END_EPOCH",
+    (DESCRIBE := 55): "DESCRIBE",
+    (ADD := 80): "ADD_VOTER",
+    (REMOVE := 81): "REMOVE_VOTER",
+    (UPDATE := 82): "UPDATE_VOTER",
+}
+"""The APIs that tell of the quorum, by key, and what their rows are called."""
 
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 METADATA_TOPIC = "__cluster_metadata"
@@ -52,116 +62,116 @@ def quorum_of_logs(logged: DataFrame) -> DataFrame:
 
 
 def quorum_of_captures(decoded: DataFrame) -> DataFrame:
-    """A row for every RPC of the quorum's own, and every one that asks about it or changes it."""
-    parts = [
-        _votes(decoded),
-        _epochs(decoded, BEGIN, "BEGIN_EPOCH", "BeginQuorumEpoch"),
-        _epochs(decoded, END, "END_EPOCH", "EndQuorumEpoch"),
-        _fetches(decoded),
-        _descriptions(decoded),
-        _changes(decoded, ADD, "ADD_VOTER", "AddRaftVoter"),
-        _changes(decoded, REMOVE, "REMOVE_VOTER", "RemoveRaftVoter"),
-        _changes(decoded, UPDATE, "UPDATE_VOTER", "UpdateRaftVoter"),
-    ]
-    rows = parts[0]
-    for more in parts[1:]:
-        rows = rows.unionByName(more, allowMissingColumns=True)
-    return shaped(rows.withColumn("source", f.lit("CAPTURE")), "quorum")
+    """A row for every RPC of the quorum's own, and every one that asks about it or changes it.
+
+    1. Requests of these APIs, fetches of the metadata log alone, meet their responses.
+    2. Each is parsed as what it is; a column is what the one message that has it says.
+    """
+    rows = _rpcs(decoded).select(
+        *("at", "capture", "event", "node_id", "error"),
+        f.lit("CAPTURE").alias("source"),
+        f.coalesce(*(_what(key, what) for key, what in _WHAT.items())).alias("what"),
+        *(f.coalesce(*found).alias(name) for name, found in _columns().items()),
+    )
+    mark, offset = f.col("high_watermark"), f.col("offset")
+    lag = f.when((mark >= 0) & (f.col("what") == "FETCH"), f.greatest(mark - offset, f.lit(0)))
+    known = f.when(mark >= 0, mark)
+    return shaped(rows.withColumn("lag", lag).withColumn("high_watermark", known), "quorum")
 
 
-def _rpcs(decoded: DataFrame, key: int, api: str, wanted: Column | None = None) -> DataFrame:
-    """The RPCs of an API: `q` and `r` are request and response, `r` null where there is none."""
-    own = decoded.where(f.col("api_key") == key)
-    requests = own.where(f.col("kind") == REQUEST)
-    if wanted is not None:
-        requests = requests.where(wanted)
-    asked = requests.select(*KEY, "at", "node_id", parsed(f"{api}Request").alias("q"))
+def _rpcs(decoded: DataFrame) -> DataFrame:
+    """The RPCs, with the bodies of both sides as JSON in `asked` and `answered`."""
+    body, key = f.col("body"), f.col("api_key")
+    ours = body.contains(f'"{METADATA_TOPIC_ID}"') | body.contains(f'"{METADATA_TOPIC}"')
+    own = decoded.where(key.isin(*_WHAT))
+    requests = own.where((f.col("kind") == REQUEST) & ((key != FETCH) | ours))
+    asked = requests.select(*KEY, "at", "node_id", "api_key", body.alias("asked"))
     answers = own.where(f.col("kind") == RESPONSE).select(
-        *KEY, f.get("errors", 0)["name"].alias("error"), parsed(f"{api}Response").alias("r")
+        *KEY, f.get("errors", 0)["name"].alias("error"), body.alias("answered")
     )
     return asked.join(answers, list(KEY), "left")
 
 
-def _partition(side: str, topics: str = "topics") -> Column:
-    """The only partition that there is in a message of the quorum's."""
-    return f.get(f.get(f.col(side)[topics], 0)["partitions"], 0)
+def _what(key: int, what: str) -> Column:
+    is_it = f.col("api_key") == key
+    if key == VOTE:
+        what_kind = f.when(_asked(VOTE)["pre_vote"], "PRE_VOTE").otherwise(what)
+        return f.when(is_it, what_kind)
+    return f.when(is_it, f.lit(what))
 
 
-def _votes(decoded: DataFrame) -> DataFrame:
-    rpcs = _rpcs(decoded, VOTE, "Vote")
-    asked, answered = _partition("q"), _partition("r")
-    return rpcs.select(
-        *("at", "capture", "event", "node_id", "error"),
-        f.when(asked["pre_vote"], "PRE_VOTE").otherwise("VOTE").alias("what"),
-        asked["replica_epoch"].alias("epoch"),
-        asked["replica_id"].alias("replica_id"),
-        _known(asked["replica_directory_id"]).alias("directory_id"),
-        asked["last_offset"].alias("offset"),
-        answered["leader_id"].alias("leader_id"),
-        answered["vote_granted"].alias("granted"),
-    )
-
-
-def _epochs(decoded: DataFrame, key: int, what: str, api: str) -> DataFrame:
-    asked = _partition("q")
-    return _rpcs(decoded, key, api).select(
-        *("at", "capture", "event", "node_id", "error"),
-        f.lit(what).alias("what"),
-        asked["leader_epoch"].alias("epoch"),
-        asked["leader_id"].alias("leader_id"),
-    )
-
-
-def _fetches(decoded: DataFrame) -> DataFrame:
-    """Of the metadata log, by voters and observers."""
-    body = f.col("body")
-    ours = body.contains(f'"{METADATA_TOPIC_ID}"') | body.contains(f'"{METADATA_TOPIC}"')
-    rpcs = _rpcs(decoded, FETCH, "Fetch", ours)
-    asked, answered = _partition("q"), _partition("r", "responses")
-    offset, mark = asked["fetch_offset"], answered["high_watermark"]
-    known = mark >= 0
-    return rpcs.select(
-        *("at", "capture", "event", "node_id", "error"),
-        f.lit("FETCH").alias("what"),
-        asked["current_leader_epoch"].alias("epoch"),
-        f.coalesce("q.replica_state.replica_id", "q.replica_id").alias("replica_id"),
-        _known(asked["replica_directory_id"]).alias("directory_id"),
-        offset.alias("offset"),
-        answered["current_leader"]["leader_id"].alias("leader_id"),
-        f.when(known, mark).alias("high_watermark"),
-        f.when(known, f.greatest(mark - offset, f.lit(0))).alias("lag"),
-    )
-
-
-def _descriptions(decoded: DataFrame) -> DataFrame:
-    told = _partition("r")
+def _columns() -> dict[str, list[Column]]:
+    """Where each column is found, API by API."""
+    vote, voted = _asked(VOTE), _answered(VOTE)
+    begin, end = _asked(BEGIN), _asked(END)
+    fetch, fetched = _asked(FETCH), _answered(FETCH, "responses")
+    told = _answered(DESCRIBE)
+    fetcher = _message("asked", FETCH)
+    changes = [_message("asked", key) for key in (ADD, REMOVE, UPDATE)]
     leader = f.filter(told["current_voters"], lambda one: one["replica_id"] == told["leader_id"])
-    return _rpcs(decoded, DESCRIBE, "DescribeQuorum").select(
-        *("at", "capture", "event", "node_id", "error"),
-        f.lit("DESCRIBE").alias("what"),
-        told["leader_epoch"].alias("epoch"),
-        told["leader_id"].alias("leader_id"),
-        told["high_watermark"].alias("high_watermark"),
-        f.get(leader, 0)["log_end_offset"].alias("log_end_offset"),
-        f.transform(
-            told["current_voters"],
-            lambda one: f.struct(
-                one["replica_id"].alias("id"),
-                _known(one["replica_directory_id"]).alias("directory_id"),
-                f.array().cast("array<string>").alias("endpoints"),
-            ),
-        ).alias("voters"),
-    )
+    return {
+        "epoch": [
+            vote["replica_epoch"],
+            begin["leader_epoch"],
+            end["leader_epoch"],
+            fetch["current_leader_epoch"],
+            told["leader_epoch"],
+        ],
+        "leader_id": [
+            voted["leader_id"],
+            begin["leader_id"],
+            end["leader_id"],
+            fetched["current_leader"]["leader_id"],
+            told["leader_id"],
+        ],
+        "replica_id": [
+            vote["replica_id"],
+            fetcher["replica_state"]["replica_id"],
+            fetcher["replica_id"],
+            *(change["voter_id"] for change in changes),
+        ],
+        "directory_id": [
+            _known(vote["replica_directory_id"]),
+            _known(fetch["replica_directory_id"]),
+            *(_known(change["voter_directory_id"]) for change in changes),
+        ],
+        "granted": [voted["vote_granted"]],
+        "voters": [_described(told["current_voters"])],
+        "offset": [vote["last_offset"], fetch["fetch_offset"]],
+        "high_watermark": [fetched["high_watermark"], told["high_watermark"]],
+        "log_end_offset": [f.get(leader, 0)["log_end_offset"]],
+    }
 
 
-def _changes(decoded: DataFrame, key: int, what: str, api: str) -> DataFrame:
-    asked = f.col("q")
-    return _rpcs(decoded, key, api).select(
-        *("at", "capture", "event", "node_id", "error"),
-        f.lit(what).alias("what"),
-        asked["voter_id"].alias("replica_id"),
-        _known(asked["voter_directory_id"]).alias("directory_id"),
-    )
+def _message(side: str, key: int) -> Column:
+    """The parsed message, null where the RPC is of another API."""
+    name = f"{APIS[key]}{'Request' if side == 'asked' else 'Response'}"
+    return f.when(f.col("api_key") == key, f.from_json(side, struct_of(message(name))))
+
+
+def _asked(key: int) -> Column:
+    return _partition(_message("asked", key)["topics"])
+
+
+def _answered(key: int, topics: str = "topics") -> Column:
+    return _partition(_message("answered", key)[topics])
+
+
+def _partition(topics: Column) -> Column:
+    """The only partition that there is in a message of the quorum's."""
+    return f.get(f.get(topics, 0)["partitions"], 0)
+
+
+def _described(voters: Column) -> Column:
+    """Of a DescribeQuorum response, which has no endpoints where it has the voters."""
+    return f.transform(
+        voters,
+        lambda one: f.struct(
+            one["replica_id"].alias("id"),
+            _known(one["replica_directory_id"]).alias("directory_id"),
+            f.array().cast("array<string>").alias("endpoints"),
+        ),
+    ).cast(VOTERS)
 
 
 def _known(directory_id: Column) -> Column:
