@@ -15,6 +15,7 @@ from controller.raft import Config, Endpoint, Endpoints, ReplicaKey, Voter, Vote
 from kwire.errors import InvalidValue
 from kwire.logdir.properties import parse_properties
 from kwire.logdir.server_properties import StorageProperties, storage_properties
+from kwire.numbers import whole_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,10 +186,11 @@ _KNOWN = frozenset(_QUORUM) | {
 def _static_voters(pairs: Mapping[str, str], listener: str) -> VoterSet:
     voters = []
     for text in properties.listed(pairs, "controller.quorum.voters"):
-        id, at, address = text.partition("@")
-        if not (at and id.isdecimal()):
+        digits, at, address = text.partition("@")
+        id = whole_number(digits, bits=31)
+        if not at or id is None:
             raise InvalidValue(f"controller.quorum.voters: {text!r} is not id@host:port")
         host, port = properties.address(address, "controller.quorum.voters")
         endpoints = Endpoints.single(listener, host, port)
-        voters.append(Voter(key=ReplicaKey(id=int(id)), endpoints=endpoints))
+        voters.append(Voter(key=ReplicaKey(id=id), endpoints=endpoints))
     return VoterSet.of(voters)

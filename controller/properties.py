@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kwire.errors import InvalidValue
+from kwire.numbers import whole_number
 
 
 def listed(pairs: Mapping[str, str], name: str) -> list[str]:
@@ -17,9 +18,10 @@ def number(pairs: Mapping[str, str], name: str, default: int) -> int:
     text = pairs.get(name, "").strip()
     if not text:
         return default
-    if not (text.isascii() and text.isdecimal()):
+    value = whole_number(text, bits=63)
+    if value is None:
         raise InvalidValue(f"{name} is {text!r}: it must be a number from 0 on")
-    return int(text)
+    return value
 
 
 def flag(pairs: Mapping[str, str], name: str) -> bool:
@@ -32,11 +34,11 @@ def flag(pairs: Mapping[str, str], name: str) -> bool:
 
 def address(text: str, name: str) -> tuple[str, int]:
     """`host:port`; an IPv6 host in brackets."""
-    host, colon, port = text.rpartition(":")
-    is_number = port.isascii() and port.isdecimal() and len(port) <= 5
-    if not (colon and is_number and int(port) < 1 << 16):
+    host, colon, digits = text.rpartition(":")
+    port = whole_number(digits, bits=16)
+    if not colon or port is None:
         raise InvalidValue(f"{name}: {text!r} is not host:port")
-    return host.removeprefix("[").removesuffix("]"), int(port)
+    return host.removeprefix("[").removesuffix("]"), port
 
 
 def addresses(pairs: Mapping[str, str], name: str) -> tuple[tuple[str, int], ...]:

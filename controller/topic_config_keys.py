@@ -33,8 +33,12 @@ class Synonym:
     unit: int = 1
 
     def convert(self, value: str) -> str:
-        """The value as the topic's key has it."""
-        return value if self.unit == 1 else str(int(value) * self.unit)
+        """The value as the topic's key has it: -1 stays what it is, and so does no number."""
+        try:
+            number = int(_plain(value))
+        except ValueError:
+            return value
+        return str(number * self.unit) if number > 0 else value
 
     def stated(self, value: str | None) -> str | None:
         """The topic's value as server.properties has it."""

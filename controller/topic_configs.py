@@ -42,7 +42,10 @@ Static = Callable[[str], str | None]
 def synonyms(
     image: MetadataImage, static: Static, key: ConfigKey, topic: str, node_id: int
 ) -> Iterator[ConfigValue]:
-    """Every value that a topic's key has somewhere, the one in force first."""
+    """Every value that a topic's key has somewhere, the one in force first.
+
+    What is not valid is in force nowhere: who sets defaults for nodes is not asked whether it is.
+    """
     own = image.configs.of(ResourceType.TOPIC, topic).get(key.name)
     if own is not None:
         yield ConfigValue(name=key.name, value=own, stated=own, source=ConfigSource.TOPIC)
@@ -56,8 +59,10 @@ def synonyms(
     for look, source in levels:
         for synonym in key.synonyms:
             value = look(synonym.name)
-            if value is not None:
-                converted = synonym.convert(value)
+            if value is None:
+                continue
+            converted = synonym.convert(value)
+            if key.problem(converted) is None:
                 yield ConfigValue(name=synonym.name, value=converted, stated=value, source=source)
     last = key.synonyms[-1] if key.synonyms else Synonym(key.name)
     yield ConfigValue(

@@ -8,13 +8,14 @@ from controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
 from kwire.image.configs import ConfigResource, ResourceType
+from kwire.numbers import whole_number
 
 
 def check_resource(resource: ConfigResource) -> None:
     """The name of a resource.
 
     1. A topic without a name: INVALID_REQUEST; with a bad one: INVALID_TOPIC_EXCEPTION.
-    2. A broker whose name is neither empty nor a number from 0: INVALID_REQUEST.
+    2. A broker whose name is neither empty nor a node's id: INVALID_REQUEST.
     3. A group or a subscription of client metrics without a name: INVALID_REQUEST.
     4. Anything else: INVALID_REQUEST.
     """
@@ -23,7 +24,7 @@ def check_resource(resource: ConfigResource) -> None:
         if problem is not None:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     elif resource.type == ResourceType.BROKER:
-        if resource.name and not (resource.name.isascii() and resource.name.isdigit()):
+        if resource.name and whole_number(resource.name, bits=31) is None:
             raise _invalid(f"{resource.name!r} is not a broker's id.")
     elif resource.type in (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLIENT_METRICS):
         if not resource.name:

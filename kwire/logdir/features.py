@@ -15,6 +15,7 @@ from kwire.metadata_versions import (
     metadata_version,
     metadata_version_level,
 )
+from kwire.numbers import whole_number
 from kwire.records.feature_level import FeatureLevelRecord
 
 
@@ -74,10 +75,11 @@ def bootstrap_records(version: MetadataVersion, levels: Mapping[str, int]) -> li
 
 def parse_feature(text: str) -> tuple[str, int]:
     """`name=level`; InvalidValue for anything else."""
-    name, equals, level = text.partition("=")
-    if not equals or not level.strip().isdigit():
+    name, equals, digits = text.partition("=")
+    level = whole_number(digits, bits=15)
+    if not equals or level is None:
         raise InvalidValue(f"{text!r} is no feature: write name=level, as in kraft.version=1")
-    return name.strip(), int(level)
+    return name.strip(), level
 
 
 def _check(name: str, level: int, version: MetadataVersion, dynamic_quorum: bool) -> None:

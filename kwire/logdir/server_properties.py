@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import InvalidValue
+from kwire.numbers import whole_number
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"
 
@@ -68,18 +69,20 @@ def _listed(text: str) -> list[str]:
 
 def _node_id(pairs: Mapping[str, str]) -> int:
     text = pairs.get("node.id", pairs.get("broker.id", ""))
-    if not text.strip().isascii() or not text.strip().isdigit():
+    node_id = whole_number(text, bits=31)
+    if node_id is None:
         raise InvalidValue(f"node.id is {text!r}: it must be a number from 0 on")
-    return int(text)
+    return node_id
 
 
 def _endpoint(pairs: Mapping[str, str], listener: str) -> tuple[str, int] | None:
     for name in ("advertised.listeners", "listeners"):
         for one in _listed(pairs.get(name, "")):
             kind, _, address = one.partition("://")
-            host, _, port = address.rpartition(":")
+            host, _, digits = address.rpartition(":")
             if kind.upper() == listener.upper():
-                if not port.isdigit():
+                port = whole_number(digits, bits=16)
+                if port is None:
                     raise InvalidValue(f"{name}: {one} has no port")
-                return host.strip("[]") or "localhost", int(port)
+                return host.strip("[]") or "localhost", port
     return None

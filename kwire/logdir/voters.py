@@ -10,6 +10,7 @@ from uuid import UUID
 from kwire.data.voters_record import Endpoint, KRaftVersionFeature, Voter, VotersRecord
 from kwire.errors import InvalidValue
 from kwire.ids import parse_uuid, uuid_text
+from kwire.numbers import whole_number
 
 _VOTER = re.compile(r"(\d+)@(\[[^\]]+\]|[^:\[\]@]+):(\d+):(\S+)")
 
@@ -57,11 +58,13 @@ def voters_record(voters: Sequence[InitialVoter], listener: str) -> VotersRecord
 
 def _voter(text: str) -> InitialVoter:
     match = _VOTER.fullmatch(text.strip())
-    if match is None or not 0 < int(match[3]) < 65536:
+    node_id = match and whole_number(match[1], bits=31)
+    port = match and whole_number(match[3], bits=16)
+    if match is None or node_id is None or not port:
         raise InvalidValue(f"{text.strip()!r} is no controller: write id@host:port:directory-id")
     return InitialVoter(
-        node_id=int(match[1]),
+        node_id=node_id,
         host=match[2].strip("[]"),
-        port=int(match[3]),
+        port=port,
         directory_id=parse_uuid(match[4]),
     )

@@ -52,6 +52,9 @@ def test_names_that_are_not_taken_are_told() -> None:
     [
         ({"process.roles": "broker"}, "kwire has no brokers"),
         ({"node.id": "x"}, "node.id is 'x'"),
+        ({"node.id": "9" * 5000}, "it must be a number from 0 on"),
+        ({"controller.quorum.fetch.timeout.ms": "9" * 5000}, "it must be a number from 0 on"),
+        ({"controller.quorum.voters": f"{'9' * 5000}@localhost:1"}, "is not id@host:port"),
         ({"controller.quorum.fetch.timeout.ms": "soon"}, "fetch.timeout.ms is 'soon'"),
         ({"controller.quorum.auto.join.enable": "perhaps"}, "auto.join.enable is 'perhaps'"),
         ({"controller.quorum.bootstrap.servers": "localhost"}, "'localhost' is not host:port"),

@@ -238,6 +238,8 @@ def test_the_same_value_is_written_again_for_brokers_only(three: Any) -> None:
         (2, "a b", ("retention.ms", SET, "1"), ErrorCode.INVALID_TOPIC_EXCEPTION),
         (4, "x", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
         (4, "-1", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
+        (4, str(1 << 31), ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
+        (4, "9" * 5000, ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
         (4, "99", ("a", SET, "1"), ErrorCode.BROKER_ID_NOT_REGISTERED),
         (32, "", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
         (8, "1", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
