@@ -117,14 +117,17 @@ class Replication:
         return [*self.without(broker.id), VersionedRecord(record=change, version=0)]
 
     def unfenced(self, broker: BrokerRegistration) -> list[VersionedRecord]:
-        """A broker is unfenced, and then leads what has no leader and has it in the ISR."""
+        """A broker is unfenced, and then leads what has no leader and has it in the ISR.
+
+        Not one in controlled shutdown (KIP-841): what unfences it is a heartbeat that came late.
+        """
         change = BrokerRegistrationChangeRecord(
             broker_id=broker.id, broker_epoch=broker.epoch, fenced=UNFENCE
         )
         active = self.image.cluster.is_active
 
         def acceptable(replica: int) -> bool:
-            return replica == broker.id or active(replica)
+            return active(replica) or (replica == broker.id and not broker.in_controlled_shutdown)
 
         leaderless = self.image.topics.partitions(lambda partition: partition.leader == NO_LEADER)
         led = (self.change(located, acceptable=acceptable) for located in leaderless)

@@ -64,7 +64,7 @@ class Admins:
             topic.num_partitions = self._random.randint(1, 3)
             topic.replication_factor = self._random.randint(1, len(self._brokers.members))
         else:
-            topic.assignments = [self._assignment(number) for number in range(2)]
+            topic.assignments = self._assignments()
 
         def created(response: Response) -> None:
             assert isinstance(response, CreateTopicsResponse)
@@ -74,10 +74,15 @@ class Admins:
 
         self._brokers.send(CreateTopicsRequest(topics=[topic]), 7, created)
 
-    def _assignment(self, number: int) -> CreatableReplicaAssignment:
+    def _assignments(self) -> list[CreatableReplicaAssignment]:
         ids = [broker.id for broker in self._brokers.members]
-        replicas = self._random.sample(ids, self._random.randint(1, len(ids)))
-        return CreatableReplicaAssignment(partition_index=number, broker_ids=tuple(replicas))
+        count = self._random.randint(1, len(ids))
+        return [
+            CreatableReplicaAssignment(
+                partition_index=number, broker_ids=tuple(self._random.sample(ids, count))
+            )
+            for number in range(2)
+        ]
 
     def _change(self, topic: TopicImage) -> None:
         if self._random.random() < 0.3:

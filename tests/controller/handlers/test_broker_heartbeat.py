@@ -141,6 +141,19 @@ def test_controlled_shutdown_leaves_partitions_without_another_candidate_leaderl
     assert (partition.leader, partition.isr) == (NO_LEADER, (1,))
 
 
+def test_a_late_heartbeat_of_a_broker_that_stopped_does_not_make_it_lead(lab: Any) -> None:
+    lab.start(1)
+    lab.create("foo", (1,))
+    assert not lab.heartbeat(1, want_shut_down=True).should_shut_down
+    assert lab.heartbeat(1, want_shut_down=True).should_shut_down
+
+    lab.heartbeat(1)
+
+    broker = lab.image.cluster.brokers[1]
+    assert (broker.fenced, broker.in_controlled_shutdown) == (False, True)
+    assert (lab.partition("foo").leader, lab.partition("foo").isr) == (NO_LEADER, (1,))
+
+
 def test_a_broker_that_leads_nothing_may_stop_at_once(lab: Any) -> None:
     lab.start(1)
 
