@@ -30,6 +30,7 @@ _LEAST_REQUEST = REQUEST.size - SIZE.size
 _LEAST_RESPONSE = RESPONSE.size - SIZE.size
 _DELIVERED = (Ending.ANSWERED, Ending.LOST)
 _NO_RESPONSE = Ending.NO_RESPONSE
+_NO_ROOM = "not copied: the memory for copies is used up"
 
 
 class Direction(Enum):
@@ -90,6 +91,9 @@ class Framer:
         """Bytes have come; returns those to send on. at: Unix seconds; now: of a steady clock."""
         position, end = 0, len(chunk)
         self.passed += end
+        between = not (self._left or self._head or self.lost)
+        if between and self._gate is None and self._pass_one(chunk, at, now):
+            return chunk
         while position < end and not self.lost:
             if self._left:
                 position = self._advance(chunk, position, min(position + self._left, end))
@@ -110,6 +114,20 @@ class Framer:
     def hold(self, hold: Hold) -> None:
         """Let filters see what they want; before the first byte."""
         raise NotImplementedError
+
+    def _pass_one(self, chunk: bytes, at: float, now: float) -> bool:
+        """The common case, for speed: the chunk is one usual frame, and passes as it is."""
+        raise NotImplementedError
+
+    def _copied(self, chunk: bytes, flow: Flow, direction: Direction) -> bytes | None:
+        """The copy of a chunk that is one frame, where it is wanted and there is room."""
+        if self._wants(flow.key, flow.version, direction) is _PASS:
+            return None
+        copy = Copy(self._copies)
+        copy.add(chunk, 0, len(chunk))
+        if copy.dropped:
+            flow.problems.append(_NO_ROOM)
+        return copy.finish()
 
     def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
         """A frame begins at `start`: the bytes its head needs if they are not all there, or 0."""
@@ -164,7 +182,7 @@ class Framer:
         copy = self._copy
         self._flow = self._copy = None
         if copy is not None and copy.dropped:
-            flow.problems.append("not copied: the memory for copies is used up")
+            flow.problems.append(_NO_ROOM)
         data = None if copy is None else copy.finish()
         if self._gate is not None and self._gate.holding:
             self._gate.whole(partial(self._end, flow, data))
@@ -197,7 +215,8 @@ class RequestFramer(Framer):
 
     def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
         stop = len(chunk)
-        if stop - start >= WHOLE.size and self._open_usual(chunk, start, at, now):
+        if stop - start >= WHOLE.size and (flow := self._usual(chunk, start, at, now)) is not None:
+            self._follow(flow.request_size, flow, _REQUEST)
             return 0
         if stop - start < SIZE.size:
             return SIZE.size
@@ -213,8 +232,19 @@ class RequestFramer(Framer):
             return self._open_request(chunk, start, at, now)
         return 0
 
-    def _open_usual(self, chunk: bytes, start: int, at: float, now: float) -> bool:
-        """The common case, for speed: a whole head, a client id, nothing that needs more care."""
+    def _pass_one(self, chunk: bytes, at: float, now: float) -> bool:
+        stop = len(chunk)
+        if stop < WHOLE.size or SIZE.unpack_from(chunk)[0] + SIZE.size != stop:
+            return False
+        flow = self._usual(chunk, 0, at, now)
+        if flow is None:
+            return False
+        self.frames += 1
+        flow.request_copy = self._copied(chunk, flow, _REQUEST)
+        return True
+
+    def _usual(self, chunk: bytes, start: int, at: float, now: float) -> Flow | None:
+        """The flow of a request whose head is whole, has a client id, and needs no more care."""
         size, key, version, correlation_id, length = WHOLE.unpack_from(chunk, start)
         begin = start + WHOLE.size
         if (
@@ -223,14 +253,12 @@ class RequestFramer(Framer):
             or key in _CAREFUL
             or self._pairing.tokens
         ):
-            return False
+            return None
         raw = chunk[begin : begin + length]
         if raw != self._last_client_id[0]:
             self._last_client_id = (raw, raw.decode("utf-8", "backslashreplace"))
         head = (key, version, correlation_id)
-        flow = self._pairing.ask(head, self._last_client_id[1], size, at, now)
-        self._follow(size, flow, _REQUEST)
-        return True
+        return self._pairing.ask(head, self._last_client_id[1], size, at, now)
 
     def _open_request(self, chunk: bytes, start: int, at: float, now: float) -> int:
         if len(chunk) - start < REQUEST.size:
@@ -277,6 +305,18 @@ class ResponseFramer(Framer):
     def hold(self, hold: Hold) -> None:
         """Let filters see what they want; before the first byte."""
         self._hold, self._gate = hold, hold.responses
+
+    def _pass_one(self, chunk: bytes, at: float, now: float) -> bool:
+        if len(chunk) < RESPONSE.size:
+            return False
+        size, correlation_id = RESPONSE.unpack_from(chunk)
+        if not len(chunk) == size + SIZE.size <= self._limit or self._pairing.awaits_token:
+            return False
+        self.frames += 1
+        flow = self._pairing.answer(correlation_id, size, at, now)
+        if flow is not None:
+            self._end(flow, self._copied(chunk, flow, _RESPONSE))
+        return True
 
     def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
         stop = len(chunk)
