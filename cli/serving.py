@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
@@ -19,6 +20,8 @@ class Mode(StrEnum):
     """What is answered here."""
 
     METADATA = "metadata"
+    KIP919 = "kip919"
+    CONTROLLER = "controller"
 
 
 Serve = Annotated[
@@ -33,12 +36,25 @@ ClusterId = Annotated[
 ]
 
 
+OffLoopback = Annotated[
+    bool,
+    typer.Option(
+        "--off-loopback",
+        help="With --serve controller: listen where other machines may reach it, too.",
+    ),
+]
+
+
 class Serving(Protocol):
     """Answers requests; `run` opens the listeners while the proxy runs."""
 
     @property
     def filter(self) -> Filter:
         """What hands requests over."""
+
+    @property
+    def banner(self) -> str:
+        """What must be known of it, if anything."""
 
     def run(self, proxy: Proxy) -> AbstractAsyncContextManager[None]:
         """Raises KwireError where it cannot begin."""
@@ -50,6 +66,7 @@ def serving(
     *,
     cluster_id: str | None,
     advertised_host: str | None,
+    off_loopback: bool,
 ) -> Serving:
     """What the mode stands for. Raises WrongUsage."""
     for one in listeners:
@@ -59,6 +76,28 @@ def serving(
             raise WrongUsage(
                 f"nobody can connect to {one.listen.host}: give --advertised-host as well."
             )
-    from proxy.serve.metadata_mode import MetadataMode
+    if mode is Mode.CONTROLLER and not off_loopback:
+        _check_loopback(listeners)
+    from proxy.serve.modes import serve_kip919, serve_metadata
+    from proxy.serve.served_cluster import ServedCluster
 
-    return MetadataMode(listeners, cluster_id=cluster_id, advertised_host=advertised_host)
+    cluster = ServedCluster(listeners, cluster_id=cluster_id, advertised_host=advertised_host)
+    if mode is Mode.CONTROLLER:
+        from cli.simulation import Simulation
+
+        return Simulation(cluster)
+    return serve_kip919(cluster) if mode is Mode.KIP919 else serve_metadata(cluster)
+
+
+def _check_loopback(listeners: Sequence[Listener]) -> None:
+    for one in listeners:
+        host = one.listen.host
+        try:
+            is_loopback = host == "localhost" or ip_address(host).is_loopback
+        except ValueError:
+            is_loopback = False
+        if not is_loopback:
+            raise WrongUsage(
+                f"--serve controller answers what is not so, and {host} may be reached by others:"
+                " listen at 127.0.0.1, or give --off-loopback as well."
+            )

@@ -106,10 +106,10 @@ class Flow:
 
     @property
     def handling(self) -> str:
-        """Who answered: `passed` where it was the node, else `answered` here or `routed`."""
-        if Deed.ROUTED in self.deeds:
-            return "routed"
-        return "answered" if Deed.ANSWERED in self.deeds else "passed"
+        """Who answered: `passed` where it was the node, else `answered` here, `routed` to another
+        node, or `simulated`."""
+        marks = (Deed.SIMULATED, Deed.ROUTED, Deed.ANSWERED)
+        return next((mark.name.lower() for mark in marks if mark in self.deeds), "passed")
 
     def mark(self, deed: Deed, note: str) -> None:
         """A filter did something to it."""

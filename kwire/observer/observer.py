@@ -98,6 +98,11 @@ class Observer:
         return self._tail.start.offset
 
     @property
+    def position(self) -> OffsetAndEpoch:
+        """The same, with the epoch of the last record below it."""
+        return self._tail.start
+
+    @property
     def is_current(self) -> bool:
         """Whether all that was known to be committed is in the image."""
         return 0 <= self.high_watermark <= self.offset and self._download is None

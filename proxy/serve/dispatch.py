@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Container, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -49,8 +49,8 @@ class Dispatch(Filter):
     """Answers what the service has, routes what the router has, and lets the rest pass.
 
     name: of the service, as viewers are told. withheld: API keys that the nodes offer and that
-    would fail here: ApiVersions does not name them. simulated: the answers are not the truth about
-    the cluster, and are marked so. listener: the name that the service knows it by.
+    would fail here: ApiVersions does not name them. simulated: API keys whose answers are not the
+    truth about the cluster; they are marked. listener: the name that the service knows it by.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Dispatch(Filter):
         name: str,
         router: Router | None = None,
         withheld: frozenset[int] = frozenset(),
-        simulated: bool = False,
+        simulated: Container[int] = (),
         listener: str = "CONTROLLER",
     ) -> None:
         self._service = service
@@ -112,7 +112,7 @@ class Dispatch(Filter):
             return Close()
         if isinstance(outcome, Routed):
             return Answer(outcome.response, Deed.ROUTED, f"routed to {outcome.node}")
-        if self._simulated:
+        if call.flow.key in self._simulated:
             call.flow.mark(Deed.SIMULATED, "SIMULATED: the cluster knows nothing of this")
         return Answer(outcome)
 

@@ -10,16 +10,14 @@ from kwire.apis.a32_describe_configs import DescribeConfigsRequest
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, KwireError
-from kwire.observer import LiveImage
 from kwire.service import RequestContext
 from kwire.versions import Versions
 from proxy.addresses.places import places
 from proxy.error_response import error_response
 from proxy.serve.dispatch import Routed
-from proxy.serve.node_connections import NodeConnections
 from proxy.serve.owners import Owner, by_owner, together
 from proxy.serve.routes import ACTIVE, DESCRIBE_CONFIGS, is_elsewhere
-from proxy.serve.virtual_nodes import VirtualNodes
+from proxy.serve.served_cluster import ServedCluster
 
 PATIENCE = 10.0
 """Seconds in which an active controller must be found; an election takes one or two."""
@@ -28,17 +26,10 @@ PAUSE = 0.1
 
 
 class ControllerRouter:
-    """Routes by who leads the quorum that `live` follows; `nodes` knows where others are."""
+    """Routes by who leads the quorum."""
 
-    def __init__(
-        self,
-        live: LiveImage,
-        connections: NodeConnections,
-        nodes: VirtualNodes,
-    ) -> None:
-        self._live = live
-        self._connections = connections
-        self._nodes = nodes
+    def __init__(self, cluster: ServedCluster) -> None:
+        self._cluster = cluster
 
     @property
     def apis(self) -> Mapping[int, Versions]:
@@ -49,22 +40,29 @@ class ControllerRouter:
         """The answer of the node that it is for; REQUEST_TIMED_OUT where none comes."""
         if isinstance(request, DescribeConfigsRequest):
             return await self._describe_configs(request, context.version)
-        return await self._active(request, context.version)
+        return await self.ask_active(request, context.version, context.version)
 
-    async def _active(self, request: Request, version: int) -> Routed | None:
-        """1. Wait for an active controller; a connection that fails before anything was sent, or
+    async def ask_active(
+        self, request: Request, version: int | None, answered: int
+    ) -> Routed | None:
+        """The active controller's answer.
+
+        version: None for the highest that it has. answered: of the response to the client.
+
+        1. Wait for an active controller; a connection that fails before anything was sent, or
            an answer that says it is another, leads back to here.
         2. What was sent and not answered may have been done: it is not sent again.
         """
+        cluster = self._cluster
         try:
             async with asyncio.timeout(PATIENCE):
                 while True:
                     leader = await self._leader()
-                    who = f"node {self._live.leader_id}"
+                    who = f"node {cluster.live.leader_id}"
                     try:
-                        response = await self._connections.ask(leader, request, version)
+                        response = await cluster.connections.ask(leader, request, version)
                     except AnswerLost:
-                        return _timed_out(request, version, who)
+                        return _timed_out(request, answered, who)
                     except KwireError:
                         await asyncio.sleep(PAUSE)
                         continue
@@ -73,17 +71,19 @@ class ControllerRouter:
                         return Routed(response=response, node=who)
                     await asyncio.sleep(PAUSE)
         except TimeoutError:
-            return _timed_out(request, version, "the active controller, which was not found")
+            return _timed_out(request, answered, "the active controller, which was not found")
 
     def _place(self, response: Response) -> None:
         """The voters' addresses in DescribeQuorum become those of the proxy."""
+        addresses = self._cluster.nodes.addresses
         for place in places(response):
-            if place.node_id is not None and place.node_id in self._nodes.addresses:
-                place.change(self._nodes.addresses[place.node_id])
+            if place.node_id is not None and place.node_id in addresses:
+                place.change(addresses[place.node_id])
 
     async def _leader(self) -> Address:
-        while (leader := self._live.leader) is None:
-            await self._live.changed()
+        live = self._cluster.live
+        while (leader := live.leader) is None:
+            await live.changed()
         return leader
 
     async def _describe_configs(
@@ -100,12 +100,12 @@ class ControllerRouter:
         return Routed(response=together(request, answers), node=", ".join(who))
 
     async def _ask_owner(self, owner: Owner, share: Request, version: int) -> Routed | None:
-        address = None if owner is None else self._nodes.upstream(owner, self._live.image)
+        address = None if owner is None else self._cluster.upstream(owner)
         if address is None:
-            return await self._active(share, version)
+            return await self.ask_active(share, version, version)
         who = f"node {owner}"
         try:
-            response = await self._connections.ask(address, share, version)
+            response = await self._cluster.connections.ask(address, share, version)
         except KwireError:
             return _timed_out(share, version, who)
         return Routed(response=response, node=who)

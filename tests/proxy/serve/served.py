@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from kwire.address import Address
 from proxy import Filters, Flow, Listener, Proxy, Ring
-from proxy.serve.metadata_mode import MetadataMode
+from proxy.serve.modes import Serving, serve_metadata
+from proxy.serve.served_cluster import ServedCluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class Served:
     """ring: what passed. bootstrap: the controllers, as clients are to reach them."""
 
     proxy: Proxy
-    mode: MetadataMode
+    mode: Serving
     ring: Ring
     bootstrap: str
 
@@ -38,7 +39,7 @@ class Served:
 async def serving(controllers: dict[int, Address]) -> AsyncIterator[Served]:
     """`--serve metadata` in front of these."""
     listeners = [Listener(node_id=id, upstream=address) for id, address in controllers.items()]
-    mode = MetadataMode(listeners)
+    mode = serve_metadata(ServedCluster(listeners))
     ring = Ring()
     async with Proxy(sinks=[ring], filters=Filters([mode.filter])) as proxy, mode.run(proxy):
         told = [

@@ -1,0 +1,54 @@
+"""What `kwire proxy --serve` offers, put together.
+
+metadata: any client bootstraps at the controllers, as if they were brokers. What only brokers
+answer comes from the image; what only the active controller does is routed to it; all else passes
+to the node of the listener.
+
+kip919: controllers of Kafka 3.6 behind the admin tools of Kafka 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from proxy.filter import Filter
+from proxy.serve.dispatch import Dispatch
+from proxy.serve.image_service import ImageService
+from proxy.serve.kip919_service import Kip919Service
+from proxy.serve.router import ControllerRouter
+from proxy.serve.routes import WITHHELD
+from proxy.serve.served_cluster import ServedCluster
+from proxy.serve.tasks import as_task
+from proxy.server import Proxy
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A filter that hands requests over, and the cluster that it tells of.
+
+    banner: what must be known of it, if anything.
+    """
+
+    cluster: ServedCluster
+    filter: Filter
+    banner: str = ""
+
+    @asynccontextmanager
+    async def run(self, proxy: Proxy) -> AsyncIterator[None]:
+        """Answer while the context lasts. Raises what following and listening raise."""
+        async with self.cluster.follow(), self.cluster.listen(proxy):
+            yield
+
+
+def serve_metadata(cluster: ServedCluster) -> Serving:
+    """Any client bootstraps at the controllers."""
+    service, router = ImageService(cluster.view), ControllerRouter(cluster)
+    dispatch = Dispatch(service, as_task, name="metadata", router=router, withheld=WITHHELD)
+    return Serving(cluster, dispatch)
+
+
+def serve_kip919(cluster: ServedCluster) -> Serving:
+    """Old controllers answer what they can of what new tools ask."""
+    return Serving(cluster, Dispatch(Kip919Service(cluster), as_task, name="kip919"))
