@@ -21,6 +21,7 @@ from cli import (
     decode,
     demo,
     log,
+    pipeline,
     proxy,
     proxy_config,
     quorum,
@@ -56,6 +57,7 @@ capture.app.command("import")(capture_exchange.import_)
 capture.app.command("merge")(capture_editing.merge)
 capture.app.command("split")(capture_editing.split)
 capture.app.command("anonymize")(capture_editing.anonymize)
+app.add_typer(pipeline.app, name="pipeline")
 app.command("demo")(demo.demo)
 
 OWN = frozenset({"kwire", "admin", "proxy", "controller", "pipeline", "cli", "real_kafka"})

@@ -22,10 +22,11 @@ from kwire.capture import NOTICE
 from kwire.errors import LocalError
 from pipeline.decoding import DECODED, decode_batches
 from pipeline.frame import STATUSES
+from pipeline.reading.avro import read_avro
 from pipeline.reading.captured import DAMAGE
 from pipeline.reading.planning import SPLIT, plan
 from pipeline.reading.source import KwireSource
-from pipeline.reading.storage import CAPTURED, LOGGED, File, find
+from pipeline.reading.storage import CAPTURED, LOGGED, find
 from pipeline.tables.calls import calls
 from pipeline.tables.frames import frames
 from pipeline.tables.messages import messages
@@ -80,25 +81,30 @@ def ingest(
     output: str,
     *,
     tables: Sequence[str] = (),
+    avro: bool = False,
     split: int = SPLIT,
     told: Step = lambda table: None,
 ) -> Summary:
     """Write the tables of everything that paths stand for below `output`, behind what is there.
 
-    tables: only these; all by default. split: bytes of a file that one task reads.
+    tables: only these; all by default. avro: read captures with Spark's own reader, whatever
+    storage they are in. split: bytes of a file that one task reads.
     Raises NothingToRead, FileError before anything is written; CountsDiffer.
     """
+    if avro:
+        summary = Summary(read=list(paths))
+        _Job(spark, output, tuple(tables), told, summary).captures(read_avro(spark, paths))
+        return summary
     files = find(paths, CAPTURED | LOGGED)
     plan(files)
-    spark.dataSource.register(KwireSource)
     summary = Summary(read=[file.path for file in files])
-    job = _Job(spark, output, tuple(tables), split, told, summary)
-    captured = [file for file in files if file.kind in CAPTURED]
+    job = _Job(spark, output, tuple(tables), told, summary)
+    captured = [file.path for file in files if file.kind in CAPTURED]
     if captured:
-        job.captures(captured)
-    logged = [file for file in files if file.kind in LOGGED]
+        job.captures(read_kwire(spark, captured, "frames", split))
+    logged = [file.path for file in files if file.kind in LOGGED]
     if logged:
-        job.logs(logged)
+        job.logs(read_kwire(spark, logged, "records", split))
     return summary
 
 
@@ -114,14 +120,12 @@ class _Job:
     spark: SparkSession
     output: str
     only: tuple[str, ...]
-    split: int
     told: Step
     summary: Summary
 
-    def captures(self, files: list[File]) -> None:
+    def captures(self, captured: DataFrame) -> None:
         """Frames are counted before they are decoded, behind it, and as they are written."""
         read = Observation()
-        captured = read_kwire(self.spark, [file.path for file in files], "frames", self.split)
         counted = captured.observe(read, f.count(f.lit(1)).alias("rows"))
         with self._staged(counted.mapInArrow(decode_batches, DECODED), "frames") as staged:
             self.summary.frames = {name: count for name, count in staged.counts.items() if count}
@@ -130,10 +134,9 @@ class _Job:
             self.summary.damages += [row.text for row in damages.collect()]
             self._write(staged, OF_CAPTURES)
 
-    def logs(self, files: list[File]) -> None:
+    def logs(self, logged: DataFrame) -> None:
         """Records are counted as they are read, and as they are written."""
-        read = read_kwire(self.spark, [file.path for file in files], "records", self.split)
-        with self._staged(read, "records") as staged:
+        with self._staged(logged, "records") as staged:
             broken = staged.frame.where("offset is null").select("error")
             self.summary.damages += [row.error for row in broken.collect()]
             self._write(staged, OF_LOGS)

@@ -12,7 +12,7 @@ AVRO = "spark-avro"
 KAFKA = "spark-sql-kafka-0-10"
 
 
-def packages(names: Iterable[str]) -> list[str]:
+def coordinates(names: Iterable[str]) -> list[str]:
     """Maven coordinates: `org.apache.spark:spark-avro_2.13:4.0.0`."""
     spark = version("pyspark")
     return [f"org.apache.spark:{name}_{SCALA}:{spark}" for name in names]

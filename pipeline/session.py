@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -21,6 +22,8 @@ SETTINGS = {
     "spark.sql.parquet.mergeSchema": "true",
     "spark.ui.showConsoleProgress": "false",
 }
+
+LOGGING = Path(__file__).with_name("log4j2.properties")
 
 LOCAL = {
     "spark.ui.enabled": "false",
@@ -48,11 +51,11 @@ def spark_session(
     if (home := java_home()) is not None:
         os.environ["JAVA_HOME"] = str(home)
     builder = SparkSession.builder.master(master).appName("kwire")
+    quiet = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
+    builder = builder.config("spark.driver.extraJavaOptions", quiet)
     chosen = SETTINGS | (LOCAL if master.startswith("local") else {}) | dict(settings or {})
     if packages:
         chosen["spark.jars.packages"] = ",".join(packages)
     for name, value in chosen.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return builder.getOrCreate()

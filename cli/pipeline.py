@@ -1,0 +1,128 @@
+"""`kwire pipeline`: tables of captures and of metadata logs, on Spark."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.failure import Failure, WrongUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+    from pipeline.ingest import Summary
+
+app = typer.Typer(
+    help="Make tables of captures and metadata logs on Spark: pip install 'kwire[pipeline]'.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="The folder, or URL, of the tables.")
+]
+Master = Annotated[
+    str, typer.Option(metavar="URL", help="Spark's master: local[2], spark://host:7077, yarn, …")
+]
+Packages = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help="More JVM packages: group:artifact:version,…"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+@app.command()
+def ingest(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Captures, pcap files, __cluster_metadata folders, or folders of them; or URLs.",
+        ),
+    ],
+    output: Output,
+    master: Master = "local[*]",
+    table: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="This table only; may be repeated.")
+    ] = None,
+    avro: Annotated[
+        bool, typer.Option("--avro", help="Read captures with Spark's Avro reader, spark-avro.")
+    ] = False,
+    packages: Packages = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make tables of captures and metadata logs: frames, calls, messages, records, quorum,
+    partitions, verdicts. They are described in docs/pipeline.md.
+
+    What cannot be decoded becomes a row that says why. Rows are added to tables that are there.
+    Exit code 1 where bytes were lost to damage, or a check does not hold.
+
+    \b
+    kwire pipeline ingest captures/ --output tables
+    kwire pipeline ingest /var/lib/kafka/__cluster_metadata-0 --output tables --master 'local[2]'
+    """
+    from pipeline.installed import require_spark
+
+    require_spark()
+    from pipeline.ingest import ingest as run
+    from pipeline.packages import AVRO, coordinates
+    from pipeline.schemas import TABLES
+
+    if unknown := sorted(set(table or ()) - set(TABLES)):
+        raise WrongUsage(f"no table is called {unknown[0]!r}: {', '.join(TABLES)}.")
+    jars = [*(coordinates([AVRO]) if avro else []), *(packages.split(",") if packages else [])]
+    with session(master, jars) as spark, _progress(spark) as told:
+        summary = run(spark, paths, output, tables=table or (), avro=avro, told=told)
+    _print(summary, as_json)
+    if summary.damages or summary.failed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
+    """A Spark session while the context lasts; what Spark says of a failure in one sentence."""
+    from pyspark.errors import PySparkException
+
+    from pipeline.failure import sentence
+    from pipeline.session import spark_session
+
+    spark = spark_session(master, packages=packages)
+    try:
+        yield spark
+    except PySparkException as error:
+        raise Failure(sentence(error)) from error
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def _progress(spark: SparkSession) -> Iterator[Any]:
+    """What is being done, and how many of Spark's tasks are, on a terminal's stderr."""
+    from cli.pipeline_progress import Progress
+
+    with Progress(spark) as progress:
+        yield progress.told
+
+
+def _print(summary: Summary, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from cli.screen import print_json
+    from kwire.text import harmless
+
+    if as_json:
+        print_json(asdict(summary))
+        return
+    for damage in summary.damages:
+        typer.secho(harmless(damage), fg="yellow", err=True)
+    typer.echo(f"{len(summary.read)} files")
+    for status, count in summary.frames.items():
+        typer.echo(f"  {status.lower():12} {count:>12,}")
+    for name, count in summary.rows.items():
+        typer.echo(f"{name:14} {count:>12,} rows")
+    for check, count in summary.failed.items():
+        typer.secho(f"{check}: {count} times not so", fg="red", err=True)
