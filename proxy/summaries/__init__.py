@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping
 
 from proxy.decoded import DecodedFlow
-from proxy.summaries import cluster, membership, quorum, replication
+from proxy.summaries import cluster, membership, quorum, replication, sasl
 
 Summary = Callable[[DecodedFlow], str | None]
 
 SUMMARIES: Mapping[int, Summary] = {
     1: replication.fetch,
+    17: sasl.sasl_handshake,
     18: cluster.api_versions,
+    36: sasl.sasl_authenticate,
     52: quorum.vote,
     53: quorum.begin_quorum_epoch,
     54: quorum.end_quorum_epoch,

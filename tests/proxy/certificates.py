@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +34,13 @@ class Authority:
         self._authority.cert_pem.write_to_path(str(self.path))
 
     def issue(self, *hosts: str) -> Pem:
-        """A certificate for these hosts."""
+        """A certificate for these hosts; its key in PKCS 8, as Kafka wants it."""
         issued = self._authority.issue_cert(*hosts)
         stem = f"{self._name}-{hosts[0]}"
         pem = Pem(self._folder / f"{stem}.pem", self._folder / f"{stem}.key")
         pem.certificate.write_bytes(b"".join(one.bytes() for one in issued.cert_chain_pems))
-        issued.private_key_pem.write_to_path(str(pem.key))
+        key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+        pem.key.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         return pem
 
     def server(self, *hosts: str, clients: Authority | None = None) -> ssl.SSLContext:

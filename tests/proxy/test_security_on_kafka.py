@@ -1,0 +1,316 @@
+"""SASL and TLS to real Kafka through the proxy: all of it works, none of its secrets is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import struct
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from kafka import KafkaConsumer
+from kafka.admin import KafkaAdminClient
+
+from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
+from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.apis.a38_create_delegation_token import (
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
+)
+from kwire.apis.a39_renew_delegation_token import (
+    RenewDelegationTokenRequest,
+)
+from kwire.apis.a41_describe_delegation_token import (
+    DescribedDelegationToken,
+    DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
+)
+from kwire.apis.a51_alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    ScramCredentialUpsertion,
+)
+from kwire.capture import CaptureRecord, read_capture
+from kwire.declaration import Request, Response
+from kwire.frames import decode_request, decode_response, encode_request
+from kwire.records.user_scram_credential import UserScramCredentialRecord
+from real_kafka import Cluster, Layout, free_port
+from tests.cli.test_proxy import ended, proxy
+from tests.conftest import OwnCluster
+from tests.proxy.certificates import Authority, Pem
+
+PLAIN_PASSWORD = "correct-horse-battery-staple"
+SCRAM_PASSWORD = "scram-tr0ub4dor-and-3"
+SALT = b"a-salt-that-nobody-should-see"
+SALTED = hashlib.pbkdf2_hmac("sha256", SCRAM_PASSWORD.encode(), SALT, 4096)
+PLAIN_TOKEN = f"\0alice\0{PLAIN_PASSWORD}".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Secure:
+    """A broker with three listeners, and the ports at which the proxy stands in front of them."""
+
+    cluster: Cluster
+    authority: Authority
+    pem: Pem
+    ports: dict[str, int]
+    behind: dict[str, int]
+
+    @property
+    def arguments(self) -> list[str]:
+        """Of `kwire proxy`: node 1 is SASL, 2 TLS on both sides, 3 neither."""
+        listens = zip(("SASL", "TLS", "PLAINTEXT"), (1, 2, 3), strict=True)
+        pem = self.pem
+        files = f"{pem.certificate},{pem.key}"
+        return [
+            *(
+                f"--listen={node}@127.0.0.1:{self.ports[name]}=127.0.0.1:{self.behind[name]}"
+                for name, node in listens
+            ),
+            f"--listen-tls=2@{files},{self.authority.path}",
+            f"--upstream-tls=2@{self.authority.path},{files}",
+        ]
+
+    def at(self, name: str) -> str:
+        """The proxy's address in front of a listener."""
+        return f"127.0.0.1:{self.ports[name]}"
+
+
+@pytest.fixture
+def secure(own_cluster: OwnCluster, tmp_path: Path) -> Secure:
+    """The node advertises the proxy."""
+    authority = Authority(tmp_path, "ca")
+    pem = authority.issue("127.0.0.1")
+    cluster = own_cluster(Layout.combined())
+    node = cluster.nodes[1]
+    behind = {"PLAINTEXT": node.broker_address.port, "SASL": free_port(), "TLS": free_port()}
+    ports = {name: free_port() for name in behind}
+    keystore = tmp_path / "keystore.pem"
+    keystore.write_bytes(pem.key.read_bytes() + pem.certificate.read_bytes())
+    controller = f"CONTROLLER://{node.controller_address}"
+    jaas = "org.apache.kafka.common.security"
+    node.configure(
+        {
+            "listeners": ",".join(
+                [controller, *(f"{name}://127.0.0.1:{port}" for name, port in behind.items())]
+            ),
+            "advertised.listeners": ",".join(
+                [controller, *(f"{name}://127.0.0.1:{port}" for name, port in ports.items())]
+            ),
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,"
+            "SASL:SASL_PLAINTEXT,TLS:SSL",
+            "listener.name.sasl.sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
+            "listener.name.sasl.plain.connections.max.reauth.ms": "60000",
+            "listener.name.sasl.plain.sasl.jaas.config": f"{jaas}.plain.PlainLoginModule required"
+            f' user_alice="{PLAIN_PASSWORD}";',
+            "listener.name.sasl.scram-sha-256.sasl.jaas.config": f"{jaas}.scram.ScramLoginModule"
+            " required;",
+            "delegation.token.secret.key": "a-master-key",
+            "listener.name.tls.ssl.keystore.type": "PEM",
+            "listener.name.tls.ssl.keystore.location": str(keystore),
+            "listener.name.tls.ssl.truststore.type": "PEM",
+            "listener.name.tls.ssl.truststore.location": str(authority.path),
+            "listener.name.tls.ssl.client.auth": "required",
+        }
+    )
+    cluster.start()
+    return Secure(cluster, authority, pem, ports, behind)
+
+
+@dataclass
+class Client:
+    """Speaks frames and bare tokens on one connection, one after the other."""
+
+    address: tuple[str, int]
+    sent: int = 0
+    socket: socket.socket = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.socket = socket.create_connection(self.address, timeout=60)
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def ask(self, request: Request, version: int) -> Response:
+        self.sent += 1
+        self.socket.sendall(encode_request(request, version, correlation_id=self.sent))
+        key = type(request).key
+        assert key is not None
+        return decode_response(self._receive(), key, version).body
+
+    def token(self, data: bytes) -> bytes:
+        """What is answered to a token without a frame around it."""
+        self.socket.sendall(struct.pack(">i", len(data)) + data)
+        return self._receive()
+
+    def _receive(self) -> bytes:
+        (size,) = struct.unpack(">i", self._exactly(4))
+        return self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        return self.socket.recv(size, socket.MSG_WAITALL) if size else b""
+
+    def authenticate(self) -> None:
+        """As alice, with frames."""
+        shaken = self.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+        assert isinstance(shaken, SaslHandshakeResponse)
+        assert shaken.error_code == 0
+        answer = self.ask(SaslAuthenticateRequest(auth_bytes=PLAIN_TOKEN), 2)
+        assert isinstance(answer, SaslAuthenticateResponse)
+        assert (answer.error_code, answer.session_lifetime_ms > 0) == (0, True)
+
+
+@pytest.fixture
+def clients(secure: Secure) -> Iterator[Any]:
+    """Makes clients of a listener, through the proxy."""
+    made: list[Client] = []
+
+    def make(name: str) -> Client:
+        made.append(Client(("127.0.0.1", secure.ports[name])))
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.close()
+
+
+def make_bob(client: Client) -> None:
+    """A user for SCRAM."""
+    upsertion = ScramCredentialUpsertion(
+        name="bob", mechanism=1, iterations=4096, salt=SALT, salted_password=SALTED
+    )
+    answer = client.ask(AlterUserScramCredentialsRequest(upsertions=[upsertion]), 0)
+    assert isinstance(answer, AlterUserScramCredentialsResponse)
+    assert answer.results[0].error_code == 0
+
+
+def delegation_token(client: Client) -> bytes:
+    """The HMAC of a token that was made, and renewed and described as soon as it is known."""
+    made = client.ask(CreateDelegationTokenRequest(max_lifetime_ms=-1), 3)
+    assert isinstance(made, CreateDelegationTokenResponse)
+    assert made.error_code == 0
+    renewal = RenewDelegationTokenRequest(hmac=made.hmac, renew_period_ms=60_000)
+    until_so(lambda: cast(Any, client.ask(renewal, 2)).error_code == 0)
+    describe = DescribeDelegationTokenRequest(owners=None)
+    until_so(lambda: [one.hmac for one in described(client, describe)] == [made.hmac])
+    return made.hmac
+
+
+def described(
+    client: Client, describe: DescribeDelegationTokenRequest
+) -> list[DescribedDelegationToken]:
+    answer = client.ask(describe, 3)
+    assert isinstance(answer, DescribeDelegationTokenResponse)
+    return answer.tokens
+
+
+def until_so(condition: Callable[[], bool]) -> None:
+    """Ask again and again: a node knows of what another one did a little later."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+
+
+def with_tokens_of_before_frames(client: Client) -> int:
+    """Authenticate with SaslHandshake v0; returns how many brokers there are."""
+    assert client.ask(SaslHandshakeRequest(mechanism="PLAIN"), 0)
+    assert client.token(PLAIN_TOKEN) == b""
+    metadata = client.ask(MetadataRequest(topics=[]), 12)
+    assert isinstance(metadata, MetadataResponse)
+    return len(metadata.brokers)
+
+
+def nodes_seen(**options: Any) -> int:
+    """What kafka-python learns of the cluster."""
+    with closing(KafkaAdminClient(**options)) as admin:
+        return len(admin.describe_cluster()["brokers"])
+
+
+def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
+    secure: Secure, clients: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "secure.avro"
+    arguments = [*secure.arguments, "-v", "--json", "-w", str(path)]
+    with proxy(*arguments) as (run, _):
+        make_bob(clients("PLAINTEXT"))
+        sasl = {"bootstrap_servers": secure.at("SASL"), "security_protocol": "SASL_PLAINTEXT"}
+        scram = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_plain_username": "bob"}
+        plain = {"sasl_mechanism": "PLAIN", "sasl_plain_username": "alice"}
+        assert nodes_seen(**sasl, **scram, sasl_plain_password=SCRAM_PASSWORD) == 1
+        assert nodes_seen(**sasl, **plain, sasl_plain_password=PLAIN_PASSWORD) == 1
+        assert with_tokens_of_before_frames(clients("SASL")) == 1
+        client = clients("SASL")
+        client.authenticate()
+        hmac = delegation_token(client)
+        time.sleep(1.1)  # Kafka takes a second authentication on a connection after a second only
+        client.authenticate()
+        assert client.ask(MetadataRequest(topics=[]), 12)
+        over_tls = {
+            "security_protocol": "SSL",
+            "ssl_cafile": str(secure.authority.path),
+            "ssl_certfile": str(secure.pem.certificate),
+            "ssl_keyfile": str(secure.pem.key),
+        }
+        consumer = KafkaConsumer(bootstrap_servers=secure.at("TLS"), **over_tls)
+        assert consumer.topics() is not None
+        consumer.close()
+        lines, err = ended(run)
+
+    flows = [value for value in map(json.loads, lines) if value["type"] == "flow"]
+    assert [flow["problems"] for flow in flows if flow["problems"]] == []
+    assert not [value for value in map(json.loads, lines) if value["type"] == "unreadable"]
+    handshakes = [flow["apiVersion"] for flow in flows if flow["api"] == "SaslHandshake"]
+    assert (handshakes.count(0), set(handshakes)) == (1, {0, 1})
+    again = [flow["connection"] for flow in flows if flow["api"] == "SaslAuthenticate"]
+    assert max(map(again.count, again)) >= 2
+    assert {flow["api"] for flow in flows if flow["node"] == 2} >= {"ApiVersions", "Metadata"}
+
+    kept = {"capture": path.read_bytes(), "screen": "\n".join([*lines, err]).encode()}
+    for secret in secrets(hmac):
+        assert [where for where, data in kept.items() if secret in data] == []
+    tokens = list(sasl_tokens(path))
+    assert len(tokens) >= 8
+    assert not any(b"".join(tokens))
+
+    unmasked = tmp_path / "unmasked.avro"
+    with proxy(*secure.arguments, "--show-secrets", "-w", str(unmasked)) as (run, _):
+        clients("SASL").authenticate()
+        ended(run)
+    assert PLAIN_TOKEN in list(sasl_tokens(unmasked))
+
+
+def secrets(hmac: bytes) -> Iterator[bytes]:
+    """In every form that something may have written them in."""
+    credential = UserScramCredentialRecord(salt=SALT)
+    for secret in (
+        PLAIN_PASSWORD.encode(),
+        SCRAM_PASSWORD.encode(),
+        SALT,
+        SALTED,
+        hmac,
+        credential.salt,
+        b"biws,r=",  # of SCRAM's last message
+        b"n=bob,r=",  # and of its first
+    ):
+        yield secret
+        yield secret.hex().encode()
+        yield b64encode(secret)
+
+
+def sasl_tokens(path: Path) -> Iterator[bytes]:
+    """What a capture has of the tokens."""
+    for record in read_capture(path):
+        if isinstance(record, CaptureRecord) and record.api_key == 36 and record.frame:
+            if record.kind == "REQUEST":
+                body: Any = decode_request(record.frame).body
+            else:
+                body = decode_response(record.frame, 36, record.api_version or 0).body
+            yield body.auth_bytes
