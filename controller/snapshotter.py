@@ -52,10 +52,12 @@ class Snapshotter:
         Never within a metadata transaction (KIP-868). The voters and kraft.version are those in
         force at its last record.
         """
-        grown = self._log.size - self._size
+        size = self._log.size
+        self._size = min(self._size, size)  # it shrinks when it is cleaned, or begins anew
+        grown = size - self._size
         if grown < self._after_bytes or image.before is not None or self._is_busy:
             return
-        self._size = self._log.size
+        self._size = size
         (last,) = read_batches(self._log.read(offset - 1, 1, offset))
         assert isinstance(last, RecordBatch), "the log has no others"
         id = OffsetAndEpoch(offset=offset, epoch=last.partition_leader_epoch)

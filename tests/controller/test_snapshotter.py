@@ -3,14 +3,18 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
 from controller import snapshotter
+from controller.directory_log import DirectoryLog
 from controller.node import ControllerNode
 from controller.quorum import Quorum
+from controller.raft import Event, OffsetAndEpoch, Raft, SnapshotTaken
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.batches import Record, build_batch
 from kwire.connection import Connection
 from kwire.errors import StorageFailed
 from kwire.image import EMPTY, apply_all
@@ -69,6 +73,47 @@ async def test_requests_are_answered_and_records_committed_while_one_is_written(
         new = leader.log.snapshots()[-1]
         image = apply_all(EMPTY, leader.log.load_snapshot(new).records)
         assert image.features == leader.metadata.image.features
+
+
+class GrowingLog:
+    """As much of a log as a snapshotter asks for; keeps the offsets of the snapshots it gets."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.stored: list[int] = []
+
+    def read(self, offset: int, max_bytes: int, end: int) -> bytes:
+        return build_batch([Record(value=b"")], base_offset=offset, partition_leader_epoch=1)
+
+    def store_snapshot(self, id: OffsetAndEpoch, batches: Iterator[bytes]) -> None:
+        self.stored.append(id.offset)
+
+    def add_snapshot(self, id: OffsetAndEpoch) -> None:
+        """Nothing else counts."""
+
+    def clean(self, max_bytes: int) -> None:
+        self.size = 0
+
+
+async def test_the_next_one_is_due_when_the_log_has_grown_again_since_it_was_cleaned() -> None:
+    log, raft = GrowingLog(), Mock(Raft)
+    raft.voters_at.return_value, raft.kraft_version_at.return_value = None, 0
+    fed: list[Event] = []
+    failures: list[Exception] = []
+    tested = snapshotter.Snapshotter(
+        cast(DirectoryLog, log),
+        raft,
+        feed=fed.append,
+        fail=failures.append,
+        after_bytes=100,
+        retention_bytes=1,
+    )
+    for offset in range(1, 13):
+        log.size += 50
+        tested.consider(EMPTY, offset, 0)
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+    assert (log.stored, failures) == ([2, 5, 8, 11], [])
+    assert [one.id.offset for one in fed if isinstance(one, SnapshotTaken)] == log.stored
 
 
 async def test_a_disk_that_fails_under_a_snapshot_stops_the_node(gate: Gate) -> None:
