@@ -1,0 +1,136 @@
+"""`kwire watch --web` in a real browser: what its terminal shows, and what its keys do."""
+
+import http.client
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import which
+from subprocess import PIPE
+
+import pytest
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys
+from selenium.webdriver.common.action_chains import ActionChains
+
+from real_kafka import free_port
+from real_kafka.choice import required
+from tests.cli.command import KWIRE
+from tests.cli.test_proxy import ANSWER, ASKED, node, talk
+from tests.cli.watch.test_plain import fed
+
+__all__ = ["node"]
+
+CATCH_TERMINAL = """
+Object.defineProperty(Object.prototype, "terminal", {configurable: true, set(found) {
+    window.caught = found;
+    Object.defineProperty(this, "terminal", {value: found, writable: true, configurable: true});
+}});
+"""
+"""xterm.js draws on a canvas; its buffer is what stands there."""
+
+READ_TERMINAL = """
+const lines = [];
+for (let y = 0; window.caught && y < window.caught.rows; y++) {
+    lines.push(window.caught.buffer.active.getLine(y).translateToString());
+}
+return lines.join("\\n");
+"""
+
+
+class Browser:
+    """Chromium with the page open."""
+
+    def __init__(self, driver: Chrome, url: str) -> None:
+        self._driver = driver
+        source = {"source": CATCH_TERMINAL}
+        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", source)
+        driver.get(url)
+
+    @property
+    def text(self) -> str:
+        """What its terminal shows."""
+        return str(self._driver.execute_script(READ_TERMINAL))
+
+    def until(self, condition: Callable[[str], bool]) -> None:
+        """Wait for something to stand there."""
+        end = time.monotonic() + 90
+        while not condition(self.text):
+            assert time.monotonic() < end, self.text
+            time.sleep(0.1)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, as after a click into the terminal."""
+        self._driver.execute_script("window.caught.focus()")
+        ActionChains(self._driver).send_keys(*keys).perform()
+
+
+@pytest.fixture
+def chromium(tmp_path: Path) -> Iterator[Chrome]:
+    """A headless Chromium. CI installs one; elsewhere a test without it is skipped."""
+    browser, driver = which("chromium"), which("chromedriver")
+    if browser is None or driver is None:
+        reason = "there is no chromium with a chromedriver: apt-get install chromium-driver"
+        (pytest.fail if required() else pytest.skip)(reason)
+    options = ChromeOptions()
+    options.binary_location = browser
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    for argument in ("--headless=new", "--no-sandbox", "--window-size=1500,900", profile):
+        options.add_argument(argument)
+    chrome = Chrome(options, ChromeService(driver))
+    yield chrome
+    chrome.quit()
+
+
+@contextmanager
+def served(feed: str) -> Iterator[str]:
+    """The page's address."""
+    port = str(free_port())
+    run = [KWIRE, "watch", feed, "--web", port]
+    with subprocess.Popen(run, stdout=PIPE, stderr=PIPE, text=True) as server:
+        try:
+            assert server.stderr
+            line = server.stderr.readline()
+            told = re.fullmatch(r"open (http://127\.0\.0\.1:\d+); Ctrl-C ends it\n", line)
+            assert told
+            yield told[1]
+            server.terminate()
+            _, err = server.communicate(timeout=60)
+            assert "Traceback" not in err
+        finally:
+            server.terminate()  # and with it the screens that it has started
+
+
+def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) -> None:
+    with fed(node) as (address, feed), served(feed) as url:
+        browser = Browser(chromium, url)
+        browser.until(lambda text: "kwire watch" in text and "0 lost" in text)
+        talk(address)
+        browser.until(lambda text: "ApiVersions v4" in text and "API 9999 v3" in text)
+        browser.press("/")
+        browser.until(lambda text: "Pause" not in text)  # keys go into the filter now
+        browser.press("~api ApiVersions", Keys.ENTER)
+        browser.until(lambda text: "ApiVersionsRequest v4" in text and "API 9999 v3" not in text)
+        browser.press("h")
+        browser.until(lambda text: "Hold requests of which this is so" in text)
+        browser.press(Keys.ENTER)
+        browser.until(lambda text: "0 held" in text)
+        with socket.create_connection(address, timeout=90) as client:
+            client.sendall(ASKED)
+            browser.until(lambda text: "HELD" in text and "1 held" in text)
+            browser.press("r")
+            assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
+        browser.until(lambda text: "HELD" not in text)
+
+
+def test_a_page_from_elsewhere_gets_no_screen(node: str) -> None:
+    with fed(node) as (_, feed), served(feed) as url:
+        answers = {}
+        for origin in (None, "http://evil.example"):
+            connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
+            connection.request("GET", "/ws", headers={"Origin": origin} if origin else {})
+            answers[origin] = connection.getresponse().status
+            connection.close()
+        assert answers == {None: 403, "http://evil.example": 403}
