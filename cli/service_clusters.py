@@ -126,9 +126,11 @@ class Clusters:
     async def _listen(
         self, cluster: ClusterService, config: ClusterConfig, undo: AsyncExitStack
     ) -> None:
-        """Open the listeners of a cluster that are not open yet."""
+        """Open the listeners of a cluster that are not open yet; renew the keys of the others."""
         for one in config.listeners:
-            if one.listener not in cluster.proxy.addresses:
+            if one.listener in cluster.proxy.addresses:
+                cluster.proxy.renew(one.listener)
+            else:
                 await cluster.listen(one.listener)
                 undo.callback(cluster.proxy.unlisten, one.listener)
 

@@ -74,6 +74,7 @@ class Proxy:
         self._frame_limit = frame_limit
         self._servers: dict[Listener, asyncio.Server] = {}
         self._addresses: dict[Listener, Address] = {}
+        self._doors: dict[Listener, _Door] = {}
         self._relays: dict[Relay, Listener] = {}
         self._shaking: set[Handshake] = set()
         self._failures: set[str] = set()
@@ -119,20 +120,27 @@ class Proxy:
         """
         loop = asyncio.get_running_loop()
         host, port = listener.listen.host, listener.listen.port
-        tls = None if listener.tls is None else listener.tls.context()
-        upstream = _upstream(listener, self._limits)
+        door = _Door(listener, self._limits)
         try:
             server = await loop.create_server(
-                lambda: self._accept(listener, upstream, tls), host, port, backlog=BACKLOG
+                lambda: self._accept(door), host, port, backlog=BACKLOG
             )
         except OSError as error:
             code = error.errno or 0  # the system's words: asyncio's sentence names the address too
             reason = os.strerror(code) if code > 0 else error.strerror or str(error)
             raise CannotListen(f"cannot listen at {listener.listen}: {reason}") from error
         self._servers[listener] = server
+        self._doors[listener] = door
         name = server.sockets[0].getsockname()
         self._addresses[listener] = Address(name[0], name[1])
         return self._addresses[listener]
+
+    def renew(self, listener: Listener) -> None:
+        """Read its certificates and keys again, for the connections to come.
+
+        Raises BadTls, and those of before stay.
+        """
+        self._doors[listener].open(self._limits)
 
     def add_sink(self, sink: Sink) -> None:
         """Send events to one more sink, from now on."""
@@ -140,7 +148,7 @@ class Proxy:
 
     def unlisten(self, listener: Listener) -> None:
         """Accept no more in front of a node; the connections stay."""
-        del self._addresses[listener]
+        del self._addresses[listener], self._doors[listener]
         self._servers.pop(listener).close()
 
     async def drain(self, seconds: float, listener: Listener | None = None) -> None:
@@ -179,23 +187,21 @@ class Proxy:
             await server.wait_closed()
         self._servers.clear()
 
-    def _accept(
-        self, listener: Listener, upstream: Upstream, tls: SSLContext | None
-    ) -> asyncio.Protocol:
-        if tls is None:
-            return self._relay(listener, upstream)
+    def _accept(self, door: _Door) -> asyncio.Protocol:
+        if door.tls is None:
+            return self._relay(door)
         handshake = Handshake(
-            tls,
+            door.tls,
             self._limits.connect,
-            lambda early: self._relay(listener, upstream, early),
-            lambda peer, reason: self._not_shaken(listener, peer, reason),
+            lambda early: self._relay(door, early),
+            lambda client, reason: self._not_shaken(door, client, reason),
         )
         self._shaking.add(handshake)
         handshake.ended.add_done_callback(lambda _: self._shaking.discard(handshake))
         return handshake
 
-    def _not_shaken(self, listener: Listener, client: Address, reason: str) -> None:
-        connection = self._connection(listener, str(client))
+    def _not_shaken(self, door: _Door, client: Address, reason: str) -> None:
+        connection = self._connection(door.listener, str(client))
         text = f"{client.host} {reason}"
         kind = Kind.HANDSHAKE_FAILED
         self._emit(Notice(connection=connection, at=time.time(), kind=kind, text=text))
@@ -209,8 +215,8 @@ class Proxy:
             at=time.time(),
         )
 
-    def _relay(self, listener: Listener, upstream: Upstream, early: bytes = b"") -> Side:
-        connection = self._connection(listener)
+    def _relay(self, door: _Door, early: bytes = b"") -> Side:
+        connection = self._connection(door.listener)
         pairing = Pairing(connection, self._emit, self.copies)
         common = (pairing, self._wants, self.copies, self._frame_limit)
         framers = (RequestFramer(*common), ResponseFramer(*common))
@@ -220,7 +226,7 @@ class Proxy:
                 framer.hold(hold)
         relay = Relay(
             connection,
-            upstream,
+            door.upstream,
             pairing,
             framers,
             limits=self._limits,
@@ -229,7 +235,7 @@ class Proxy:
             hold=hold,
         )
         relay.client.early = early
-        self._relays[relay] = listener
+        self._relays[relay] = door.listener
         return relay.client
 
     def _forget(self, relay: Relay) -> None:
@@ -262,8 +268,22 @@ class Proxy:
         self._ticker = asyncio.get_running_loop().call_later(self._limits.tick, self._tick)
 
 
-def _upstream(listener: Listener, limits: Limits) -> Upstream:
-    targets, tls = (listener.upstream, *listener.standbys), listener.upstream_tls
-    if tls is None:
-        return Upstream(targets, limits.connect)
-    return Upstream(targets, limits.connect, tls.context(), tls.name)
+class _Door:
+    """How a listener takes clients, and how it reaches its node. Raises BadTls."""
+
+    tls: SSLContext | None
+    upstream: Upstream
+
+    def __init__(self, listener: Listener, limits: Limits) -> None:
+        self.listener = listener
+        self.open(limits)
+
+    def open(self, limits: Limits) -> None:
+        """Read certificates and keys. Raises BadTls, and changes nothing then."""
+        listener, with_node = self.listener, self.listener.upstream_tls
+        tls = None if listener.tls is None else listener.tls.context()
+        context = None if with_node is None else with_node.context()
+        name = None if with_node is None else with_node.name
+        targets = (listener.upstream, *listener.standbys)
+        self.upstream = Upstream(targets, limits.connect, context, name)
+        self.tls = tls

@@ -246,6 +246,24 @@ async def test_a_node_without_tls_is_told_of(authority: Authority) -> None:
     assert told(events) == [f"{upstream} does not speak TLS"]
 
 
+async def test_certificates_are_read_again_for_the_connections_to_come(
+    authority: Authority, stranger: Authority
+) -> None:
+    pem, newer = authority.issue("127.0.0.1"), stranger.issue("127.0.0.1")
+    async with node(None) as upstream:
+        listener = Listener(node_id=1, upstream=upstream, tls=server_tls(pem))
+        async with Proxy([listener]) as proxy:
+            address = proxy.addresses[listener]
+            assert await ask(address, authority.client()) == [GRANTED]
+            pem.certificate.write_bytes(newer.certificate.read_bytes())
+            with pytest.raises(BadTls, match="is not that of the certificate"):
+                proxy.renew(listener)
+            assert await ask(address, authority.client()) == [GRANTED]
+            pem.key.write_bytes(newer.key.read_bytes())
+            proxy.renew(listener)
+            assert await ask(address, stranger.client()) == [GRANTED]
+
+
 def test_files_that_cannot_be_used_are_named(authority: Authority, tmp_path: Path) -> None:
     pem, other = authority.issue("a"), authority.issue("b")
     empty, missing = tmp_path / "empty", tmp_path / "missing"
