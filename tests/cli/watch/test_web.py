@@ -88,7 +88,7 @@ def chromium(tmp_path: Path) -> Iterator[Chrome]:
 def served(feed: str) -> Iterator[str]:
     """The page's address."""
     port = str(free_port())
-    run = [KWIRE, "watch", feed, "--web", port]
+    run = [str(KWIRE), "watch", feed, "--web", port]
     with subprocess.Popen(run, stdout=PIPE, stderr=PIPE, text=True) as server:
         try:
             assert server.stderr
