@@ -108,13 +108,13 @@ def kwire_controller(cluster: Cluster, node_id: int, folder: Path) -> Controller
     return ControllerNode(config)
 
 
-async def until_voters(node: ControllerNode, ids: set[int], timeout: float = 30) -> None:
+async def until_voters(node: ControllerNode, ids: set[int], timeout: float = 60) -> None:
     """Wait until these are the voters that a controller of kwire's has committed."""
     async with asyncio.timeout(timeout):
         await node.metadata.until(lambda: set(node.raft.voters.ids) == ids)
 
 
-async def until_active(*nodes: ControllerNode, timeout: float = 30) -> ControllerNode:
+async def until_active(*nodes: ControllerNode, timeout: float = 60) -> ControllerNode:
     """Wait until one of them leads; that one."""
     waits = [asyncio.create_task(_active(node)) for node in nodes]
     try:
@@ -131,7 +131,7 @@ async def _active(node: ControllerNode) -> ControllerNode:
     return node
 
 
-async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float = 30) -> None:
+async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float = 60) -> None:
     """Wait until a replica has everything that the leader of kwire's has."""
     asked = DescribeQuorumRequest(
         topics=[

@@ -27,11 +27,6 @@ from real_kafka.node import Node, Quorum, Voter, random_uuid
 from tests.controller.live.nodes import log_bytes, until_active, until_caught_up, until_voters
 
 OURS, JAVA, JOINING = (3000, 3001), 3200, 3100
-QUICK = {
-    "controller.quorum.election.timeout.ms": "500",
-    "controller.quorum.fetch.timeout.ms": "1000",
-    "controller.quorum.request.timeout.ms": "1000",
-}
 
 
 class StaticQuorum:
@@ -54,7 +49,6 @@ class StaticQuorum:
             listeners=listeners,
             quorum=self.quorum,
             folder=machine.folder,
-            properties=QUICK,
         )
         self.java = RunningNode(node, machine, lambda text: None)
 
@@ -90,7 +84,6 @@ class StaticQuorum:
                 "listeners": f"CONTROLLER://{at}",
                 "controller.listener.names": "CONTROLLER",
                 **found,
-                **QUICK,
             }
         )
         write(plan(config.storage, options), datetime.now(UTC))
@@ -145,7 +138,7 @@ async def test_static_voters_become_dynamic_and_an_observer_joins_only_then(
         assert await upgrade(leader) == ErrorCode.INVALID_UPDATE_VERSION, "Kafka's is not there"
 
         await asyncio.to_thread(static.java.start)
-        await until_caught_up(leader, JAVA, timeout=60)
+        await until_caught_up(leader, JAVA)
         await until_caught_up(leader, JOINING)
         assert (joining.raft.kraft_version, asked(leader, "AddRaftVoter")) == (0, 0)
         async with asyncio.timeout(60):
@@ -153,10 +146,10 @@ async def test_static_voters_become_dynamic_and_an_observer_joins_only_then(
                 assert leader.raft.role == "leader"
                 await asyncio.sleep(0.2)  # until Kafka's voter has told its directory
 
-        await until_voters(leader, {*OURS, JAVA, JOINING}, timeout=60)
+        await until_voters(leader, {*OURS, JAVA, JOINING})
         keys = {key.id: key.directory_id for key in leader.raft.voters.keys}
         assert None not in keys.values()
-        assert asked(leader, "AddRaftVoter") == 1
+        assert asked(leader, "AddRaftVoter") >= 1
         end = leader.raft.high_watermark or 0
         for id in (*OURS, JAVA, JOINING):
             await until_caught_up(leader, id)

@@ -66,7 +66,7 @@ async def test_a_controller_of_kafkas_joins_a_quorum_of_kwires_and_outlives_it(
             joining = java.make(3200, "controller", {"controller.quorum.auto.join.enable": "true"})
             await asyncio.to_thread(joining.start)
             leader = await quorum.wait_for_leader()
-            await until_voters(leader, {3000, 3001, 3200}, timeout=60)
+            await until_voters(leader, {3000, 3001, 3200})
             await until_caught_up(leader, 3200)
 
             await leader.kill()
