@@ -186,9 +186,14 @@ class Hold:
         if isinstance(step, Ask):
             self._ask(step, run)
         elif isinstance(step, Until):
-            step.begin(lambda value: self._step(run, value))
+            step.begin(lambda value: self._resume(run, value))
         else:
             run.held.timer = self._hands.later(max(step.seconds, 0.0), lambda: self._step(run))
+
+    def _resume(self, run: _Run, value: Any) -> None:
+        """What filters waited for is there, for a connection that may have gone meanwhile."""
+        if run.held.coroutine is run.work:
+            self._step(run, value)
 
     def _ask(self, ask: Ask, run: _Run) -> None:
         """Send a filter's own request, with a correlation id that the client does not use."""

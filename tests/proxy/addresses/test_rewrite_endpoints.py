@@ -135,6 +135,22 @@ def test_a_message_waits_until_the_proxy_listens_for_a_node_that_is_new() -> Non
     assert notes[0][0] == "listening at here:19092 in front of node:9092 of node 4"
 
 
+def test_a_listener_that_is_there_too_late_for_one_connection_is_in_time_for_others() -> None:
+    sought: list[Found] = []
+    book = AddressBook()
+    book.attach(lambda node_id, address, found: sought.append(found))
+    filters = Filters([RewriteEndpoints(book)])
+    gone, waiting = (HeldDialogue(filters=filters) for _ in range(2))
+    for dialogue in (gone, waiting):
+        dialogue.ask(asked(MetadataRequest(), 12, 1))
+        dialogue.answer(answered(METADATA, 12, 1))
+    gone.hang_up()
+    told = book.add(Address("node", 9092), Address("here", 19092))
+    for found in sought:
+        found(told)
+    assert (gone.at_client, hosts(waiting.at_client)) == (b"", [("here", 19092)])
+
+
 def test_an_address_stays_where_the_proxy_cannot_listen_and_the_flow_says_so() -> None:
     book = AddressBook()
     book.attach(lambda node_id, address, found: found(None))
