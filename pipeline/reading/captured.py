@@ -34,6 +34,9 @@ def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
     size = 0
     for record in _records(part):
         if isinstance(record, Damage):
+            if waiting:
+                yield _batch(waiting, part.file.path)
+                waiting, size = [], 0
             yield _damage(record, part.file.path)
             continue
         waiting.append(record)

@@ -1,10 +1,13 @@
-"""One Spark session, and one real history, for all tests of the pipeline."""
+"""One Spark session, one real history and its tables, for all tests of the pipeline."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.ingest import Summary, ingest
 from pipeline.session import spark_session
 from real_kafka import Launcher
 from tests.pipeline.history import History, make_history
@@ -22,3 +25,25 @@ def spark() -> Iterator[SparkSession]:
 def history(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> History:
     """What happened to a real quorum, recorded. Shared: leave its files as they are."""
     return make_history(kafka, tmp_path_factory.mktemp("history"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of the history: its captures, and the metadata log of node 3000."""
+
+    folder: Path
+    summary: Summary
+    spark: SparkSession
+
+    def __getitem__(self, name: str) -> DataFrame:
+        return self.spark.read.parquet(str(self.folder / name))
+
+
+@pytest.fixture(scope="session")
+def tables(
+    spark: SparkSession, history: History, tmp_path_factory: pytest.TempPathFactory
+) -> Tables:
+    """All tables, made once."""
+    folder = tmp_path_factory.mktemp("tables")
+    paths = [str(history.captures), str(history.logs[3000])]
+    return Tables(folder, ingest(spark, paths, str(folder)), spark)

@@ -1,0 +1,43 @@
+"""What the controllers are busy with."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+OF_CONTROLLERS = (52, 53, 54, 55, 56, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82)
+"""Keys of APIs that a node answers as a controller: the quorum's, and those of brokers to it."""
+
+
+def controller_load(calls: DataFrame) -> DataFrame:
+    """The busiest first: a row for every API at every controller.
+
+    Controllers are the nodes that answered one of a controller's own APIs.
+    calls: how many. share: of the calls to this controller. per_second: on average, from its first
+    call to its last. busiest_second: the most that came in one. request_bytes, response_bytes.
+    """
+    answered = f.col("api_key").isin(*OF_CONTROLLERS) & (f.col("outcome") == "ANSWERED")
+    controllers = calls.where(answered).select("node_id").distinct()
+    theirs = calls.join(controllers, "node_id", "left_semi")
+    seconds = theirs.groupBy("node_id", "api", f.date_trunc("second", "at").alias("second")).agg(
+        f.count(f.lit(1)).alias("calls"),
+        f.sum("request_size").alias("request_bytes"),
+        f.sum("response_size").alias("response_bytes"),
+    )
+    found = seconds.groupBy("node_id", "api").agg(
+        f.sum("calls").alias("calls"),
+        f.max("calls").alias("busiest_second"),
+        f.sum("request_bytes").alias("request_bytes"),
+        f.sum("response_bytes").alias("response_bytes"),
+        f.min("second").alias("first"),
+        f.max("second").alias("last"),
+    )
+    node = Window.partitionBy("node_id")
+    spent = f.max("last").over(node).cast("long") - f.min("first").over(node).cast("long") + 1
+    shared = found.select(
+        *("node_id", "api", "calls"),
+        (f.col("calls") / f.sum("calls").over(node)).alias("share"),
+        (f.col("calls") / spent).alias("per_second"),
+        *("busiest_second", "request_bytes", "response_bytes"),
+    )
+    return shared.orderBy(f.desc("calls"), "node_id", "api")

@@ -1,0 +1,33 @@
+"""Which calls failed, how often, and how."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+PARTIES = ("api", "client_id", "node_id")
+ANSWERED = ("ANSWERED", "NO_RESPONSE")
+"""Outcomes that are as they should be: some requests have no response."""
+
+
+def errors(calls: DataFrame) -> DataFrame:
+    """The most frequent first: a row for every way in which an API failed a client at a node.
+
+    failure: name of the first error code, or how a call without an answer ended: `LOST`, `PENDING`,
+    `ORPHAN`. failed: calls that failed so. calls: all of this API, client and node. rate: the one
+    by the other. first, last: when. message: what a node said to it, if it ever did.
+    """
+    outcome = f.col("outcome")
+    failure = f.coalesce("error", f.when(~outcome.isin(*ANSWERED), outcome))
+    said = f.get("errors", 0)["message"].alias("said")
+    counted = calls.select(*PARTIES, "at", failure.alias("failure"), said)
+    found = counted.groupBy(*PARTIES, "failure").agg(
+        f.count(f.lit(1)).alias("failed"),
+        f.min("at").alias("first"),
+        f.max("at").alias("last"),
+        f.max("said").alias("message"),
+    )
+    everything = f.sum("failed").over(Window.partitionBy(*PARTIES))
+    rated = found.withColumn("calls", everything).withColumn("rate", f.expr("failed / calls"))
+    columns = (*PARTIES, "failure", "failed", "calls", "rate", "first", "last", "message")
+    return rated.where("failure is not null").select(*columns).orderBy(f.desc("failed"), *PARTIES)

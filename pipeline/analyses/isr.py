@@ -1,0 +1,40 @@
+"""How restless the in-sync replicas of each partition were."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+PARTITION = ("topic", "topic_id", "partition")
+
+
+def isr_churn(partitions: DataFrame) -> DataFrame:
+    """The most restless first: a row for every partition.
+
+    changes: of its state. shrinks, expansions: of its ISR. moves: to another leader. leaderless: to
+    none. smallest: the fewest in-sync replicas it ever had. first, last: of the changes.
+    The same offsets of several copies of a log count once.
+    """
+    states = partitions.where("partition is not null").dropDuplicates(["offset", *PARTITION])
+    before = Window.partitionBy(*PARTITION).orderBy("offset")
+    replicas, earlier = f.col("isr"), f.lag("isr").over(before)
+    known = earlier.isNotNull() & replicas.isNotNull()
+    leader, led = f.col("leader"), f.lag("leader").over(before)
+    seen = states.select(
+        *(*PARTITION, "at", "isr", "leader"),
+        (known & (f.size(f.array_except(earlier, replicas)) > 0)).alias("shrinks"),
+        (known & (f.size(f.array_except(replicas, earlier)) > 0)).alias("expands"),
+        ((leader >= 0) & (led != leader)).alias("moves"),
+        (led.isNotNull() & (leader < 0)).alias("loses"),
+    )
+    found = seen.groupBy(*PARTITION).agg(
+        (f.count(f.lit(1)) - 1).alias("changes"),
+        f.count_if("shrinks").alias("shrinks"),
+        f.count_if("expands").alias("expansions"),
+        f.count_if("moves").alias("moves"),
+        f.count_if("loses").alias("leaderless"),
+        f.min(f.size("isr")).alias("smallest"),
+        f.min("at").alias("first"),
+        f.max("at").alias("last"),
+    )
+    return found.orderBy(f.desc("changes"), *PARTITION)

@@ -1,0 +1,31 @@
+"""How long calls took; those that may wait for records are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+PARTIES = ("api", "api_version", "client_id", "node_id")
+PERCENTILES = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
+ACCURACY = 10_000
+"""A percentile is off by no more than this part of its rows."""
+
+
+def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
+    """The slowest first: a row for every combination of `by`, and a second one for its long polls.
+
+    long_poll: a Fetch with `max_wait_ms` above 0, whose time is spent waiting for records.
+    calls: those that were answered. p50_ms, p95_ms, p99_ms, max_ms: of their latencies.
+    """
+    answered = calls.where("latency_ms is not null")
+    waiting = f.coalesce(f.col("max_wait_ms") > 0, f.lit(False)).alias("long_poll")
+    shares = [
+        f.percentile_approx("latency_ms", share, ACCURACY).alias(name)
+        for name, share in PERCENTILES.items()
+    ]
+    found = answered.groupBy(*by, waiting).agg(
+        f.count(f.lit(1)).alias("calls"), *shares, f.max("latency_ms").alias("max_ms")
+    )
+    return found.orderBy(f.desc("p99_ms"), *by)

@@ -1,0 +1,118 @@
+"""A frame becomes values, whatever is wrong with it."""
+
+import json
+from uuid import UUID
+
+import pytest
+
+from kwire.apis import a01_fetch as fetch
+from kwire.apis.a18_api_versions import ApiVersionsResponse
+from kwire.apis.a52_vote import PartitionData, TopicData, VoteRequest
+from kwire.apis.a56_alter_partition import AlterPartitionResponse
+from kwire.apis.a62_broker_registration import BrokerRegistrationRequest
+from kwire.frames import encode_request, encode_response
+from pipeline.frame import read_frame
+
+DIRECTORY = UUID(int=80)
+
+
+def vote() -> bytes:
+    partition = PartitionData(replica_id=3, replica_epoch=7, replica_directory_id=DIRECTORY)
+    topic = TopicData(topic_name="__cluster_metadata", partitions=[partition])
+    return encode_request(VoteRequest(topics=[topic]), 2, correlation_id=9, client_id="raft")[4:]
+
+
+def test_a_request_is_decoded_and_encodes_to_the_same_bytes() -> None:
+    frame = vote()
+    found = read_frame(frame, len(frame), True, 52, 2)
+    assert (found.status, found.error, found.identical) == ("DECODED", None, True)
+    assert (found.wire_correlation_id, found.left_over, found.body_version) == (9, 0, 2)
+    body = json.loads(found.body or "")
+    assert body["topics"][0]["partitions"][0] | {"replica_epoch": 0} == {
+        "partition_index": 0,
+        "replica_epoch": 0,
+        "replica_id": 3,
+        "replica_directory_id": "AAAAAAAAAAAAAAAAAAAAUA",
+        "voter_directory_id": "AAAAAAAAAAAAAAAAAAAAAA",
+        "last_offset_epoch": 0,
+        "last_offset": 0,
+        "pre_vote": False,
+    }
+
+
+def test_bytes_behind_the_body_are_counted() -> None:
+    frame = vote() + b"more"
+    found = read_frame(frame, len(frame), True, 52, 2)
+    assert (found.status, found.left_over, found.identical) == ("DECODED", 4, False)
+
+
+@pytest.mark.parametrize(
+    ("frame", "size", "key", "status", "error"),
+    [
+        (None, 40, 52, "ABSENT", "not in the capture"),
+        (vote()[:20], 60, 52, "CUT", "20 of 60 bytes"),
+        (vote()[:20], 20, 52, "UNDECODABLE", "VoteRequest v2 topics"),
+        (b"", 0, 52, "UNDECODABLE", "8 bytes of header"),
+        (b"\x27\x0f" + vote()[2:], None, 9999, "UNDECODABLE", "no API has key 9999"),
+        (vote(), None, None, "UNDECODABLE", "not known"),
+    ],
+)
+def test_what_does_not_decode_says_why(
+    frame: bytes | None, size: int | None, key: int | None, status: str, error: str
+) -> None:
+    found = read_frame(frame, size, True, key, 2)
+    assert found.status == status
+    assert error in (found.error or "")
+    assert (found.body, found.identical, found.errors) == (None, None, None)
+
+
+def test_error_codes_of_every_level_are_found() -> None:
+    from kwire.apis import a56_alter_partition as alter
+
+    partition = alter.ResponsePartitionData(partition_index=1, error_code=107)
+    topic = alter.ResponseTopicData(partitions=[alter.ResponsePartitionData(), partition])
+    response = AlterPartitionResponse(topics=[topic])
+    frame = encode_response(response, 3, correlation_id=1)[4:]
+    found = read_frame(frame, None, False, 56, 3)
+    assert found.errors == [
+        {
+            "path": "topics[0].partitions[1].error_code",
+            "code": 107,
+            "name": "INELIGIBLE_REPLICA",
+            "message": None,
+        }
+    ]
+
+
+def test_record_batches_are_counted_and_left_in_the_capture() -> None:
+    data = fetch.PartitionData(records=b"x" * 500)
+    response = fetch.FetchResponse(
+        responses=[fetch.FetchableTopicResponse(topic_id=DIRECTORY, partitions=[data, data])]
+    )
+    frame = encode_response(response, 13, correlation_id=1)[4:]
+    found = read_frame(frame, None, False, 1, 13)
+    assert (found.records_bytes, found.identical) == (1000, True)
+    assert "xxx" not in (found.body or "")
+
+
+def test_an_api_versions_answer_in_version_0_is_what_it_is() -> None:
+    frame = encode_response(ApiVersionsResponse(error_code=35), 0, correlation_id=1)[4:]
+    found = read_frame(frame, None, False, 18, 99)
+    assert (found.status, found.body_version, found.identical) == ("DECODED", 0, True)
+
+
+def test_text_that_is_not_utf8_becomes_escapes_in_json() -> None:
+    request = BrokerRegistrationRequest(cluster_id=b"a\xff".decode("utf-8", "surrogateescape"))
+    frame = encode_request(request, 4, correlation_id=1)[4:]
+    found = read_frame(frame, None, True, 62, 4)
+    assert found.identical
+    assert json.loads(found.body or "")["cluster_id"] == "a\\udcff"
+
+
+def test_unknown_tags_are_kept() -> None:
+    request = VoteRequest(topics=[])
+    request.unknown_tags = {77: b"new"}
+    frame = encode_request(request, 2, correlation_id=1)[4:]
+    found = read_frame(frame, None, True, 52, 2)
+    assert found.identical
+    assert json.loads(found.body or "")["unknown_tags"] == {"77": "bmV3"}

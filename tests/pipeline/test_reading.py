@@ -1,0 +1,144 @@
+"""Files are found, planned and read slice by slice, wherever fsspec finds them."""
+
+from pathlib import Path
+
+import fsspec
+import pyarrow as pa
+import pytest
+
+from kwire.batches import Record, build_batch
+from kwire.capture import CaptureFile, RecordEncoder
+from kwire.errors import FileError
+from kwire.logdir.names import METADATA_FOLDER
+from kwire.metadata_records import OpaqueRecord, VersionedRecord
+from kwire.records.topic import TopicRecord
+from pipeline.reading.captured import read_captured
+from pipeline.reading.logged import read_logged
+from pipeline.reading.planning import plan
+from pipeline.reading.storage import CAPTURED, LOGGED, Kind, NothingToRead, find
+from tests.kwire.capture.captured import record, write
+from tests.pipeline.history import History
+
+
+def rows(batches: list[pa.RecordBatch]) -> list[dict[str, object]]:
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def captured(path: str, split: int = 1 << 20) -> list[dict[str, object]]:
+    return rows(
+        [one for part in plan(find([path], CAPTURED), split) for one in read_captured(part)]
+    )
+
+
+def logged(path: str, split: int = 1 << 20) -> list[dict[str, object]]:
+    return rows([one for part in plan(find([path], LOGGED), split) for one in read_logged(part)])
+
+
+def test_a_folder_gives_what_is_whole_and_known(tmp_path: Path) -> None:
+    for name in ("b.avro", "a.pcapng", ".c.avro.part", ".d.avro", "notes.txt"):
+        (tmp_path / name).touch()
+    log = tmp_path / METADATA_FOLDER
+    log.mkdir()
+    names = ["00000000000000000000.log", "00000000000000000007-0000000001.checkpoint"]
+    for name in [*names, "quorum-state", "00000000000000000000.index"]:
+        (log / name).touch()
+    files = find([str(tmp_path)], CAPTURED | LOGGED)
+    assert [(file.kind, file.path.removeprefix(f"{tmp_path}/")) for file in files] == [
+        (Kind.SEGMENT, f"{METADATA_FOLDER}/{names[0]}"),
+        (Kind.SNAPSHOT, f"{METADATA_FOLDER}/{names[1]}"),
+        (Kind.PACKETS, "a.pcapng"),
+        (Kind.CAPTURE, "b.avro"),
+    ]
+    assert find([str(log)], LOGGED) == files[:2]
+
+
+@pytest.mark.parametrize("path", ["nowhere", "."])
+def test_nothing_to_read_is_told(tmp_path: Path, path: str) -> None:
+    with pytest.raises(NothingToRead, match=r"is not there|has nothing to read"):
+        find([str(tmp_path / path)], CAPTURED)
+
+
+def test_a_newer_capture_is_refused_by_name_before_anything_starts(tmp_path: Path) -> None:
+    path = tmp_path / "new.avro"
+    file = CaptureFile(path, version=9)
+    file.write(RecordEncoder().encode(record()))
+    file.close()
+    with pytest.raises(FileError, match=r"new\.avro.*version 9"):
+        plan(find([str(path)], CAPTURED))
+
+
+@pytest.mark.parametrize("split", [100, 5000, 1 << 20])
+def test_a_capture_is_read_by_ranges_of_bytes(tmp_path: Path, split: int) -> None:
+    path = tmp_path / "night.avro"
+    write(path, [record(event) for event in range(100)], block=7)
+    assert [row["event"] for row in captured(str(path), split)] == list(range(100))
+
+
+def test_a_torn_capture_is_read_to_its_last_block_and_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "torn.avro"
+    write(path, [record(event) for event in range(100)], block=10)
+    path.write_bytes(path.read_bytes()[:-50])
+    *found, damage = captured(str(path))
+    assert [row["event"] for row in found] == list(range(90))
+    assert damage["notice"] == "DAMAGE"
+    assert str(damage["text"]).startswith(f"{path}, byte ")
+    assert "the last block is not whole" in str(damage["text"])
+
+
+def test_any_file_system_of_fsspec_will_do(tmp_path: Path) -> None:
+    write(tmp_path / "night.avro", [record(event) for event in range(10)])
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/bucket/night.avro", (tmp_path / "night.avro").read_bytes())
+    try:
+        found = captured("memory://bucket")
+    finally:
+        memory.rm("/bucket", recursive=True)
+    assert [row["event"] for row in found] == list(range(10))
+    assert {row["file"] for row in found} == {"memory://bucket/night.avro"}
+
+
+def segment(folder: Path, *batches: bytes) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / "00000000000000000000.log"
+    path.write_bytes(b"".join(batches))
+    return path
+
+
+def log_batch(offset: int, *values: bytes) -> bytes:
+    records = [Record(value=value, timestamp=1_800_000_000_000) for value in values]
+    return build_batch(records, base_offset=offset, partition_leader_epoch=3)
+
+
+TOPIC = VersionedRecord(record=TopicRecord(name="orders"), version=0).encode()
+UNKNOWN = VersionedRecord(record=OpaqueRecord(type=200, body=b"new"), version=4).encode()
+
+
+def test_records_that_nobody_knows_or_can_read_are_rows(tmp_path: Path) -> None:
+    path = segment(tmp_path, log_batch(0, TOPIC, UNKNOWN, b"\x01\x02\x00\xff"), log_batch(3, TOPIC))
+    topic, unknown, broken, last = logged(str(path))
+    assert (topic["name"], topic["identical"], topic["epoch"]) == ("TopicRecord", True, 3)
+    assert (unknown["type"], unknown["name"], unknown["version"]) == (200, None, 4)
+    assert (unknown["value"], unknown["error"]) == (UNKNOWN, None)
+    assert (broken["offset"], broken["name"]) == (2, None)
+    assert "TopicRecord v0" in str(broken["error"])
+    assert last["offset"] == 3
+
+
+@pytest.mark.parametrize("damage", ["cut", "crc"])
+def test_a_broken_batch_is_a_row_with_file_and_offset(tmp_path: Path, damage: str) -> None:
+    good, bad = log_batch(0, TOPIC), bytearray(log_batch(1, TOPIC))
+    bad[-1] ^= 1
+    path = segment(tmp_path, good, bytes(bad[:-5] if damage == "cut" else bad))
+    first, lost = logged(str(path))
+    assert first["offset"] == 0
+    reason = "cut off" if damage == "cut" else "CRC"
+    assert f"{path}, byte {len(good)}: " in str(lost["error"])
+    assert reason in str(lost["error"])
+    assert (lost["offset"], lost["position"]) == (None, len(good))
+
+
+def test_a_segment_is_cut_where_its_index_knows_a_batch(history: History) -> None:
+    folder = str(history.logs[3000])
+    whole = logged(folder)
+    assert logged(folder, split=500) == whole
+    assert len(plan(find([folder], LOGGED), 500)) > 3
