@@ -237,13 +237,13 @@ def _interference(
 
 
 def _book(first: Listener, advertised_host: str | None) -> AddressBook:
-    """An address book; listeners for nodes that come up later listen where the first one does."""
+    """An address book that tells others of a host they can reach."""
     from proxy.addresses import AddressBook
 
     host = first.listen.host
     if advertised_host is None and host in ("0.0.0.0", "::"):
         raise WrongUsage(f"nobody can connect to {host}: give --advertised-host as well.")
-    return AddressBook(host, advertised_host)
+    return AddressBook(advertised_host)
 
 
 def _listener(text: str) -> Listener:

@@ -16,12 +16,11 @@ Opener = Callable[[int | None, Address, Found], None]
 class AddressBook:
     """The nodes' addresses and the proxy's, both ways.
 
-    listen_host: where listeners for nodes that come up later listen. advertised_host: what others
-    are told in place of the host that a listener listens at, such as 0.0.0.0.
+    advertised_host: what others are told in place of the host that a listener listens at, such as
+    0.0.0.0.
     """
 
-    def __init__(self, listen_host: str = "127.0.0.1", advertised_host: str | None = None) -> None:
-        self.listen_host = listen_host
+    def __init__(self, advertised_host: str | None = None) -> None:
         self._advertised_host = advertised_host
         self._proxied: dict[Address, Address] = {}
         self._real: dict[Address, Address] = {}

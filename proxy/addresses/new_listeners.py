@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -16,7 +17,10 @@ LIMIT = 1000
 
 
 class NewListeners:
-    """While the context lasts, the book knows the proxy's listeners, and seeking opens new ones."""
+    """While the context lasts, the book knows the proxy's listeners, and seeking opens new ones.
+
+    These are like the first of the proxy's: at the same host, with the same TLS.
+    """
 
     def __init__(self, proxy: Proxy, book: AddressBook) -> None:
         self._proxy = proxy
@@ -59,14 +63,9 @@ class NewListeners:
             task.add_done_callback(self._tasks.discard)
 
     async def _open(self, node_id: int | None, address: Address) -> None:
-        first = next(iter(self._proxy.addresses))
-        listener = Listener(
-            node_id=node_id,
-            upstream=address,
-            listen=Address(self._book.listen_host, 0),
-            tls=first.tls,
-            upstream_tls=first.upstream_tls,
-        )
+        like = next(iter(self._proxy.addresses))
+        here = Address(like.listen.host, 0)
+        listener = replace(like, node_id=node_id, upstream=address, listen=here, standbys=())
         try:
             told = await self.listen(listener)
         except CannotListen:
