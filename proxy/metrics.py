@@ -91,6 +91,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._counts: dict[Labels, Count] = {}
+        self._found: dict[tuple[int | str | None, ...], Count] = {}
         self._clients: set[str] = set()
         self._known: dict[tuple[int, int], tuple[str, str]] = {}
         self._notices: Counter[tuple[str, Kind]] = Counter()
@@ -117,6 +118,17 @@ class Metrics:
             self._count(seen.flow).errors.update(names)
 
     def _count(self, flow: Flow) -> Count:
+        at = flow.connection
+        who = flow.client_id if at.peer is None else at.peer
+        raw = (at.node_id, at.upstream, flow.key, flow.version, who)
+        found = self._found.get(raw)
+        if found is None:
+            found = self._labelled(flow)
+            if len(self._found) < SERIES_LIMIT:
+                self._found[raw] = found
+        return found
+
+    def _labelled(self, flow: Flow) -> Count:
         api, version = self._api(flow.key, flow.version)
         labels = Labels(node_label(flow.connection), api, version, self._client(flow))
         found = self._counts.get(labels)
