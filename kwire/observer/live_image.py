@@ -37,9 +37,10 @@ async def connect(address: Address) -> Connection:
 class LiveImage:
     """Asks the controllers at these addresses, and the leader that they name.
 
-    image: of the last moment at which all that was known to be committed was in it; empty before
-    the first one. leader: where the controller answers that leads, None while none does. failure:
-    why a node refuses for good, such as BrokerError CLUSTER_AUTHORIZATION_FAILED, else None.
+    image, offset: of the last moment at which all that was known to be committed was in it, and
+    how far that was; empty before the first one. leader: where the controller answers that leads,
+    None while none does. failure: why a node refuses for good, such as BrokerError
+    CLUSTER_AUTHORIZATION_FAILED, else None.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class LiveImage:
         self._task: asyncio.Task[None] | None = None
         self.observer = Observer(cluster_id)
         self.image: MetadataImage = EMPTY
+        self.offset = 0
         self.leader: Address | None = None
         self.failure: KwireError | None = None
 
@@ -79,7 +81,7 @@ class LiveImage:
             await self._task
 
     async def changed(self) -> None:
-        """Wait for another image, another leader, or a failure."""
+        """Wait for another offset, another leader, or a failure."""
         await self._news.wait()
 
     async def until(self, condition: Callable[[MetadataImage], bool]) -> MetadataImage:
@@ -139,9 +141,9 @@ class LiveImage:
                 self._show(address)
 
     def _show(self, leader: Address) -> None:
-        image = self.observer.image
-        if self.leader != leader or self.image is not image:
-            self.leader, self.image, self.failure = leader, image, None
+        image, offset = self.observer.image, self.observer.offset
+        if self.leader != leader or self.offset != offset:
+            self.leader, self.image, self.offset, self.failure = leader, image, offset, None
             self._tell()
 
     def _tell(self) -> None:

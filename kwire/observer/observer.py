@@ -1,6 +1,7 @@
 """An observer of the metadata quorum without IO: requests out, answers in, an image kept (KIP-595).
 
-It fetches under replica id -1, which a leader answers and does not count. What is beyond the high
+It fetches under replica id -1, which a leader answers and does not count, and is told of a new high
+watermark at once by leaders that can (KIP-1166). What is beyond the high
 watermark waits, and goes where the leader's log diverges; a log that begins later than asked for is
 entered by its snapshot (KIP-630).
 """
@@ -118,6 +119,7 @@ class Observer:
             fetch_offset=end.offset,
             last_fetched_epoch=end.epoch,
             partition_max_bytes=MAX_BYTES,
+            high_watermark=self.high_watermark,
         )
         topic = FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
         return FetchRequest(

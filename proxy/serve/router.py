@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 
 from kwire.address import Address
 from kwire.apis.a32_describe_configs import DescribeConfigsRequest
+from kwire.apis.a55_describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    PartitionData,
+    TopicData,
+)
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, KwireError
+from kwire.observer.observer import METADATA_TOPIC
 from kwire.service import RequestContext
 from kwire.versions import Versions
 from proxy.addresses.places import places
 from proxy.error_response import error_response
 from proxy.serve.dispatch import Routed
 from proxy.serve.owners import Owner, by_owner, together
-from proxy.serve.routes import ACTIVE, DESCRIBE_CONFIGS, is_elsewhere
+from proxy.serve.routes import ACTIVE, DESCRIBE_CONFIGS, READS, is_elsewhere
 from proxy.serve.served_cluster import ServedCluster
 
 PATIENCE = 10.0
 """Seconds in which an active controller must be found; an election takes one or two."""
 
 PAUSE = 0.1
+
+SETTLED = 1.0
+"""Seconds in which the image catches up with a write; it takes one round trip."""
+
+QUORUM = DescribeQuorumRequest(
+    topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])]
+)
 
 
 class ControllerRouter:
@@ -52,6 +67,7 @@ class ControllerRouter:
         1. Wait for an active controller; a connection that fails before anything was sent, or
            an answer that says it is another, leads back to here.
         2. What was sent and not answered may have been done: it is not sent again.
+        3. What was written is in the image before the client hears of it, and so reads it.
         """
         cluster = self._cluster
         try:
@@ -68,10 +84,25 @@ class ControllerRouter:
                         continue
                     if not is_elsewhere(response):
                         self._place(response)
+                        if type(request).key not in READS:
+                            await self._settle(leader)
                         return Routed(response=response, node=who)
                     await asyncio.sleep(PAUSE)
         except TimeoutError:
             return _timed_out(request, answered, "the active controller, which was not found")
+
+    async def _settle(self, leader: Address) -> None:
+        """Wait until the image is as far as the leader is now, if that does not take long."""
+        live = self._cluster.live
+        with suppress(KwireError, TimeoutError, IndexError):
+            async with asyncio.timeout(SETTLED):
+                response = await self._cluster.connections.ask(leader, QUORUM)
+                assert isinstance(response, DescribeQuorumResponse), "nothing else answers it"
+                marks = [
+                    one.high_watermark for topic in response.topics for one in topic.partitions
+                ]
+                while live.offset < max(marks, default=0):
+                    await live.changed()
 
     def _place(self, response: Response) -> None:
         """The voters' addresses in DescribeQuorum become those of the proxy."""

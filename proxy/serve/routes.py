@@ -22,6 +22,9 @@ Creating, deleting and altering of topics, partitions, configs, ACLs, tokens, qu
 features and voters; elections, reassignments, DescribeQuorum.
 """
 
+READS = frozenset({DESCRIBE_CONFIGS, 46, 55})
+"""Those that change nothing: ListPartitionReassignments, DescribeQuorum."""
+
 DESCRIBE_DELEGATION_TOKEN = 41
 WITHHELD = frozenset({DESCRIBE_DELEGATION_TOKEN})
 """What controllers offer and do not answer."""

@@ -1,16 +1,20 @@
 """Clients that cannot bootstrap at a controller do, through the proxy: nothing else is there."""
 
 import asyncio
+import json
+import subprocess
 from uuid import uuid4
 
 import pytest
 
+import clients
 from kwire.address import Address
 from real_kafka import Cluster
 from tests.proxy.serve.python_clients import PYTHON, Told
 from tests.proxy.serve.served import serving
 
 PATIENCE = 120.0
+EXPECTED = Told(nodes={1, 3000, 3001, 3002}, created=True, deleted=True)
 
 
 def controllers(cluster: Cluster) -> dict[int, Address]:
@@ -25,8 +29,32 @@ async def test_a_python_client_lists_creates_and_deletes(quorum: Cluster, client
     topic = f"by-{client}-{uuid4()}"
     async with asyncio.timeout(PATIENCE), serving(controllers(quorum)) as served:
         told = await asyncio.to_thread(PYTHON[client], served.bootstrap, topic)
-    assert told == Told(nodes={1, 3000, 3001, 3002}, created=True, deleted=True)
+    assert told == EXPECTED
     assert served.handled("Metadata") == {"answered"}
     assert served.handled("CreateTopics") == {"routed"}
     assert served.handled("DeleteTopics") == {"routed"}
     assert served.problems == []
+
+
+@pytest.mark.parametrize("client", clients.PROGRAMS)
+@pytest.mark.timeout(600)  # it may have to be built
+async def test_a_client_in_go_or_javascript_does_the_same(quorum: Cluster, client: str) -> None:
+    try:
+        command = await asyncio.to_thread(clients.command, client)
+    except clients.ClientUnavailable as missing:
+        pytest.skip(str(missing))
+    topic = f"by-{client}-{uuid4()}"
+    async with asyncio.timeout(PATIENCE), serving(controllers(quorum)) as served:
+        told = await asyncio.to_thread(run, [*command, served.bootstrap, topic])
+    assert told == EXPECTED
+    assert served.handled("Metadata") == {"answered"}
+    assert served.handled("CreateTopics") == served.handled("DeleteTopics") == {"routed"}
+    assert served.problems == []
+
+
+def run(command: list[str]) -> Told:
+    """What a program prints."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    return Told(set(told["nodes"]), told["created"], told["deleted"])

@@ -1,0 +1,69 @@
+"""A controller dies: what it had listened for goes on at its address, with the next leader."""
+
+import asyncio
+
+from controller.quorum import Quorum
+from kwire.address import Address
+from kwire.apis import a44_incremental_alter_configs as alter
+from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
+from kwire.connection import Connection
+from tests.proxy.serve.served import Served, serving
+
+PATIENCE = 90.0
+BROKER = 4
+QUICK = {
+    "controller.quorum.election.timeout.ms": "300",
+    "controller.quorum.fetch.timeout.ms": "600",
+}
+
+
+def alteration(value: str) -> alter.IncrementalAlterConfigsRequest:
+    """Of the default of all brokers, which takes no broker to be there."""
+    config = alter.AlterableConfig(name="log.retention.ms", config_operation=0, value=value)
+    resource = alter.AlterConfigsResource(resource_type=BROKER, resource_name="", configs=[config])
+    return alter.IncrementalAlterConfigsRequest(resources=[resource])
+
+
+async def altered(connection: Connection, value: str) -> int:
+    response = await connection.send(alteration(value))
+    assert isinstance(response, alter.IncrementalAlterConfigsResponse)
+    return response.responses[0].error_code
+
+
+async def controller_id(connection: Connection) -> int:
+    response = await connection.send(MetadataRequest(topics=[]))
+    assert isinstance(response, MetadataResponse)
+    return response.controller_id
+
+
+def address(served: Served, node_id: int) -> Address:
+    found = {one.node_id: at for one, at in served.proxy.addresses.items()}
+    return found[node_id]
+
+
+async def test_writes_go_on_through_the_port_of_the_dead_leader() -> None:
+    async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
+        controllers = {id: Address(*at) for id, at in quorum.addresses.items()}
+        async with serving(controllers) as served:
+            old = await quorum.wait_for_leader()
+            there = address(served, old.node_id)
+            follower = address(served, next(id for id in controllers if id != old.node_id))
+            async with (
+                await Connection.open(there.host, there.port) as to_leader,
+                await Connection.open(follower.host, follower.port) as to_follower,
+            ):
+                assert await altered(to_leader, "1000") == 0
+                assert await altered(to_follower, "2000") == 0
+                assert await controller_id(to_follower) == old.node_id
+                await old.kill()
+                assert await altered(to_follower, "3000") == 0
+                assert await controller_id(to_follower) not in (-1, old.node_id)
+            async with await Connection.open(there.host, there.port) as again:
+                assert await altered(again, "4000") == 0
+            image = served.mode.cluster.live.image
+            while "4000" not in str(image.configs):
+                await served.mode.cluster.live.changed()
+                image = served.mode.cluster.live.image
+        routed = [flow.notes[-1] for flow in served.flows("IncrementalAlterConfigs")]
+        assert routed[:2] == [f"routed to node {old.node_id}"] * 2
+        assert f"routed to node {old.node_id}" not in routed[2:]
