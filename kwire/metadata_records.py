@@ -5,11 +5,11 @@ Frame version 1, record type, record version, each an unsigned varint, and the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 
 from construct import ConstructError
+from msgspec import Struct
 
 from kwire.constructs import uvarint
 from kwire.declaration import MetadataRecord
@@ -20,16 +20,14 @@ from kwire.registry import metadata_record
 FRAME_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpaqueRecord:
+class OpaqueRecord(Struct, frozen=True, kw_only=True, gc=False):
     """A record of a type or version that no declaration knows, kept byte for byte."""
 
     type: int
     body: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionedRecord:
+class VersionedRecord(Struct, frozen=True, kw_only=True, gc=False):
     """A metadata record and the version it is written at (Java: ApiMessageAndVersion)."""
 
     record: MetadataRecord | OpaqueRecord
