@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.capture import Captures, everything, files, warn
+from cli.capture import Captures
 from cli.failure import WrongUsage
+from cli.flow_options import From, Meant, To, expression
 
 if TYPE_CHECKING:
     from kwire.capture import CaptureRecord
@@ -20,6 +21,9 @@ def export(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="FILE.pcapng or FILE.jsonl.")
     ],
+    view: Meant = None,
+    since: From = None,
+    until: To = None,
 ) -> None:
     """Write captures as packets for Wireshark, or as JSON lines with the whole messages.
 
@@ -28,13 +32,15 @@ def export(
 
     \b
     kwire capture export quorum.avro --out quorum.pcapng
-    kwire capture export quorum.avro --out quorum.jsonl
+    kwire capture export quorum.avro --out votes.jsonl --view "~api Vote" --from +10s
     """
     if out.suffix not in (".pcapng", ".jsonl"):
         raise WrongUsage(f"{str(out)!r} is neither FILE.pcapng nor FILE.jsonl.")
-    paths = files(captures)
+    from cli.capture_reading import Reading
+
+    reading = Reading(captures=captures, since=since, until=until, meant=expression(view))
     write = _write_packets if out.suffix == ".pcapng" else _write_json
-    count, what = write(paths, out)
+    count, what = write(reading.records(), out)
     typer.echo(f"{count} {what} written to {out}")
 
 
@@ -93,14 +99,14 @@ def _imported(
                 yield event_records(event, number, capture, at, show_secrets=show_secrets)
 
 
-def _write_packets(paths: list[Path], out: Path) -> tuple[int, str]:
+def _write_packets(records: Iterable[CaptureRecord], out: Path) -> tuple[int, str]:
     from proxy.pcap_export import write_pcapng
 
     with out.open("wb") as file:
-        return write_pcapng(_whole(paths), file), "packets"
+        return write_pcapng(records, file), "packets"
 
 
-def _write_json(paths: list[Path], out: Path) -> tuple[int, str]:
+def _write_json(records: Iterable[CaptureRecord], out: Path) -> tuple[int, str]:
     import json
 
     from cli.flow_json import flow_data, notice_data
@@ -109,7 +115,7 @@ def _write_json(paths: list[Path], out: Path) -> tuple[int, str]:
 
     count = 0
     with out.open("w", encoding="ascii") as file:
-        for event in events(_whole(paths)):
+        for event in events(records):
             if isinstance(event, Flow):
                 data = flow_data(DecodedFlow(event), tree=True)
             elif isinstance(event, Notice):
@@ -119,14 +125,3 @@ def _write_json(paths: list[Path], out: Path) -> tuple[int, str]:
             file.write(json.dumps(data) + "\n")
             count += 1
     return count, "events"
-
-
-def _whole(paths: list[Path]) -> Iterator[CaptureRecord]:
-    """The records; damage is told."""
-    from kwire.capture import Damage
-
-    for record in everything(paths):
-        if isinstance(record, Damage):
-            warn(record)
-        else:
-            yield record

@@ -1,4 +1,4 @@
-"""Shows what was recorded, as `kwire proxy` shows what passes, and copies what is meant of it."""
+"""Reads what was recorded, as far as it is meant, and shows it as `kwire proxy` shows traffic."""
 
 from __future__ import annotations
 
@@ -15,18 +15,24 @@ from kwire.capture import CaptureRecord, Damage, Window
 from kwire.capture.editing import events_of, write_events
 from kwire.errors import InvalidValue
 from proxy import DecodedFlow, Flow
+from proxy.language import Expression
 from proxy.records import events, within
+from proxy.subject import Subject
 
 MICROS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Captures, or folders of them, and what is to be read of them; times as people write them."""
+    """Captures, or folders of them, and what is to be read of them; times as people write them.
+
+    meant: which flows, else all.
+    """
 
     captures: list[Path]
     since: str | None = None
     until: str | None = None
+    meant: Expression | None = None
 
     def window(self, paths: list[Path]) -> Window:
         """The times. Raises WrongUsage."""
@@ -54,16 +60,27 @@ class Reading:
         paths = files(self.captures)
         window = self.window(paths)
         for group in events_of(everything(paths), warn):
-            if group[0].at_us / MICROS in window:
+            if group[0].at_us / MICROS in window and self._means(group):
                 yield group
+
+    def records(self) -> Iterator[CaptureRecord]:
+        """The same one by one."""
+        for group in self.groups():
+            yield from group
 
     def copy(self, how: Display, target: Path) -> None:
         """Write the flows that would be shown, and the notices, to another capture."""
-        count = write_events(self._meant(how), target)
+        count = write_events(self._shown(how), target)
         typer.echo(f"{count} events written to {target}")
 
-    def _meant(self, how: Display) -> Iterator[list[CaptureRecord]]:
+    def _shown(self, how: Display) -> Iterator[list[CaptureRecord]]:
         for group in self.groups():
-            for event in events(group):
-                if not isinstance(event, Flow) or DecodedFlow(event) in how.selection:
-                    yield group
+            flows = [event for event in events(group) if isinstance(event, Flow)]
+            if all(DecodedFlow(flow) in how.selection for flow in flows):
+                yield group
+
+    def _means(self, group: list[CaptureRecord]) -> bool:
+        if self.meant is None:
+            return True
+        flows = (event for event in events(group) if isinstance(event, Flow))
+        return all(self.meant(Subject.of_flow(DecodedFlow(flow))) for flow in flows)

@@ -23,6 +23,10 @@ View = Annotated[
     str | None,
     typer.Option(metavar="EXPRESSION", help="Show this only; see docs/filter-language.md."),
 ]
+Meant = Annotated[
+    str | None,
+    typer.Option("--view", metavar="EXPRESSION", help="These flows only, and all notices."),
+]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show the whole messages, field by field.")
 ]

@@ -10,6 +10,7 @@ import typer
 
 from cli.failure import WrongUsage
 from cli.flow_options import AsJson, From, expression
+from cli.tls_options import client_tls, server_tls
 
 if TYPE_CHECKING:
     from kwire.address import Address
@@ -57,6 +58,16 @@ def replay(
         list[str] | None,
         typer.Option(metavar="PATH", help="No difference: a field, also *_name; repeatable."),
     ] = None,
+    upstream_tls: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CA[,CERT,KEY]", help="Speak TLS there; `system` for the system's authorities."
+        ),
+    ] = None,
+    listen_tls: Annotated[
+        str | None,
+        typer.Option(metavar="CERT,KEY[,CA]", help="Speak TLS with the clients of --server."),
+    ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Differences of times, epochs and ids count as well.")
     ] = False,
@@ -84,21 +95,26 @@ def replay(
         raise WrongUsage("Give one of --client and --server, with a capture.")
     from cli.capture_reading import Reading
 
-    reading = Reading(captures=client or server or [], since=since, until=until)
     meant = expression(only)
     if client:
-        if not to or listen:
+        if not to or listen or listen_tls:
             raise WrongUsage("--client takes --to HOST:PORT, the cluster to send to.")
         from cli.replay_client import send
+        from proxy.replay.client import Targets
 
+        tls = None if upstream_tls is None else client_tls(upstream_tls.split(","), None)
+        targets = Targets(addresses=places(to), ssl=None if tls is None else tls.context())
+        reading = Reading(captures=client, since=since, until=until)
         ignored = (tuple(ignore or ()), not exact)
-        send(reading, places(to), meant, ignored, fast=fast, verbose=verbose, as_json=as_json)
+        send(reading, targets, meant, ignored, fast=fast, verbose=verbose, as_json=as_json)
     else:
-        if not listen or to or ignore or exact:
+        if not listen or to or ignore or exact or upstream_tls:
             raise WrongUsage("--server takes --listen HOST:PORT, and nothing that compares.")
         from cli.replay_server import serve
 
-        serve(reading, places(listen), meant, fast=fast, verbose=verbose, as_json=as_json)
+        reading = Reading(captures=server or [], since=since, until=until, meant=meant)
+        own = None if listen_tls is None else server_tls(listen_tls.split(","))
+        serve(reading, places(listen), own, fast=fast, verbose=verbose, as_json=as_json)
 
 
 def places(texts: list[str]) -> dict[int | None, Address]:

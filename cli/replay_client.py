@@ -15,7 +15,6 @@ from cli.capture_reading import Reading
 from cli.flow_json import flow_data
 from cli.flow_lines import INDENT, flow_lines
 from cli.screen import screen
-from kwire.address import Address
 from kwire.text import harmless
 from proxy import DecodedFlow
 from proxy.language import Expression
@@ -26,7 +25,7 @@ from proxy.replay.plan import plan
 
 def send(
     reading: Reading,
-    to: dict[int | None, Address],
+    targets: Targets,
     meant: Expression | None,
     ignored: tuple[tuple[str, ...], bool],
     *,
@@ -42,7 +41,7 @@ def send(
     planned = plan(reading.groups(), meant)
     report = _Report(planned.left_out, verbose=verbose, as_json=as_json)
     ignore = Ignore(patterns, defaults=defaults)
-    asyncio.run(replay(planned, Targets(addresses=to), ignore, report.add, fast=fast))
+    asyncio.run(replay(planned, targets, ignore, report.add, fast=fast))
     report.end()
     if report.counts[Verdict.DIFFERENT] or report.counts[Verdict.FAILED]:
         raise typer.Exit(1)

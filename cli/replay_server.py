@@ -10,37 +10,29 @@ from cli.proxy_run import Display, Selection
 from cli.screen import screen
 from kwire.address import Address
 from proxy import DecodedFlow, Flow, Notice, Tap
-from proxy.language import Expression
 from proxy.records import events
 from proxy.replay.answers import Answers
 from proxy.replay.server import ReplayServer
-from proxy.subject import Subject
+from proxy.tls import ServerTls
 
 
 def serve(
     reading: Reading,
     listen: dict[int | None, Address],
-    meant: Expression | None,
+    tls: ServerTls | None,
     *,
     fast: bool,
     verbose: bool,
     as_json: bool,
 ) -> None:
     """Answer from the captures at these addresses."""
-    flows = [
-        event
-        for group in reading.groups()
-        for event in events(group)
-        if isinstance(event, Flow) and (meant is None or meant(Subject.of_flow(DecodedFlow(event))))
-    ]
+    flows = [event for event in events(reading.records()) if isinstance(event, Flow)]
     answers = Answers(flows, by_node=any(node_id is not None for node_id in listen))
     how = Display(Selection(), verbose=verbose, as_json=as_json)
-    asyncio.run(_serve(answers, listen, how, fast))
+    asyncio.run(_serve(ReplayServer(answers, listen, tls=tls, fast=fast), how))
 
 
-async def _serve(
-    answers: Answers, listen: dict[int | None, Address], how: Display, fast: bool
-) -> None:
+async def _serve(server: ReplayServer, how: Display) -> None:
     loop, unread = asyncio.get_running_loop(), asyncio.Event()
 
     def view(seen: DecodedFlow | Notice) -> None:
@@ -52,7 +44,7 @@ async def _serve(
 
     with Printer(gone) as printer:
         tap = Tap(view)
-        server = ReplayServer(answers, listen, sinks=[tap], fast=fast)
+        server.add_sink(tap)
         try:
             async with tap, server:
                 _announce(server)

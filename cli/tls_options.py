@@ -50,8 +50,8 @@ def with_tls(
     """The listeners as the options say: those of their id, else those without one."""
     if upstream_name and not upstream:
         raise WrongUsage("--upstream-name is for --upstream-tls: give that as well.")
-    servers = {node: _server(files) for node, files in _by_node(listen)}
-    clients = {node: _client(files, upstream_name) for node, files in _by_node(upstream)}
+    servers = {node: server_tls(files) for node, files in _by_node(listen)}
+    clients = {node: client_tls(files, upstream_name) for node, files in _by_node(upstream)}
     ids = {one.node_id for one in listeners} | {None}
     for node in (*servers, *clients):
         if node not in ids:
@@ -74,7 +74,8 @@ def _by_node(texts: list[str] | None) -> list[tuple[int | None, list[str]]]:
     ]
 
 
-def _server(files: list[str]) -> ServerTls:
+def server_tls(files: list[str]) -> ServerTls:
+    """The files of --listen-tls. Raises WrongUsage."""
     from proxy.tls import ServerTls
 
     if len(files) not in (2, 3):
@@ -83,7 +84,8 @@ def _server(files: list[str]) -> ServerTls:
     return ServerTls(certificate=certificate, key=key, clients=clients[0] if clients else None)
 
 
-def _client(files: list[str], name: str | None) -> ClientTls:
+def client_tls(files: list[str], name: str | None) -> ClientTls:
+    """The files of --upstream-tls. Raises WrongUsage."""
     from proxy.tls import ClientTls
 
     if len(files) not in (1, 3):

@@ -10,6 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from kwire.apis.a18_api_versions import ApiVersion
 from kwire.apis.headers import RequestHeader
 from kwire.errors import KwireError
 from kwire.frames import RequestFrame, decode_request, request_head, request_header_version
@@ -52,6 +53,17 @@ class Answers:
         self.size = 0
         for flow in flows:
             self._add(flow)
+
+    @property
+    def offered(self) -> list[ApiVersion]:
+        """The versions in which something was recorded, from the first to the last of each API."""
+        versions: dict[int, list[int]] = defaultdict(list)
+        for _, key, version in self._alike:
+            versions[key].append(version)
+        return [
+            ApiVersion(api_key=key, min_version=min(of), max_version=max(of))
+            for key, of in sorted(versions.items())
+        ]
 
     def find(self, frame: bytes, node_id: int | None) -> Flow | None:
         """What to answer a request to a node with, None where nothing like it was recorded."""

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from kwire.address import Address
+from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.frames import FrameSplitter, decode_request, encode_response, request_head
@@ -26,10 +27,12 @@ from proxy.error_response import error_response
 from proxy.flow import Connection, Deed, Ending, Flow, Kind, Notice, Sink
 from proxy.replay.answers import Answers
 from proxy.server import CannotListen
+from proxy.tls import ServerTls
 
 UNMATCHED = ErrorCode.UNKNOWN_SERVER_ERROR
 """What a request that was not recorded is answered with."""
 
+_API_VERSIONS = 18
 _SIZE = 4
 
 
@@ -39,8 +42,8 @@ class ReplayServer:
     async with ReplayServer(answers, {None: Address("127.0.0.1", 0)}, sinks=[print]) as server:
         ...
 
-    sinks take a flow for each request. fast: answer at once. addresses: where it really listens.
-    unmatched: requests that were not recorded. Raises CannotListen.
+    sinks take a flow for each request. tls: with clients. fast: answer at once. addresses: where it
+    really listens. unmatched: requests that were not recorded. Raises CannotListen, BadTls.
     """
 
     def __init__(
@@ -49,8 +52,10 @@ class ReplayServer:
         listen: Mapping[int | None, Address],
         *,
         sinks: Iterable[Sink] = (),
+        tls: ServerTls | None = None,
         fast: bool = False,
     ) -> None:
+        self._tls = tls
         self.answers = answers
         self.fast = fast
         self.addresses: dict[int | None, Address] = {}
@@ -78,6 +83,10 @@ class ReplayServer:
     ) -> None:
         await self._close()
 
+    def add_sink(self, sink: Sink) -> None:
+        """Send events to one more sink, from now on."""
+        self._sinks += (sink,)
+
     def address_of(self, node_id: int | None) -> Address | None:
         """Where a node is stood for, None where it is not."""
         return self.addresses.get(node_id) or self.addresses.get(None)
@@ -93,10 +102,13 @@ class ReplayServer:
             assert task is not None
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-            await _Served(self, node_id, writer, next(self._numbers)).run(reader)
+            # asyncio's streams report a task that was cancelled as if it had failed
+            with suppress(asyncio.CancelledError):
+                await _Served(self, node_id, writer, next(self._numbers)).run(reader)
 
+        tls = None if self._tls is None else self._tls.context()
         try:
-            server = await asyncio.start_server(serve, address.host, address.port)
+            server = await asyncio.start_server(serve, address.host, address.port, ssl=tls)
         except OSError as error:
             raise CannotListen(f"cannot listen at {address}: {error.strerror or error}") from error
         self._servers.append(server)
@@ -175,7 +187,7 @@ class _Served:
         recorded = self._server.answers.find(frame, self._node_id)
         if recorded is None:
             self._server.unmatched += 1
-            answer = _refusal(flow)
+            answer = _refusal(flow, self._server.answers)
         else:
             flow.mark(Deed.ANSWERED, "answered from the recording")
             answer = self._answer(recorded, flow)
@@ -218,9 +230,17 @@ class _Served:
         self._server.tell(notice)
 
 
-def _refusal(flow: Flow) -> bytes | None:
-    """A well-formed error response, None where the API has none."""
+def _refusal(flow: Flow, answers: Answers) -> bytes | None:
+    """A well-formed error response, None where the API has none.
+
+    ApiVersions leads the client to the versions that were recorded (KIP-511).
+    """
     said = "not in the recording"
+    if flow.key == _API_VERSIONS:
+        flow.problems.append(f"{said}: answered with the versions that are")
+        code = ErrorCode.UNSUPPORTED_VERSION if flow.version else ErrorCode.NONE
+        offer = ApiVersionsResponse(error_code=code, api_keys=answers.offered)
+        return encode_response(offer, 0, correlation_id=flow.correlation_id)
     try:
         asked = decode_request(flow.request_copy or b"")
         refused = error_response(asked.body, flow.version, UNMATCHED)

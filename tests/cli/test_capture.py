@@ -165,6 +165,13 @@ def test_json_lines_have_the_whole_messages(kwire: Command, capture: Path) -> No
     assert values[0]["messages"][0]["name"] == "VoteRequest"
 
 
+def test_an_export_holds_what_is_meant(kwire: Command, capture: Path) -> None:
+    out = capture.with_name("votes.jsonl")
+    meant = ["--view", "~err *", "--from", "+2s", "--to", "+6s"]
+    run = kwire("capture", "export", str(capture), "-o", str(out), *meant)
+    assert run.out == f"2 events written to {out}\n"
+
+
 def test_what_cannot_be_exported_or_imported_is_said(kwire: Command, capture: Path) -> None:
     assert kwire("capture", "export", str(capture), "-o", "x.txt").code == 2
     out = capture.with_name("back.avro")

@@ -46,6 +46,12 @@ def test_what_differs_each_time_does_not_matter_where_nothing_is_the_same() -> N
     assert answers.find(frame(newer, 3), None) is recorded
 
 
+def test_what_is_offered_is_what_was_recorded() -> None:
+    flows = [metadata("a", 1), flow(MetadataRequest(topics=[]), MetadataResponse(), 9)]
+    offered = [(one.api_key, one.min_version, one.max_version) for one in Answers(flows).offered]
+    assert offered == [(3, 9, 12)]
+
+
 def test_the_node_matters_where_nodes_are_told_apart() -> None:
     recorded = metadata("a", 1)
     answers = Answers([recorded], by_node=True)
