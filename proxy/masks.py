@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
-from kwire.declaration import Group
+from kwire.declaration import Declared, Group
+from kwire.nodes import ArrayOf, Nullable, StructOf
 from proxy.walk import scalars
 
 SECRET_FIELDS = frozenset(
     {"auth_bytes", "hmac", "salt", "salted_password", "stored_key", "server_key"}
 )
 """Fields that hold a secret in every message they occur in (KIP-48, KIP-84, KIP-152, KIP-554)."""
+
+_TELLING = SECRET_FIELDS | {"is_sensitive"}
 
 _SENSITIVE_CONFIG = re.compile(
     r"password|passphrase|secret|credential|jaas|token|assertion|private\.?key"
@@ -26,6 +30,23 @@ def is_secret(group: Group, field: str) -> bool:
     if field in SECRET_FIELDS:
         return True
     return field in ("value", "synonyms") and _is_sensitive_config(group)
+
+
+@cache
+def may_hold_secrets(kind: Declared) -> bool:
+    """Whether a struct of this class can have a secret field, at whatever depth."""
+    if "Config" in kind.__name__ or not _TELLING.isdisjoint(kind.fields):
+        return True
+    nodes = [field.node for field in kind.fields.values()]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, Nullable):
+            nodes.append(node.inner)
+        elif isinstance(node, ArrayOf):
+            nodes.append(node.element)
+        elif isinstance(node, StructOf) and may_hold_secrets(cast(Declared, node.cls)):
+            return True
+    return False
 
 
 def holds_secrets(message: Group) -> bool:

@@ -32,7 +32,7 @@ from kwire.frames import (
 )
 from kwire.metadata_records import OpaqueRecord, read_metadata_record
 from proxy.flow import Flow
-from proxy.masks import holds_secrets, is_secret
+from proxy.masks import holds_secrets, is_secret, may_hold_secrets
 
 METADATA_TOPIC = "__cluster_metadata"
 METADATA_TOPIC_ID = UUID(int=1)
@@ -89,7 +89,7 @@ def redacted(flow: Flow) -> Redacted:
 
 def mask_message(message: Message) -> bool:
     """Mask the secrets of a message in place; whether there were any. Raises CannotMask."""
-    found = _mask(message, holds_secrets(message))
+    found = may_hold_secrets(type(message)) and _mask(message, holds_secrets(message))
     if isinstance(message, FetchResponse):
         found |= _mask_fetch(message)
     if isinstance(message, FetchSnapshotResponse):

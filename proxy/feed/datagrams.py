@@ -110,16 +110,25 @@ class Status(_Message, frozen=True, tag="status"):
     held: tuple[int, ...] = ()
 
 
-class Seen(_Message, frozen=True, tag="seen"):
-    """One flow, or one notice. sequence: counts from 1 for this viewer, what was lost included.
+class Shown(_Message, frozen=True, tag="shown"):
+    """One flow, or one notice, within a Seen.
 
     records: as in a capture (docs/capture-format.md), their `event` is the number of the flow;
     frames are cut where they do not fit. held: the request waits, and there is no response yet.
     """
 
-    sequence: int
     records: tuple[CaptureRecord, ...]
     held: bool = False
+
+
+class Seen(_Message, frozen=True, tag="seen"):
+    """What has passed. events: Shown each. sequence: of the first of them.
+
+    Events are counted from 1 for each viewer, those that were lost on the way to it included.
+    """
+
+    sequence: int
+    events: tuple[msgspec.Raw, ...]
 
 
 class Part(_Message, frozen=True, tag="part"):
@@ -145,6 +154,7 @@ FromProxy = Challenge | Status | Seen | Part | Done
 _encoder = msgspec.msgpack.Encoder()
 _from_viewer: msgspec.msgpack.Decoder[FromViewer] = msgspec.msgpack.Decoder(FromViewer)
 _from_proxy: msgspec.msgpack.Decoder[FromProxy] = msgspec.msgpack.Decoder(FromProxy)
+_shown: msgspec.msgpack.Decoder[Shown] = msgspec.msgpack.Decoder(Shown)
 _records: msgspec.msgpack.Decoder[tuple[CaptureRecord, ...]] = msgspec.msgpack.Decoder(
     tuple[CaptureRecord, ...]
 )
@@ -164,6 +174,16 @@ def decode_from_viewer(data: bytes, token: bytes) -> FromViewer:
 def decode_from_proxy(data: bytes, token: bytes) -> FromProxy:
     """What a proxy says. Raises BadDatagram."""
     return _decoded(_from_proxy, _opened(data, token))
+
+
+def encode_shown(shown: Shown) -> msgspec.Raw:
+    """An event, to be put into the datagrams of many viewers."""
+    return msgspec.Raw(_encoder.encode(shown))
+
+
+def decode_shown(data: msgspec.Raw) -> Shown:
+    """An event. Raises BadDatagram."""
+    return _decoded(_shown, bytes(data))
 
 
 def encode_records(records: tuple[CaptureRecord, ...]) -> bytes:

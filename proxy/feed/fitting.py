@@ -10,7 +10,7 @@ from kwire.capture import CaptureRecord
 from proxy.feed.datagrams import LIMIT, BadDatagram, encode_records
 from proxy.flow import Event
 from proxy.records import event_records, events
-from proxy.text import printable
+from proxy.text import TEXT_SHOWN, printable
 
 ROOM = LIMIT - 256
 """Bytes for the records in a datagram; what stands around them takes the rest."""
@@ -54,12 +54,16 @@ def event_of(records: Sequence[CaptureRecord]) -> tuple[int, Event]:
 
 
 def _tidy(record: CaptureRecord) -> CaptureRecord:
+    client_id, text = record.client_id or "", record.text or ""
+    is_tidy = len(client_id) <= TEXT_SHOWN and client_id.isprintable()
+    if is_tidy and not (record.problems or record.notes or text):
+        return record
     return msgspec.structs.replace(
         record,
-        client_id=None if record.client_id is None else printable(record.client_id),
+        client_id=None if record.client_id is None else printable(client_id),
         problems=_few(record.problems),
         notes=_few(record.notes),
-        text=None if record.text is None else printable(record.text, _SENTENCE),
+        text=None if record.text is None else printable(text, _SENTENCE),
     )
 
 

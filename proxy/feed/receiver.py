@@ -35,6 +35,7 @@ from proxy.feed.datagrams import (
     Subscribe,
     decode_from_proxy,
     decode_records,
+    decode_shown,
     encode,
 )
 from proxy.feed.fitting import event_of
@@ -212,10 +213,13 @@ class Receiver:
             case Status():
                 self._note(message)
             case Seen():
-                self._received += 1
-                self._highest = max(self._highest, message.sequence)
-                number, event = event_of(message.records)
-                self._take(Watched(number, event, message.held))
+                self._received += len(message.events)
+                last = message.sequence + len(message.events) - 1
+                self._highest = max(self._highest, last)
+                for data in message.events:
+                    shown = decode_shown(data)
+                    number, event = event_of(shown.records)
+                    self._take(Watched(number, event, shown.held))
             case Part():
                 self._answered((message.flow, message.part), message)
             case Done():

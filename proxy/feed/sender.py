@@ -16,6 +16,7 @@ from typing import Self
 from uuid import uuid4
 
 import asyncio_dgram
+import msgspec
 
 from kwire.address import Address
 from kwire.capture import CaptureRecord
@@ -35,13 +36,15 @@ from proxy.feed.datagrams import (
     Leave,
     Part,
     Seen,
+    Shown,
     Status,
     Subscribe,
     decode_from_viewer,
     encode,
     encode_records,
+    encode_shown,
 )
-from proxy.feed.fitting import fitted, records_of
+from proxy.feed.fitting import ROOM, fitted, records_of
 from proxy.feed.kept import Kept
 from proxy.feed.viewers import LEASE, At, Viewer, Viewers
 from proxy.flow import Event, Flow
@@ -60,7 +63,10 @@ BACKLOG = 1000
 PART = LIMIT - 128
 """Bytes of one part of a flow."""
 
-_PACE = 0.001  # seconds between two old events: a socket's buffer holds about a hundred
+GATHER = 0.05
+"""Seconds for which events are gathered, so that a datagram brings many."""
+
+_PACE = 0.002  # seconds between datagrams of old events: a socket's buffer holds few
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,29 +164,52 @@ class Feed:
     async def _work(self) -> None:
         while True:
             await self._filled.wait()
+            await asyncio.sleep(GATHER)
             self._filled.clear()
+            self._viewers.expire(time.monotonic())
             while self._queue:
-                job = self._queue.popleft()
-                self._waiting -= job.event.weight
-                self._viewers.expire(time.monotonic())
-                try:
-                    await self._send(job)
-                except Exception:  # one event that cannot be sent must not end the feed
-                    logger.exception("an event is not sent to viewers: %r", job.event)
-                    self._lose(self._targets(job))
-                await asyncio.sleep(_PACE if job.only else 0)
+                await self._send(await self._packed())
 
-    async def _send(self, job: _Job) -> None:
+    async def _packed(self) -> list[tuple[_Job, msgspec.Raw]]:
+        """The next events that fit one datagram and are for the same viewers."""
+        packed: list[tuple[_Job, msgspec.Raw]] = []
+        size = 0
+        while self._queue and (not packed or self._queue[0].only is packed[0][0].only):
+            shown = await self._shown(self._queue[0])
+            size += 0 if shown is None else len(bytes(shown))
+            if packed and size > ROOM:
+                break
+            job = self._queue.popleft()
+            self._waiting -= job.event.weight
+            if shown is not None:
+                packed.append((job, shown))
+        return packed
+
+    async def _shown(self, job: _Job) -> msgspec.Raw | None:
+        """The event as it is sent; None where there is nothing to tell any more."""
         event: Event | None = job.event
         if job.held and isinstance(event, Flow):
             event = self._snapshot(event)
-        if event is None or not len(self._viewers):
+        if event is None:
+            return None
+        try:
+            records = fitted(await self._records(job.number, job.monotonic, event))
+        except Exception:  # one event that cannot be sent must not end the feed
+            logger.exception("an event is not sent to viewers: %r", event)
+            self._lose(self._targets(job))
+            return None
+        return encode_shown(Shown(records=records, held=job.held))
+
+    async def _send(self, packed: list[tuple[_Job, msgspec.Raw]]) -> None:
+        if not packed:
             return
-        records = fitted(await self._records(job.number, job.monotonic, event))
+        events = tuple(shown for _, shown in packed)
+        job = packed[0][0]
         for viewer in self._targets(job):
-            viewer.sequence += 1
-            seen = Seen(sequence=viewer.sequence, records=records, held=job.held)
+            seen = Seen(sequence=viewer.sequence + 1, events=events)
+            viewer.sequence += len(events)
             await self._write(seen, viewer.address)
+        await asyncio.sleep(_PACE if job.only else 0)
 
     def _targets(self, job: _Job) -> Iterable[Viewer]:
         return self._viewers if job.only is None else (job.only,)

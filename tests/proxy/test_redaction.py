@@ -29,12 +29,15 @@ from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.batches import Compression, Record, build_batch, read_batches
 from kwire.capture.record import LEFT_OUT, MASKED_FIELDS
 from kwire.declaration import MetadataRecord, Request, Response
+from kwire.index import APIS
 from kwire.metadata_records import VersionedRecord, read_metadata_record
 from kwire.records.config import ConfigRecord
 from kwire.records.topic import TopicRecord
 from kwire.records.user_scram_credential import UserScramCredentialRecord
+from kwire.registry import request, response
 from proxy import DecodedFlow, Flow
-from proxy.redaction import METADATA_TOPIC_ID, redacted
+from proxy.masks import may_hold_secrets
+from proxy.redaction import CAREFUL, METADATA_TOPIC_ID, redacted
 from tests.proxy.dialogue import Dialogue, answered, asked
 
 SECRET = b"hunter2-hunter2"
@@ -193,3 +196,9 @@ def test_other_fetches_are_not_even_decoded() -> None:
     one = flow(FetchRequest(), FetchResponse(), 17)
     one.response_copy = b"anything"
     assert redacted(one).response == b"anything"
+
+
+def test_the_messages_that_may_hold_secrets_are_those_that_are_looked_at() -> None:
+    may = {key for key in APIS if may_hold_secrets(request(key)) or may_hold_secrets(response(key))}
+    assert may - CAREFUL == {74}  # ListConfigResources: names alone
+    assert CAREFUL - may == {58}  # Envelope: what is in it is looked at

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,18 +22,22 @@ from proxy.feed.datagrams import (
     Release,
     Seen,
     SetHold,
+    Shown,
     Status,
     Subscribe,
     decode_from_proxy,
     decode_from_viewer,
     decode_records,
+    decode_shown,
     encode,
+    encode_shown,
 )
 
 RECORD = CaptureRecord(
     capture="c", connection=1, client="a:1", upstream="b:2", kind="NOTICE", event=0, at_us=1,
     monotonic_ns=2,
 )  # fmt: skip
+SHOWN = Shown(records=(RECORD,), held=True)
 VIEWERS: list[FromViewer] = [
     Subscribe(cookie=b"c", backlog=9),
     Leave(cookie=b"c"),
@@ -44,7 +49,7 @@ VIEWERS: list[FromViewer] = [
 PROXYS: list[FromProxy] = [
     Challenge(cookie=b"c"),
     Status(feed="f", sequence=2, seconds=10.0, held=(3,), hold="~api Vote", controls=True),
-    Seen(sequence=1, records=(RECORD,), held=True),
+    Seen(sequence=1, events=(encode_shown(SHOWN),)),
     Part(flow=3, part=0, parts=2, data=b"x"),
     Done(number=1, problem="no"),
 ]
@@ -64,6 +69,12 @@ def test_what_a_viewer_says_arrives(message: FromViewer) -> None:
 @pytest.mark.parametrize("message", PROXYS, ids=lambda one: type(one).__name__)
 def test_what_a_proxy_says_arrives(message: FromProxy) -> None:
     assert decode_from_proxy(encode(message, b"t"), b"t") == message
+
+
+def test_an_event_arrives_within_what_was_seen() -> None:
+    assert decode_shown(encode_shown(SHOWN)) == SHOWN
+    with pytest.raises(BadDatagram, match="not a message of the feed"):
+        decode_shown(msgspec.Raw(b"\x81\xa4type\xa4seen"))
 
 
 def test_keys_that_a_reader_does_not_know_are_passed_over() -> None:

@@ -13,7 +13,7 @@ from kwire.apis.a52_vote import VoteRequest
 from kwire.errors import AnswerLost, InvalidValue
 from proxy import CannotListen, DecodedFlow, Ending, Flow, Kind, Notice
 from proxy.feed import receiver, sender, viewers
-from proxy.feed.datagrams import Challenge, Release, Subscribe, decode_from_proxy, encode
+from proxy.feed.datagrams import LIMIT, Challenge, Release, Subscribe, decode_from_proxy, encode
 from proxy.feed.receiver import Receiver, Refused
 from proxy.feed.sender import Feed
 from tests.proxy.feed.traffic import HERE, Traffic, Viewing, traffic, viewer
@@ -49,8 +49,10 @@ async def test_a_viewer_that_comes_late_is_shown_what_was_before() -> None:
 
 
 @asynccontextmanager
-async def lossy(feed: Address, keep: list[bool]) -> AsyncIterator[Address]:
-    """A way to the feed on which datagrams of the proxy are lost where `keep` says so."""
+async def lossy(
+    feed: Address, keep: list[bool], sizes: list[int] | None = None
+) -> AsyncIterator[Address]:
+    """A way to the feed on which what was seen is lost where `keep` says so."""
     loop = asyncio.get_running_loop()
     there = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     here = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -67,6 +69,8 @@ async def lossy(feed: Address, keep: list[bool]) -> AsyncIterator[Address]:
 
     def back() -> None:
         data = there.recv(65536)
+        if sizes is not None:
+            sizes.append(len(data))
         if b"\xa4seen" not in data or (keep.pop(0) if keep else True):
             here.sendto(data, clients[-1])
 
@@ -80,7 +84,8 @@ async def lossy(feed: Address, keep: list[bool]) -> AsyncIterator[Address]:
             one.close()
 
 
-async def test_what_was_lost_on_the_way_is_counted() -> None:
+async def test_what_was_lost_on_the_way_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "ROOM", 0)  # each event in a datagram of its own
     shown = Viewing()
     keep = [True, False, True, False, False, True]
     async with traffic() as run, lossy(run.feed.address, keep) as way, viewer(way, shown) as one:
@@ -88,6 +93,18 @@ async def test_what_was_lost_on_the_way_is_counted() -> None:
         await run.vote(8)
         await until(lambda: len(shown) == 7)
         assert one.lost == 3
+
+
+async def test_a_datagram_brings_many_events_and_is_never_too_long() -> None:
+    shown = Viewing()
+    sizes: list[int] = []
+    async with traffic() as run, lossy(run.feed.address, [], sizes) as way, viewer(way, shown):
+        await until(lambda: len(run.feed._viewers) == 1)
+        await run.vote(100)
+        await until(lambda: len(shown) == 102)
+    assert [one.number for one in shown] == list(range(102))
+    assert len(sizes) < 60
+    assert max(sizes) <= LIMIT
 
 
 async def test_the_last_one_lost_is_told_by_the_status(monkeypatch: pytest.MonkeyPatch) -> None:

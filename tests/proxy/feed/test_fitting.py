@@ -7,7 +7,15 @@ from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataR
 from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from proxy import DecodedFlow, Flow, Kind, Notice
-from proxy.feed.datagrams import LIMIT, BadDatagram, Seen, encode, encode_records
+from proxy.feed.datagrams import (
+    LIMIT,
+    BadDatagram,
+    Seen,
+    Shown,
+    encode,
+    encode_records,
+    encode_shown,
+)
 from proxy.feed.fitting import ROOM, event_of, fitted, records_of
 from tests.cli.flows import AT, connection, flow
 
@@ -17,10 +25,11 @@ TOPICS = [MetadataResponseTopic(name=f"topic-{number}") for number in range(2000
 def back(shown: Flow | Notice) -> Flow | Notice:
     """An event after its journey in a datagram."""
     records = fitted(records_of(shown, 7, "feed"))
-    assert len(encode(Seen(sequence=1 << 40, records=records, held=True), b"")) <= LIMIT
-    number, event = event_of(records)
+    event = encode_shown(Shown(records=records, held=True))
+    assert len(encode(Seen(sequence=1 << 40, events=(event,)), b"")) <= LIMIT
+    number, came = event_of(records)
     assert number == 7
-    return event
+    return came
 
 
 def test_a_small_flow_arrives_whole() -> None:
