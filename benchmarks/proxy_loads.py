@@ -4,24 +4,44 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from itertools import cycle
+from random import Random
 
 from kwire.apis.a01_fetch import FetchRequest
+from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.apis.a18_api_versions import ApiVersionsRequest
-from kwire.frames import FrameSplitter, encode_request, request_head
+from kwire.declaration import Request
+from kwire.frames import FrameSplitter, encode_request, encode_response, request_head
 
-SMALL = encode_request(ApiVersionsRequest(), 0, correlation_id=1, client_id="benchmark")
-BULK = encode_request(FetchRequest(), 4, correlation_id=1, client_id="benchmark")
-ANSWERS = {18: 460, 1: 4 * 1024 * 1024}
-"""API key to the size of the node's response, in bytes."""
+
+def _asked(body: Request, version: int) -> bytes:
+    return encode_request(body, version, correlation_id=1, client_id="benchmark")
+
+
+API_VERSIONS = _asked(ApiVersionsRequest(), 0)
+METADATA = _asked(MetadataRequest(topics=[]), 12)
+FETCH = _asked(FetchRequest(), 4)
+
+_EMPTY = encode_response(MetadataResponse(), 12, correlation_id=0)[8:]
+_NOISE = Random(1)
+ANSWERS = {18: _NOISE.randbytes(456), 3: _EMPTY, 1: _NOISE.randbytes(4 * 1024 * 1024)}
+"""API key to what follows the correlation id in the node's response."""
+
+
+def answer_size(key: int) -> int:
+    """Bytes of a response on the wire."""
+    return 8 + len(ANSWERS[key])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What the clients do. unit: what costs are counted in; units: how many one answer is."""
+    """What the clients do: requests in turn, each with the size of its answer.
+
+    unit: what costs are counted in; units: how many one answer is.
+    """
 
     name: str
-    request: bytes
-    answer: int
+    requests: tuple[tuple[bytes, int], ...]
     connections: int
     unit: str
     units: float
@@ -29,9 +49,8 @@ class Load:
 
 def small(connections: int) -> Load:
     return Load(
-        name=f"small requests, {connections} connections",
-        request=SMALL,
-        answer=ANSWERS[18] + 4,
+        name=f"small requests, {connections} at a time",
+        requests=((API_VERSIONS, answer_size(18)), (METADATA, answer_size(3))),
         connections=connections,
         unit="request",
         units=1,
@@ -40,9 +59,8 @@ def small(connections: int) -> Load:
 
 def bulk(connections: int) -> Load:
     return Load(
-        name=f"fetches of 4 MiB, {connections} connections",
-        request=BULK,
-        answer=ANSWERS[1] + 4,
+        name=f"fetches of 4 MiB, {connections} at a time",
+        requests=((FETCH, answer_size(1)),),
         connections=connections,
         unit="MB",
         units=4 * 1.048576,
@@ -53,7 +71,7 @@ LOADS = (small(1), small(50), bulk(1), bulk(4))
 
 
 class Node(asyncio.Protocol):
-    """Answers each request with zeros of the size that its API stands for."""
+    """Answers each request with the bytes that stand for its API."""
 
     def __init__(self) -> None:
         self._splitter = FrameSplitter()
@@ -68,33 +86,36 @@ class Node(asyncio.Protocol):
 
     def _answer(self, frame: bytes) -> None:
         head = request_head(frame)
-        size = ANSWERS[head.key]
-        body = head.correlation_id.to_bytes(4, "big") + bytes(size - 4)
+        body = ANSWERS[head.key]
+        start = (4 + len(body)).to_bytes(4, "big") + head.correlation_id.to_bytes(4, "big")
         assert self._transport is not None
-        self._transport.write(size.to_bytes(4, "big") + body)
+        self._transport.write(start + body)
 
 
 class Client(asyncio.Protocol):
     """Keeps one request outstanding until it is stopped, and counts the answers."""
 
     def __init__(self, load: Load) -> None:
-        self._load = load
-        self._missing = load.answer
+        self._turns = cycle(load.requests)
+        self._missing = 0
         self.answers = 0
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        transport.write(self._load.request)
+        self._ask()
 
     def data_received(self, data: bytes) -> None:
         self._missing -= len(data)
         if self._missing == 0:
-            self._missing = self._load.answer
             self.answers += 1
-            assert self.transport is not None
-            self.transport.write(self._load.request)
+            self._ask()
+
+    def _ask(self) -> None:
+        request, self._missing = next(self._turns)
+        assert self.transport is not None
+        self.transport.write(request)
 
 
 async def connect(load: Load, port: int) -> list[Client]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from proxy_loads import ANSWERS, BULK, SMALL, connect, small
+from proxy_loads import API_VERSIONS, FETCH, answer_size, connect, small
 from proxy_relays import Server, ours
 
 GIGABYTE = 1_000_000_000
@@ -17,11 +17,11 @@ def slow_reader(node: Server) -> tuple[int, int]:
     proxy = ours("pass", node.port)
     try:
         before = proxy.memory()
-        frame = ANSWERS[1] + 4
+        frame = answer_size(1)
         frames = GIGABYTE // frame + 1
         with socket.create_connection(("127.0.0.1", proxy.port)) as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
-            client.sendall(BULK * frames)  # all asked at once: the node never waits for the reader
+            client.sendall(FETCH * frames)  # all asked at once: the node never waits for the reader
             missing = frame * frames
             while missing:
                 missing -= len(client.recv(min(64 * 1024, missing)))
@@ -46,8 +46,8 @@ async def _idle(proxy: Server) -> float:
     rest = []
     for _ in range(IDLE):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
-        writer.write(SMALL)
-        await reader.readexactly(ANSWERS[18] + 4)
+        writer.write(API_VERSIONS)
+        await reader.readexactly(answer_size(18))
         rest.append(writer)
     held = proxy.memory() - before
     for client in first:
