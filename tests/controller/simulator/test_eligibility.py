@@ -56,7 +56,7 @@ def test_a_broker_that_restarts_before_it_is_fenced_and_leads_is_seen(monkeypatc
             return []
 
     monkeypatch.setattr(broker_registration, "replication", lambda context: Forgetful())
-    assert found("fencedAndStoppingBrokers") in EITHER
+    assert found("brokersInAStorm") in EITHER
 
 
 def test_an_answer_before_the_commit_is_seen(monkeypatch: Patch) -> None:
