@@ -11,6 +11,25 @@ from kwire.connection import Connection
 from kwire.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.observer.live_image import Open
+from proxy.tls import ClientTls
+
+CONNECT_TIMEOUT = 2.0
+
+
+def opening(tls: ClientTls | None) -> Open:
+    """What connects to nodes. Raises BadTls."""
+    context = None if tls is None else tls.context()
+
+    async def open(address: Address) -> Connection:
+        return await Connection.open(
+            address.host,
+            address.port,
+            client_id="kwire-proxy",
+            ssl=context,
+            connect_timeout=CONNECT_TIMEOUT,
+        )
+
+    return open
 
 
 class NodeConnections:

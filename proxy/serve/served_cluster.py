@@ -11,11 +11,10 @@ from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClus
 from kwire.errors import ConnectionFailed, KwireError
 from kwire.image import MetadataImage
 from kwire.observer import LiveImage
-from kwire.observer.live_image import Open, connect
 from proxy.listener import Listener
 from proxy.serve.answers.describe_cluster import CONTROLLERS
 from proxy.serve.cluster_view import ClusterView
-from proxy.serve.node_connections import NodeConnections
+from proxy.serve.node_connections import NodeConnections, opening
 from proxy.serve.virtual_nodes import VirtualNodes
 from proxy.server import Proxy
 
@@ -26,8 +25,9 @@ READY = 30.0
 class ServedCluster:
     """What services and routers stand on; `run` while the proxy does.
 
-    listeners: in front of controllers, with their ids. cluster_id: where controllers before Kafka
-    3.7 cannot tell. open: connects to nodes; its principal needs CLUSTER_ACTION, to read the log.
+    listeners: in front of controllers, with their ids; the TLS of the first is that of all later
+    ones, and of the proxy's own connections. cluster_id: where controllers before Kafka 3.7 cannot
+    tell. Who the nodes take the proxy for needs CLUSTER_ACTION, to read the log. Raises BadTls.
     """
 
     def __init__(
@@ -36,8 +36,8 @@ class ServedCluster:
         *,
         cluster_id: str | None = None,
         advertised_host: str | None = None,
-        open: Open = connect,
     ) -> None:
+        open = opening(listeners[0].upstream_tls)
         self.live = LiveImage([one.upstream for one in listeners], open=open)
         self.nodes = VirtualNodes(listeners, advertised_host)
         self.connections = NodeConnections(open)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from kwire.address import Address
 from kwire.image import MetadataImage
@@ -55,13 +56,8 @@ class VirtualNodes:
             one.upstream for one in self._first if one.node_id not in image.cluster.brokers
         ]
         for one in self._first:
-            listener = Listener(
-                node_id=one.node_id,
-                upstream=one.upstream,
-                listen=one.listen,
-                standbys=tuple(other for other in upstreams if other != one.upstream),
-            )
-            await self._listen(proxy, listener)
+            standbys = tuple(other for other in upstreams if other != one.upstream)
+            await self._listen(proxy, replace(one, standbys=standbys))
         await self.follow(proxy, image)
 
     async def follow(self, proxy: Proxy, image: MetadataImage) -> None:
@@ -88,7 +84,9 @@ class VirtualNodes:
             own = _registered(id, image) if id in image.cluster.controllers else None
             first, *rest = [own, *standbys] if own is not None else standbys
             if len(self._addresses) < LIMIT:
-                yield Listener(node_id=id, upstream=first, listen=here, standbys=tuple(rest))
+                yield replace(
+                    self._first[0], node_id=id, upstream=first, listen=here, standbys=tuple(rest)
+                )
 
 
 def _registered(node_id: int, image: MetadataImage) -> Address | None:
