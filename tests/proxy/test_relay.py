@@ -1,7 +1,6 @@
 """Connections through a proxy on loopback: what either end sees, and what is left: nothing."""
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -333,22 +332,3 @@ async def test_closing_the_proxy_cuts_what_is_open_and_ends_its_flows() -> None:
         assert await reader.read() == b""
         writer.close()
     assert [flow.problems for flow in flows(events)] == [["the connection ended: the proxy stops"]]
-
-
-async def test_500_connections_leave_no_task_and_no_descriptor() -> None:
-    def descriptors() -> int:
-        return len(os.listdir("/proc/self/fd"))
-
-    async with proxied(grant, []) as (address, proxy):
-        before = descriptors()
-        tasks = len(asyncio.all_tasks())
-        for number in range(500):
-            reader, writer = await asyncio.open_connection(address.host, address.port)
-            if number % 3:
-                writer.write(VOTE)
-                await reader.readexactly(len(GRANTED) if number % 3 == 1 else 3)
-            if number % 2:
-                writer.transport.abort()
-            writer.close()
-        await until(lambda: not proxy.connections)
-        await until(lambda: descriptors() <= before and len(asyncio.all_tasks()) <= tasks)
