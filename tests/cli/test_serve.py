@@ -24,6 +24,7 @@ from kafka.admin import (
 )
 from kafka.errors import KafkaError
 
+from controller.background import BackgroundQuorum
 from real_kafka import Cluster
 from tests.cli.command import KWIRE, Command
 
@@ -124,3 +125,29 @@ def test_what_cannot_be_served_is_said(kwire: Command, arguments: list[str], err
     run = kwire("proxy", "--serve=metadata", *arguments)
     assert run.code == 2
     assert error in run.err
+
+
+def test_what_is_simulated_is_loud(kwire: Command, tmp_path: Path) -> None:
+    capture = tmp_path / "simulated.avro"
+    with BackgroundQuorum(1) as quorum:
+        listen = f"--listen=3000@127.0.0.1:0={quorum.bootstrap_controllers}"
+        arguments = ["--serve=controller", "--json", "-w", str(capture), listen]
+        with proxy(*arguments, nodes={3000}) as (run, found):
+            assert run.stderr
+            assert run.stderr.readline().startswith("SIMULATED: ")
+            told = kwire("quorum", "status", "--bootstrap-controller", found[3000])
+            assert told.code == 0, told.err
+            lines = [json.loads(line) for line in ended(run)]
+    handling = {one["api"]: one["handling"] for one in lines if one["type"] == "flow"}
+    assert handling["DescribeQuorum"] == "simulated"
+    assert handling["DescribeCluster"] == "answered"
+    shown = kwire("proxy", "-r", str(capture)).out
+    assert "SIMULATED: the cluster knows nothing of this" in shown
+
+
+def test_what_is_simulated_stays_on_this_machine(kwire: Command) -> None:
+    listen = "--listen=3000@192.0.2.1:19093=127.0.0.1:9093"
+    run = kwire("proxy", "--serve=controller", listen)
+    assert run.code == 2
+    assert "give --off-loopback as well" in run.err
+    assert "--off-loopback" in kwire("proxy", "--help").out
