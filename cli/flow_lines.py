@@ -27,6 +27,9 @@ ROOM = 40
 
 INDENT = 14
 
+QUIET = frozenset({Kind.OPENED, Kind.CLOSED, Kind.SASL_TOKENS})
+"""Notices of what is in order."""
+
 
 def flow_lines(
     decoded: DecodedFlow,
@@ -62,7 +65,7 @@ def flow_lines(
 
 def notice_lines(notice: Notice, console: Console) -> RenderableType:
     """Something about a connection that is no RPC."""
-    style = "dim" if notice.kind in (Kind.OPENED, Kind.CLOSED) else "yellow"
+    style = "dim" if notice.kind in QUIET else "yellow"
     head = Text.assemble(
         *_stamp(notice.at, notice.connection), (_who(notice.connection, console), "cyan")
     )

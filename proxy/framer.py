@@ -16,7 +16,7 @@ from kwire.errors import KwireError
 from kwire.frames import FRAME_LIMIT
 from kwire.registry import request
 from proxy.copies import Copies, Copy
-from proxy.flow import Ending, Flow
+from proxy.flow import Ending, Flow, Kind
 from proxy.heads import REQUEST, RESPONSE, SIZE, WHOLE, More, tail
 from proxy.pairing import Pairing
 
@@ -208,6 +208,7 @@ class RequestFramer(Framer):
     """The direction from the client to the node."""
 
     _last_client_id = (b"", "")
+    _tokens_passed = 0
 
     def hold(self, hold: Hold) -> None:
         """Let filters see what they want; before the first byte."""
@@ -285,8 +286,11 @@ class RequestFramer(Framer):
             if _is_request(chunk, start):
                 self._pairing.tokens = False
                 self._pairing.token_responses = 0
+                text = f"{self._tokens_passed} bare tokens passed unread after SaslHandshake v0"
+                self._pairing.tell(Kind.SASL_TOKENS, text, at)
                 return self._open_request(chunk, start, at, now)
         self._pairing.token_responses += 1
+        self._tokens_passed += 1
         self._follow(size, None, _REQUEST)
         return 0
 

@@ -96,5 +96,6 @@ def test_bare_sasl_tokens_are_neither_read_nor_copied() -> None:
     dialogue.ask(asked(ApiVersionsRequest(), 4, 2))
     dialogue.answer(answered(ApiVersionsResponse(), 4, 2))
     assert [flow.api for flow in dialogue.flows] == ["SaslHandshake", "ApiVersions"]
-    assert not dialogue.notices
+    (told,) = dialogue.notices
+    assert told.text == "1 bare tokens passed unread after SaslHandshake v0"
     assert b"sesame" not in repr(dialogue.events).encode()
