@@ -79,13 +79,18 @@ class VirtualNodes:
     def _missing(self, image: MetadataImage) -> Iterator[Listener]:
         known = self._addresses.keys() | self._failed
         here = Address(self._first[0].listen.host, 0)
-        standbys = tuple(self._upstreams[id] for id in sorted(self.controllers(image)))
+        controllers = [self.upstream(id, image) for id in sorted(self.controllers(image))]
         for id in sorted({*image.cluster.controllers, *image.cluster.brokers} - known):
             own = _registered(id, image) if id in image.cluster.controllers else None
-            first, *rest = [own, *standbys] if own is not None else standbys
-            if len(self._addresses) < LIMIT:
+            targets = [one for one in dict.fromkeys((own, *controllers)) if one is not None]
+            if targets and len(self._addresses) < LIMIT:
+                first, *standbys = targets
                 yield replace(
-                    self._first[0], node_id=id, upstream=first, listen=here, standbys=tuple(rest)
+                    self._first[0],
+                    node_id=id,
+                    upstream=first,
+                    listen=here,
+                    standbys=tuple(standbys),
                 )
 
 

@@ -1,0 +1,44 @@
+"""Every node of the metadata has a listener, whether it was named at the start or not."""
+
+import asyncio
+
+from controller.quorum import Quorum
+from kwire.address import Address
+from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.connection import Connection
+from tests.proxy.serve.served import serving
+
+PATIENCE = 90.0
+
+
+async def test_controllers_that_nobody_named_get_listeners_too() -> None:
+    async with Quorum(3) as quorum, asyncio.timeout(PATIENCE):
+        first = {3000: Address(*quorum.addresses[3000])}
+        async with serving(first) as served:
+            live = served.mode.cluster.live
+            await live.until(lambda image: len(image.cluster.controllers) == 3)
+            nodes = served.mode.cluster.nodes.addresses
+            while len(nodes) < 3:
+                await live.changed()
+            at = nodes[3002]
+            async with await Connection.open(at.host, at.port) as connection:
+                response = await connection.send(DescribeClusterRequest())
+            assert isinstance(response, DescribeClusterResponse)
+            told = {one.broker_id: Address(one.host, one.port) for one in response.brokers}
+            assert told == dict(nodes)
+            (through,) = [one for one in served.proxy.addresses if one.node_id == 3002]
+            assert through.upstream == Address(*quorum.addresses[3002])
+            assert set(through.standbys) == {Address(*quorum.addresses[3000])}
+
+
+async def test_a_controller_that_is_not_there_is_stood_in_for() -> None:
+    async with Quorum(1) as quorum, asyncio.timeout(PATIENCE):
+        there = Address(*quorum.addresses[3000])
+        async with serving({3000: there, 3001: Address("127.0.0.1", 1)}) as served:
+            at = served.mode.cluster.nodes.addresses[3001]
+            async with await Connection.open(at.host, at.port) as connection:
+                response = await connection.send(DescribeClusterRequest(endpoint_type=2))
+            assert isinstance(response, DescribeClusterResponse)
+            assert response.controller_id == 3000
+        notices = [str(one) for one in served.ring]
+        assert any(f"reached {there}" in text for text in notices)
