@@ -29,7 +29,7 @@ from proxy.language import parse
 from proxy.latencies import Latencies
 from proxy.quorum_seen import QuorumSeen
 
-DRAW = 0.25
+DRAW = 0.5
 """Seconds between two looks at what has come."""
 
 PANELS = 1.0
@@ -90,6 +90,8 @@ class WatchApp(App[None]):
         self._came: list[Watched] = []
         self._stack = AsyncExitStack()
         self._receiver: Receiver | None = None
+        self._shown: Entry | None = None
+        self._replicas = -1
         self._list = FlowList(self.flows)
         self._details = Details()
         self._status = Static(id="status")
@@ -155,8 +157,9 @@ class WatchApp(App[None]):
             self._list.focus()
 
     def on_flow_list_chosen(self, event: FlowList.Chosen) -> None:
-        """Show the flow at the cursor."""
-        self._show(event.entry)
+        """Show the flow at the cursor; while it follows what comes, not each of them."""
+        if not self._list.following:
+            self._show(event.entry)
 
     def action_filter(self) -> None:
         """Write a filter."""
@@ -278,6 +281,7 @@ class WatchApp(App[None]):
         self._problem.set_class(bool(text), "wrong")
 
     def _show(self, entry: Entry | None) -> None:
+        self._shown = entry
         self._details.show(entry)
         if entry is None or not isinstance(entry.seen, DecodedFlow) or self._receiver is None:
             return
@@ -305,7 +309,7 @@ class WatchApp(App[None]):
             entry = self.flows.add(watched)
             if isinstance(entry.seen, DecodedFlow) and not watched.held:
                 self._learn(entry.seen, is_new)
-            if entry is chosen:
+            if entry is chosen and entry is self._shown:
                 self._details.show(entry)
         self._list.update()
         self._draw_status()
@@ -318,12 +322,16 @@ class WatchApp(App[None]):
     def _draw_status(self) -> None:
         kept, following = len(self.flows), self._list.following
         line = status_line(str(self._address), self._receiver, kept, following)
-        self._status.update(line)
+        self._status.update(line, layout=False)
 
     def _draw_panels(self) -> None:
         self._draw_status()
-        self._quorum_panel.update(quorum_panel(self._quorum))
-        self._latency_panel.update(latency_panel(self._latencies))
+        if self._list.chosen is not self._shown:
+            self._show(self._list.chosen)
+        count = len(self._quorum.replicas)
+        self._quorum_panel.update(quorum_panel(self._quorum), layout=count != self._replicas)
+        self._replicas = count
+        self._latency_panel.update(latency_panel(self._latencies), layout=False)
 
 
 def _edit_problem(text: str) -> str:

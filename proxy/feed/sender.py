@@ -63,7 +63,7 @@ BACKLOG = 1000
 PART = LIMIT - 128
 """Bytes of one part of a flow."""
 
-GATHER = 0.05
+GATHER = 0.1
 """Seconds for which events are gathered, so that a datagram brings many."""
 
 _PACE = 0.002  # seconds between datagrams of old events: a socket's buffer holds few
