@@ -229,6 +229,16 @@ def test_a_held_request_goes_on_when_enter_is_pressed(node: str) -> None:
 
 WRONG_USAGE = {
     "nothing": ([], "Give --listen to stand in front of a node"),
+    "half of TLS": (["--listen", "a:1=b:1", "--listen-tls", "a.pem"], "takes CERT,KEY or"),
+    "half of mutual TLS": (
+        ["--listen", "a:1=b:1", "--upstream-tls", "a.pem,b.pem"],
+        "takes CA or CA,CERT,KEY",
+    ),
+    "TLS of nobody": (
+        ["--listen", "1@a:1=b:1", "--upstream-tls", "2@ca.pem"],
+        "there is TLS for node 2, and no --listen 2@…",
+    ),
+    "a name without TLS": (["--listen", "a:1=b:1", "--upstream-name", "x"], "give that as well"),
     "times of what passes": (["--listen", "a:1=b:1", "--to", "+1s"], "give --read as well"),
     "one address": (["--listen", "127.0.0.1:9093"], "is no pair of addresses"),
     "no port": (["--listen", "127.0.0.1=127.0.0.1:9093"], "'127.0.0.1' is no address"),
