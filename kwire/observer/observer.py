@@ -73,7 +73,8 @@ class Observer:
 
     cluster_id: told to the nodes, which refuse another; None tells nothing. epoch, leader_id: the
     latest heard of, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
-    quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one.
+    quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one. snapshot:
+    by which the log was entered the last time, if it was.
     """
 
     def __init__(self, cluster_id: str | None = None) -> None:
@@ -85,6 +86,7 @@ class Observer:
         self.leader_id = -1
         self.leader_endpoint: LeaderEndpoint | None = None
         self.high_watermark = -1
+        self.snapshot: OffsetAndEpoch | None = None
         self.kraft_version = 0
         self.voters: VotersRecord | None = None
 
@@ -227,6 +229,7 @@ class Observer:
 
     def _load(self, snapshot: SnapshotContent, id: OffsetAndEpoch) -> None:
         self._download = None
+        self.snapshot = id
         self._image = apply_all(EMPTY, snapshot.records)
         self._tail = Tail(id)
         self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters

@@ -11,9 +11,15 @@ from kwire.address import Address
 from kwire.errors import BrokerError
 from kwire.image.partition import PartitionRegistration
 from kwire.observer import LiveImage
-from real_kafka import Cluster
+from real_kafka import Cluster, Layout
+from tests.conftest import OwnCluster
 
 PATIENCE = 60.0
+SNAPSHOTS = {
+    "metadata.log.max.snapshot.interval.ms": "1000",
+    "metadata.log.max.record.bytes.between.snapshots": "1000",
+    "metadata.max.retention.bytes": "1",
+}
 QUICK = {
     "controller.quorum.election.timeout.ms": "200",
     "controller.quorum.fetch.timeout.ms": "400",
@@ -64,6 +70,25 @@ async def test_it_sees_what_real_kafka_does(quorum: Cluster) -> None:
 
 def _partitions(partitions: object) -> list[PartitionRegistration]:
     return [one for _, one in sorted(partitions.items())]  # type: ignore[attr-defined]
+
+
+async def test_it_enters_the_log_of_real_kafka_by_a_snapshot(own_cluster: OwnCluster) -> None:
+    """The log begins at the first snapshot when Kafka cleans it, some seconds after its start."""
+    cluster = own_cluster(Layout(controllers=(3000,), properties=SNAPSHOTS))
+    await asyncio.to_thread(cluster.start)
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            async with LiveImage(controllers(cluster)) as live:
+                await live.ready()
+                if live.observer.snapshot is not None:
+                    break
+            await asyncio.sleep(0.5)
+    assert live.observer.snapshot.offset <= live.offset
+    assert set(live.image.cluster.controllers) == {3000}
+    assert live.image.features.has_metadata_version
+    voters = live.observer.voters
+    assert voters is not None
+    assert [voter.voter_id for voter in voters.voters] == [3000]
 
 
 async def test_it_finds_the_next_leader() -> None:
