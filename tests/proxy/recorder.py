@@ -4,39 +4,41 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
 
 from proxy import Address
 
 
 @dataclass
 class Recorder:
-    """address: where it listens. streams: of each connection, both directions' length and hash."""
+    """address: where it listens. streams: what was asked and answered on each connection."""
 
     address: Address
-    streams: list[tuple[int, str, int, str]] = field(default_factory=list)
+    streams: list[tuple[bytes, bytes]] = field(default_factory=list)
 
     async def relay(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, upstream: Address
     ) -> None:
-        """Carry one connection to its end."""
-        far_reader, far_writer = await asyncio.open_connection(upstream.host, upstream.port)
+        """Carry one connection to its end; where nobody is there, it ends at once."""
+        try:
+            far_reader, far_writer = await asyncio.open_connection(upstream.host, upstream.port)
+        except OSError:
+            writer.close()
+            return
         asked, answered = await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
-        self.streams.append((*asked, *answered))
+        self.streams.append((asked, answered))
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[int, str]:
-    length, digest = 0, sha256()
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    crossed = bytearray()
     try:
         while chunk := await reader.read(1 << 16):
-            length += len(chunk)
-            digest.update(chunk)
+            crossed += chunk
             writer.write(chunk)
             await writer.drain()
     except ConnectionError:
         pass
     writer.close()
-    return length, digest.hexdigest()
+    return bytes(crossed)
 
 
 @asynccontextmanager

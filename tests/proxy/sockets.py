@@ -1,34 +1,85 @@
 """The system's list of TCP connections, to see who really talks to whom."""
 
 import os
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-ESTABLISHED = "01"
+ESTABLISHED, LISTEN = "01", "0A"
+
+
+class Socket(NamedTuple):
+    """One end of a connection, or a listening one; ports alone tell them apart on one machine."""
+
+    local: int
+    remote: int
+    state: str
+    inode: str
 
 
 def foreign_connections(ports: Iterable[int]) -> list[tuple[int, int]]:
     """Connections to local ports, as (source port, port), that are not this process's own."""
-    wanted = set(ports)
-    own = _own_sockets()
+    wanted, own = set(ports), _sockets_of("self")
+    return [
+        (one.local, one.remote)
+        for one in _sockets()
+        if one.state == ESTABLISHED and one.remote in wanted and one.inode not in own
+    ]
+
+
+def bypasses(ports: Iterable[int], *, but_to_itself: bool = False) -> list[str]:
+    """Connections of the processes that listen at these ports that do not pass this process.
+
+    but_to_itself: leave out those that a process has with itself.
+    """
+    table, wanted = list(_sockets()), set(ports)
+    owner = _owners()
+    listening = defaultdict(set)
+    for one in table:
+        if one.state == LISTEN:
+            listening[owner.get(one.inode)].add(one.local)
+    nodes = {process for process, where in listening.items() if where & wanted}
+    proxy = str(os.getpid())
+    ends = {(one.local, one.remote): owner.get(one.inode) for one in table}
     found = []
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:]:
-            columns = line.split()
-            source, target = (int(columns[n].rpartition(":")[2], 16) for n in (1, 2))
-            if columns[3] == ESTABLISHED and target in wanted and columns[9] not in own:
-                found.append((source, target))
+    for one in table:
+        process, other = owner.get(one.inode), ends.get((one.remote, one.local))
+        if one.state != ESTABLISHED or process not in nodes or other == proxy:
+            continue
+        if other is None or (but_to_itself and other == process):
+            continue  # closed at the other end, or its own
+        own, others = min(listening[process]), sorted(listening.get(other, ()))
+        found.append(f"{own} ({one.local}) with {others} ({one.remote})")
     return found
 
 
-def _own_sockets() -> set[str]:
-    """The inodes of this process's sockets."""
+def _sockets() -> Iterator[Socket]:
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            columns = line.split()
+            local, remote = (int(columns[n].rpartition(":")[2], 16) for n in (1, 2))
+            yield Socket(local, remote, columns[3], columns[9])
+
+
+def _owners() -> dict[str, str]:
+    """The process of each socket, by inode."""
+    return {
+        inode: process
+        for process in os.listdir("/proc")
+        if process.isdecimal()
+        for inode in _sockets_of(process)
+    }
+
+
+def _sockets_of(process: str) -> set[str]:
+    """The inodes of a process's sockets."""
     inodes = set()
-    for descriptor in os.listdir("/proc/self/fd"):
-        try:
-            target = os.readlink(f"/proc/self/fd/{descriptor}")
-        except FileNotFoundError:  # the one that lists them
-            continue
-        if target.startswith("socket:["):
-            inodes.add(target[8:-1])
+    with suppress(FileNotFoundError, PermissionError, ProcessLookupError):
+        for descriptor in os.listdir(f"/proc/{process}/fd"):
+            with suppress(FileNotFoundError):  # the one that lists them
+                target = os.readlink(f"/proc/{process}/fd/{descriptor}")
+                if target.startswith("socket:["):
+                    inodes.add(target[8:-1])
     return inodes
