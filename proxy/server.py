@@ -141,6 +141,7 @@ class Proxy:
         Raises BadTls, and those of before stay.
         """
         self._doors[listener].open(self._limits)
+        self._failures.clear()
 
     def add_sink(self, sink: Sink) -> None:
         """Send events to one more sink, from now on."""

@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 
 from kwire.address import Address
+from kwire.apis.a01_fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from proxy import Event, Flow, Kind, Limits, Listener, Notice, Proxy
 from proxy.tls import BadTls, ClientTls, ServerTls
 from tests.proxy.certificates import Authority, Pem
+from tests.proxy.dialogue import answered, asked
 from tests.proxy.test_relay import GRANTED, VOTE, grant, kinds, until
+
+LONG = FetchableTopicResponse(partitions=[PartitionData(records=bytes(20 * 1024 * 1024))])
 
 
 @pytest.fixture
@@ -101,6 +105,34 @@ async def test_each_side_has_tls_or_not(authority: Authority, before: bool, behi
     assert kinds(events) == [Kind.OPENED, Kind.CLOSED]
     flows = [event for event in events if isinstance(event, Flow)]
     assert [(flow.api, flow.request_copy) for flow in flows] == [("Vote", VOTE[4:])] * 3
+
+
+async def test_a_slow_client_gets_all_of_a_long_answer(authority: Authority) -> None:
+    answer = answered(FetchResponse(responses=[LONG]), 11, 1)
+
+    async def fetch(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(4)
+        writer.write(answer)
+        await reader.read(-1)
+        writer.close()
+
+    events: list[Event] = []
+    tls = server_tls(authority.issue("127.0.0.1"))
+    upstream_tls = ClientTls(authorities=authority.path)
+    context = authority.server("127.0.0.1")
+    server = await asyncio.start_server(fetch, "127.0.0.1", 0, ssl=context)
+    upstream = Address(*server.sockets[0].getsockname())
+    async with server, proxied(upstream, events, tls, upstream_tls) as address:
+        trusting = authority.client()
+        reader, writer = await asyncio.open_connection(
+            address.host, address.port, ssl=trusting, limit=1000
+        )
+        writer.write(asked(FetchRequest(), 11, 1))
+        assert await reader.readexactly(len(answer)) == answer
+        writer.close()
+        await writer.wait_closed()
+    (flow,) = [event for event in events if isinstance(event, Flow)]
+    assert flow.response_size == len(answer) - 4
 
 
 async def test_certificates_are_wanted_and_shown_on_both_sides(authority: Authority) -> None:

@@ -1,5 +1,6 @@
 """Messages are compared by what their elements are about, without what differs each time."""
 
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -14,7 +15,7 @@ from kwire.apis.a03_metadata import (
 from kwire.apis.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.batches import Record, build_batch
 from kwire.declaration import Response
-from proxy.replay.comparison import Ignore, differences
+from proxy.replay.comparison import IGNORED, Ignore, differences
 
 
 def metadata(*names: str, leader: int = 1, cluster: str = "c") -> MetadataResponse:
@@ -63,6 +64,11 @@ def test_everything_counts_without_the_usual_exceptions() -> None:
 def test_what_is_ignored_is_a_field_or_the_end_of_a_path(pattern: str) -> None:
     assert told(metadata("a"), metadata("a", leader=2), 12, Ignore((pattern,))) == []
     assert told(metadata("a"), metadata("a", leader=2), 12, Ignore(("topics.leader_id",)))
+
+
+def test_the_page_names_what_is_not_compared() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "replay.md").read_text()
+    assert [pattern for pattern in IGNORED if f"`{pattern}`" not in page] == []
 
 
 def fetched(*values: bytes, timestamp: int = 0) -> FetchResponse:
