@@ -53,6 +53,12 @@ _ELSEWHERE = {
 }
 
 
+_HINTS: dict[int, str] = {
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "allow this principal CLUSTER_ACTION on the cluster",
+    ErrorCode.INCONSISTENT_CLUSTER_ID: "the node belongs to another cluster",
+}
+
+
 class Next(Enum):
     """What to do after an answer: ask the same node again, or find the one that leads."""
 
@@ -175,7 +181,7 @@ class Observer:
         if code == ErrorCode.SNAPSHOT_NOT_FOUND:
             self._download = None
             return Next.ASK
-        raise BrokerError(code, "the metadata log cannot be fetched")
+        raise _refusal(code)
 
     def _receive_log(self, partition: PartitionData) -> Next:
         diverging, snapshot = partition.diverging_epoch, partition.snapshot_id
@@ -238,7 +244,13 @@ class Observer:
 
 def _check(code: int) -> None:
     if code:
-        raise BrokerError(code, "the metadata log cannot be fetched")
+        raise _refusal(code)
+
+
+def _refusal(code: int) -> BrokerError:
+    return BrokerError(
+        code, f"the metadata log cannot be read: {_HINTS.get(code, 'see the log of the node')}"
+    )
 
 
 def _only(response: FetchResponse) -> PartitionData:

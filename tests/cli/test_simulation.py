@@ -92,6 +92,15 @@ async def test_voters_change_in_the_copy_alone(quorum: Cluster) -> None:
             with pytest.raises(BrokerError, match="VOTER_NOT_FOUND"):
                 await admin.remove_raft_voter(3009, JOINER)
             await admin.add_raft_voter(3009, JOINER, [endpoint])
+        believed = await asyncio.to_thread(
+            quorum.tool,
+            metadata_quorum.COMMAND,
+            "--bootstrap-controller",
+            front.bootstrap,
+            "describe",
+            "--status",
+        )
+        assert '"id": 3009' in believed.stdout, believed.stderr
         assert await asyncio.to_thread(voters, quorum) == {3000, 3001, 3002}
     assert front.handled("AddRaftVoter") == front.handled("DescribeQuorum") == {"simulated"}
     marked = [one for one in front.ring if isinstance(one, Flow) and Deed.SIMULATED in one.deeds]
