@@ -234,6 +234,21 @@ def nodes_seen(**options: Any) -> int:
         return len(admin.describe_cluster()["brokers"])
 
 
+def java_lists_topics(secure: Secure, folder: Path) -> int:
+    """Kafka's own tool over TLS, with a certificate of its own."""
+    pem = secure.pem
+    keystore = folder / "client.pem"
+    keystore.write_bytes(pem.key.read_bytes() + pem.certificate.read_bytes())
+    properties = folder / "client.properties"
+    properties.write_text(
+        "security.protocol=SSL\nssl.truststore.type=PEM\nssl.keystore.type=PEM\n"
+        f"ssl.truststore.location={secure.authority.path}\nssl.keystore.location={keystore}\n"
+    )
+    command = ("--bootstrap-server", secure.at("TLS"), "--command-config", str(properties))
+    done = secure.cluster.tool("org.apache.kafka.tools.TopicCommand", *command, "--list")
+    return done.returncode
+
+
 def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
     secure: Secure, clients: Any, tmp_path: Path
 ) -> None:
@@ -262,6 +277,7 @@ def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
         consumer = KafkaConsumer(bootstrap_servers=secure.at("TLS"), **over_tls)
         assert consumer.topics() is not None
         consumer.close()
+        assert java_lists_topics(secure, tmp_path) == 0
         lines, err = ended(run)
 
     values = [json.loads(line) for line in lines]
