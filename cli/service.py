@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from cli.failure import WrongUsage
+from cli.failure import Failure, WrongUsage
 from cli.printer import Printer
 from cli.proxy_run import Display, Selection
 from cli.service_cluster import View
@@ -92,7 +92,7 @@ class Service:
         try:
             config = read_config(self._path)
             await self._clusters.change(config)
-        except (KwireError, OSError) as error:
+        except (KwireError, OSError, WrongUsage, Failure) as error:
             for line in str(error).splitlines():
                 log.error("not loaded, all stays as it was: %s", line)
             return

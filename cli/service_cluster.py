@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
 from types import TracebackType
 from typing import Self
 
+from cli.service_lasting import Lasting
 from cli.service_log import NoticeLog, log
+from cli.serving import Serving
+from kwire.address import Address
 from kwire.errors import InvalidValue
 from proxy import (
     Copies,
@@ -26,6 +30,7 @@ from proxy import (
     Proxy,
     Tap,
 )
+from proxy.addresses.new_listeners import NewListeners
 from proxy.config import ClusterConfig, RecordConfig
 from proxy.copies import COPY_LIMIT
 from proxy.filters.rule import rule_filters
@@ -75,7 +80,9 @@ class ClusterService:
     ) -> None:
         self.config = prepared.config
         self.recorder = recorder
-        self.filters = Filters(prepared.filters, drop_on_error=prepared.drop_on_error)
+        self.filters = Filters(drop_on_error=prepared.drop_on_error)
+        self.lasting = Lasting(prepared.config, self.filters)
+        self.filters.replace(self.lasting.around(prepared.filters))
         self.metrics = Metrics() if metered else None
         self.tap = Tap(self._see)
         self._view = view
@@ -85,8 +92,11 @@ class ClusterService:
             wants=self._wants,
             limits=limits,
             copies=Copies(self._copied),
-            filters=self.filters if prepared.filters else None,
+            filters=self.filters if self.filters.filters else None,
         )
+        book = self.lasting.book
+        self._new = None if book is None else NewListeners(self.proxy, book)
+        self._parts = AsyncExitStack()
 
     @property
     def name(self) -> str:
@@ -108,8 +118,15 @@ class ClusterService:
         )
 
     async def __aenter__(self) -> Self:
-        await self.tap.__aenter__()
-        await self.proxy.__aenter__()
+        async with AsyncExitStack() as parts:
+            parts.push_async_callback(self._end_recording)
+            for part in (self.tap, self.lasting.feed, self.proxy, self._new):
+                if part is not None:
+                    await parts.enter_async_context(part)
+            if self.lasting.serving is not None:
+                await parts.enter_async_context(self.lasting.serving.run(self.proxy))
+                self._say_served(self.lasting.serving)
+            self._parts = parts.pop_all()
         return self
 
     async def __aexit__(
@@ -118,36 +135,52 @@ class ClusterService:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.proxy.close()
-        await self.tap.__aexit__(kind, error, traceback)
-        await end_recording(self.recorder)
+        await self._parts.aclose()
 
     async def listen(self, listener: Listener) -> None:
         """Stand in front of one more node, and say so. Raises CannotListen."""
-        address = await self.proxy.listen(listener)
-        where = {"cluster": self.name or None, "node": listener.node_id}
-        log.info("listening at %s in front of %s", address, listener.upstream, extra=where)
+        await (self.proxy if self._new is None else self._new).listen(listener)
+        self._say_listening(listener, self.proxy.addresses[listener])
 
     async def change(self, prepared: Prepared, recorder: Recorder | None) -> None:
         """Filter and record like this from now on, on the connections that are open, too."""
-        if prepared.filters and self.proxy.filters is None:
+        filters = self.lasting.around(prepared.filters)
+        if filters and self.proxy.filters is None:
             log.info("filters act on the connections that are opened from now on")
         self.config = prepared.config
-        self.filters.replace(prepared.filters)
+        self.filters.replace(filters)
         self.filters.drop_on_error = prepared.drop_on_error
-        self.proxy.filters = self.filters if prepared.filters else None
-        before, self.recorder = self.recorder, recorder
-        self.proxy.copies.copy_limit = self._copied
-        if before is not recorder:
+        self.proxy.filters = self.filters if filters else None
+        if recorder is not self.recorder:
+            before, self.recorder = self.recorder, recorder
+            self.proxy.copies.copy_limit = self._copied
             await end_recording(before)
+
+    async def _end_recording(self) -> None:
+        await end_recording(self.recorder)
+
+    def _say_listening(self, listener: Listener, address: Address) -> None:
+        where = {"cluster": self.name or None, "node": listener.node_id}
+        log.info("listening at %s in front of %s", address, listener.upstream, extra=where)
+
+    def _say_served(self, serving: Serving) -> None:
+        if serving.banner:
+            log.warning("%s", serving.banner)
+        for listener, address in self.proxy.addresses.items():
+            self._say_listening(listener, address)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether whole messages are wanted by somebody."""
+        wanting = (self._view, self.recorder, self.lasting.feed)
+        return any(one is not None for one in wanting)
 
     @property
     def _copied(self) -> int:
-        whole = self._view is not None or self.recorder is not None
-        return COPY_LIMIT if whole else CODES_LIMIT
+        return COPY_LIMIT if self._whole else CODES_LIMIT
 
     def _wants(self, key: int, version: int, direction: Direction) -> Interest:
-        if self._view is not None or self.recorder is not None:
+        if self._whole:
             return Interest.TAP
         codes = self.metrics is not None and direction is Direction.RESPONSE
         return Interest.TAP if codes else Interest.PASS
@@ -157,6 +190,8 @@ class ClusterService:
             self._told(event)
         if self.recorder is not None:
             self.recorder(event)
+        if self.lasting.feed is not None:
+            self.lasting.feed(event)
         if self.metrics is not None:
             self.metrics(event)
         if self.metrics is not None or self._view is not None:

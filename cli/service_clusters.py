@@ -61,13 +61,16 @@ class Clusters:
     async def change(self, config: ProxyConfig) -> None:
         """Run these clusters. Connections through listeners that stay are not touched.
 
-        1. All rules and scripts are loaded, and new recordings begun.
+        1. All rules and scripts are loaded, and new recordings and clusters begun.
         2. Listeners that are to go stop listening: another may want their address.
         3. New listeners are opened.
         4. Filters and recordings change, and the connections of listeners that go are drained.
-        Raises KwireError and OSError in 1 to 3, and then all is as it was.
+        Raises KwireError, OSError, WrongUsage and Failure in 1 to 3, and then all is as it was.
         """
         async with AsyncExitStack() as undo:
+            for one in config.clusters:
+                if one.name in self._running:
+                    self._running[one.name].lasting.check(one)
             prepared = [Prepared(one) for one in config.clusters]
             recorders = [await self._recorder(one, undo) for one in config.clusters]
             clusters = {
@@ -127,6 +130,8 @@ class Clusters:
         self, cluster: ClusterService, config: ClusterConfig, undo: AsyncExitStack
     ) -> None:
         """Open the listeners of a cluster that are not open yet; renew the keys of the others."""
+        if cluster.lasting.serving is not None:
+            return
         for one in config.listeners:
             if one.listener in cluster.proxy.addresses:
                 cluster.proxy.renew(one.listener)

@@ -47,6 +47,11 @@ def _expression(value: Any) -> Any:
     return parse(value) if isinstance(value, str) else value
 
 
+def _expression_text(value: str) -> str:
+    parse(value)
+    return value
+
+
 def _api(value: str) -> str:
     if value.lower() not in _APIS:
         raise ValueError(f"no API is called {value!r}; `kwire show --list` names them")
@@ -60,6 +65,7 @@ def _beside(path: Path, info: ValidationInfo) -> Path:
 
 At = Annotated[InstanceOf[Address], BeforeValidator(_address)]
 Match = Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
+MatchText = Annotated[str, AfterValidator(_expression_text)]
 Api = Annotated[str, AfterValidator(_api)]
 File = Annotated[Path, AfterValidator(_beside)]
 
@@ -117,6 +123,21 @@ class RecordConfig(Strict):
     show_secrets: bool = False
 
 
+class FeedConfig(Strict):
+    """Where `kwire watch` sees what passes. token: a file; a must beyond loopback."""
+
+    listen: At
+    token: File | None = None
+
+
+class ServeConfig(Strict):
+    """What is answered instead of passed."""
+
+    mode: Literal["metadata", "kip919", "controller"]
+    cluster_id: str | None = None
+    off_loopback: bool = False
+
+
 class ClusterConfig(Strict):
     """The nodes of a cluster, and what is done to their traffic."""
 
@@ -124,8 +145,26 @@ class ClusterConfig(Strict):
     listeners: tuple[ListenerConfig, ...] = Field(min_length=1)
     rules: File | None = None
     scripts: tuple[File, ...] = ()
-    hold: Match | None = None
+    hold: MatchText | None = None
+    feed: FeedConfig | None = None
+    rewrite_endpoints: bool = False
+    advertised_host: str | None = None
+    serve: ServeConfig | None = None
     record: RecordConfig | None = None
+
+    @model_validator(mode="after")
+    def _together(self) -> ClusterConfig:
+        tells = self.rewrite_endpoints or self.serve is not None
+        if self.rewrite_endpoints and self.serve is not None:
+            raise ValueError("serve tells the proxy's addresses itself: leave rewrite_endpoints")
+        if self.advertised_host is not None and not tells:
+            raise ValueError("advertised_host is for rewrite_endpoints or serve: give one of them")
+        anywhere = any(one.listen.host in ("0.0.0.0", "::") for one in self.listeners)
+        if tells and anywhere and self.advertised_host is None:
+            raise ValueError("nobody can connect to 0.0.0.0: give advertised_host as well")
+        if self.hold is not None and self.feed is None:
+            raise ValueError("nobody could let go what is held: give feed as well")
+        return self
 
 
 class ShowConfig(Strict):

@@ -1,5 +1,7 @@
 """`kwire proxy --config` as a process: it starts, is changed, tells how it is, and drains."""
 
+import asyncio
+import inspect
 import json
 import queue
 import signal
@@ -17,8 +19,11 @@ from typing import Any, Self
 import pytest
 import yaml
 
+import cli.proxy
+from kwire.address import Address
 from kwire.capture import Damage, read_capture
-from proxy.config import BadConfig, read_config
+from proxy.config import BadConfig, ProxyConfig, read_config
+from proxy.feed.receiver import Receiver, Watched
 from real_kafka import free_port
 from tests.cli.command import KWIRE, Command
 from tests.cli.test_proxy import ANSWER, ASKED
@@ -298,12 +303,34 @@ def test_a_file_that_cannot_be_used_is_reported_and_all_stays(node: Node, file: 
         run.told("ready")
         busy = f"127.0.0.1:{taken.getsockname()[1]}"
         halfway = service(listener(node.address, 2, at), listener(node.address, 3, busy))
-        for text, said in (*BROKEN, (yaml.safe_dump(halfway), f"cannot listen at {busy}")):
+        restart = service(listener(node.address, 1, at), rewrite_endpoints=True)
+        for text, said in (
+            *BROKEN,
+            (yaml.safe_dump(halfway), f"cannot listen at {busy}"),
+            (yaml.safe_dump(restart), "another rewrite_endpoints needs a restart"),
+        ):
             run.reload(text)
             assert "all stays as it was" in run.told(said)["message"]
             with socket.create_connection(address, timeout=PATIENCE) as client:
                 assert ask(client) == ANSWER
         assert run.end() == 0
+
+
+async def test_viewers_see_what_passes_and_let_go_what_is_held(node: Node, file: Path) -> None:
+    at = Address("127.0.0.1", free_port())
+    more = {"feed": {"listen": str(at)}, "hold": "~api ApiVersions"}
+    seen: asyncio.Queue[Watched] = asyncio.Queue()
+    with running(write(file, service(listener(node.address), **more))) as run:
+        address = await asyncio.to_thread(run.listening)
+        async with asyncio.timeout(PATIENCE), Receiver(at, seen.put_nowait) as receiver:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(ASKED)
+            while not (one := await seen.get()).held:
+                pass
+            await receiver.release(one.number)
+            assert await reader.readexactly(len(ANSWER)) == ANSWER
+            writer.close()
+        assert await asyncio.to_thread(run.end) == 0
 
 
 def test_it_records_shows_and_logs_what_passes(node: Node, file: Path) -> None:
@@ -345,6 +372,57 @@ def test_without_a_file_sigterm_drains_as_well_and_metrics_are_served(node: Node
     assert 'kwire_proxy_connection_events_total{cluster="",event="opened",node="1"} 1.0' in metrics
 
 
+PLACES = {
+    "listen": "clusters.listeners",
+    "script": "clusters.scripts",
+    "rules": "clusters.rules",
+    "hold": "clusters.hold",
+    "feed": "clusters.feed.listen",
+    "feed_token": "clusters.feed.token",
+    "rewrite_endpoints": "clusters.rewrite_endpoints",
+    "advertised_host": "clusters.advertised_host",
+    "serve": "clusters.serve.mode",
+    "cluster_id": "clusters.serve.cluster_id",
+    "off_loopback": "clusters.serve.off_loopback",
+    "listen_tls": "clusters.listeners.tls.certificate",
+    "upstream_tls": "clusters.listeners.upstream_tls.authorities",
+    "upstream_name": "clusters.listeners.upstream_tls.name",
+    "write": "clusters.record.path",
+    "record": "clusters.record.only",
+    "show_secrets": "clusters.record.show_secrets",
+    "api": "show.api",
+    "no_api": "show.no_api",
+    "view": "show.view",
+    "verbose": "show.verbose",
+    "as_json": "show.json",
+    "metrics": "metrics",
+}
+"""Where an option of the command stands in the file."""
+
+NOT_OF_A_SERVICE = {"context", "config", "read", "since", "until"}
+
+
+def test_every_option_has_a_place_in_the_file() -> None:
+    options = set(inspect.signature(cli.proxy.proxy).parameters) - NOT_OF_A_SERVICE
+    assert options == set(PLACES)
+    schema = ProxyConfig.model_json_schema(mode="validation")
+    for place in PLACES.values():
+        assert _has(schema, schema, place.split(".")), place
+
+
+def _has(schema: dict[str, Any], within: dict[str, Any], path: list[str]) -> bool:
+    """Whether a JSON schema has a property, by its path; through lists, references, null or not."""
+    if "$ref" in within:
+        return _has(schema, schema["$defs"][within["$ref"].rpartition("/")[2]], path)
+    if not path:
+        return True
+    inner = [within["items"]] if "items" in within else within.get("anyOf", [])
+    found = within.get("properties", {}).get(path[0])
+    if found is not None:
+        return _has(schema, found, path[1:])
+    return any(_has(schema, one, path) for one in inner)
+
+
 WRONG = {
     "clusters[1].listeners[1].upstream: 'nowhere' is no address": "upstream: nowhere",
     "clusters[1].listeners[1]: the proxy would connect to itself": "upstream: 127.0.0.1:9092",
@@ -369,6 +447,7 @@ def test_what_is_wrong_is_told_by_its_key(file: Path, said: str, keys: str) -> N
         ("drain: 3", "drain: 3 is not a time such as 200ms or 3s"),
         ("log: {format: xml}", "log.format: Input should be 'text' or 'json'"),
         ("limits: {idle: soon}", "limits.idle: 'soon' is not a time"),
+        ("metrics: 9464", "metrics: 9464 is no address"),
     ],
 )
 def test_other_keys_are_judged_too(file: Path, more: str, said: str) -> None:
@@ -376,6 +455,22 @@ def test_other_keys_are_judged_too(file: Path, more: str, said: str) -> None:
     with pytest.raises(BadConfig) as caught:
         read_config(file)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("hold: ~api Vote", "nobody could let go what is held: give feed as well"),
+        ("advertised_host: here", "advertised_host is for rewrite_endpoints or serve"),
+        ("rewrite_endpoints: true, serve: {mode: kip919}", "serve tells the proxy's addresses"),
+        ("rewrite_endpoints: true", "nobody can connect to 0.0.0.0: give advertised_host"),
+    ],
+)
+def test_what_needs_another_key_says_so(file: Path, more: str, said: str) -> None:
+    write(file, f"clusters: [{{listeners: [{{listen: 0.0.0.0:1, upstream: b:1}}], {more}}}]")
+    with pytest.raises(BadConfig) as caught:
+        read_config(file)
+    assert f"clusters[1]: {said}" in str(caught.value)
 
 
 def test_several_clusters_have_names_and_addresses_of_their_own(file: Path) -> None:

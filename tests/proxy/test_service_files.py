@@ -79,3 +79,9 @@ def test_the_example_is_a_configuration_and_the_others_run_it() -> None:
     assert folder is not None
     assert f"VOLUME {folder.path}" in container
     assert f"StateDirectory={folder.path.name}" in (FOLDER / "kwire-proxy.service").read_text()
+
+
+def test_the_example_of_the_guide_is_a_configuration(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", (FOLDER.parent / "service.md").read_text(), re.S)
+    (tmp_path / "example.yaml").write_text(example)
+    assert read_config(tmp_path / "example.yaml").clusters[0].name == "orders"
