@@ -96,6 +96,7 @@ class Hold:
             self._pairing.remove(flow)
             flow.answered = self._hands.clock()
             flow.response_size = len(frame) - SIZE.size
+            self._pairing.copy_answer(flow, frame[SIZE.size :])
             self._pairing.end(flow)
             self.responses.append(frame)
 

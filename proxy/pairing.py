@@ -90,6 +90,12 @@ class Pairing:
             flow.ending = _ANSWERED
         self._deliver(flow)
 
+    def copy_answer(self, flow: Flow, frame: bytes) -> None:
+        """A response of the proxy's own, without its size, is copied where its request was."""
+        copy = frame[: self._copies.copy_limit]
+        if flow.request_copy is not None and self._copies.take(len(copy)):
+            flow.response_copy = copy
+
     @property
     def connection(self) -> Connection:
         """What flows and notices call this connection."""

@@ -248,9 +248,8 @@ def _check(code: int) -> None:
 
 
 def _refusal(code: int) -> BrokerError:
-    return BrokerError(
-        code, f"the metadata log cannot be read: {_HINTS.get(code, 'see the log of the node')}"
-    )
+    hint = _HINTS.get(code, "see the log of the node")
+    return BrokerError(code, f"the metadata log cannot be read: {hint}")
 
 
 def _only(response: FetchResponse) -> PartitionData:

@@ -69,39 +69,39 @@ class ControllerRouter:
         2. What was sent and not answered may have been done: it is not sent again.
         3. What was written is in the image before the client hears of it, and so reads it.
         """
-        cluster = self._cluster
-        try:
-            async with asyncio.timeout(PATIENCE):
-                while True:
-                    leader = await self._leader()
-                    who = f"node {cluster.live.leader_id}"
-                    try:
-                        response = await cluster.connections.ask(leader, request, version)
-                    except AnswerLost:
-                        return _timed_out(request, answered, who)
-                    except KwireError:
-                        await asyncio.sleep(PAUSE)
-                        continue
-                    if not is_elsewhere(response):
-                        self._place(response)
-                        if type(request).key not in READS:
-                            await self._settle(leader)
-                        return Routed(response=response, node=who)
-                    await asyncio.sleep(PAUSE)
-        except TimeoutError:
-            return _timed_out(request, answered, "the active controller, which was not found")
+        connections = self._cluster.connections
+        loop = asyncio.get_running_loop()
+        end = loop.time() + PATIENCE
+        while (leader := await self._leader(end)) is not None:
+            who = f"node {self._cluster.live.leader_id}"
+            try:
+                response = await connections.ask(leader, request, version)
+            except AnswerLost:
+                return _timed_out(request, answered, who)
+            except KwireError:
+                await asyncio.sleep(PAUSE)
+                continue
+            if is_elsewhere(response) and loop.time() < end:
+                await asyncio.sleep(PAUSE)
+                continue
+            self._place(response)
+            if type(request).key not in READS:
+                await self._settle(leader)
+            return Routed(response=response, node=who)
+        return _timed_out(request, answered, "the active controller, which was not found")
 
     async def _settle(self, leader: Address) -> None:
         """Wait until the image is as far as the leader is now, if that does not take long."""
         live = self._cluster.live
-        with suppress(KwireError, TimeoutError, IndexError):
+        with suppress(KwireError, TimeoutError):
             async with asyncio.timeout(SETTLED):
                 response = await self._cluster.connections.ask(leader, QUORUM)
                 assert isinstance(response, DescribeQuorumResponse), "nothing else answers it"
-                marks = [
+                marks = (
                     one.high_watermark for topic in response.topics for one in topic.partitions
-                ]
-                while live.offset < max(marks, default=0):
+                )
+                committed = max(marks, default=0)
+                while live.offset < committed:
                     await live.changed()
 
     def _place(self, response: Response) -> None:
@@ -111,11 +111,14 @@ class ControllerRouter:
             if place.node_id is not None and place.node_id in addresses:
                 place.change(addresses[place.node_id])
 
-    async def _leader(self) -> Address:
+    async def _leader(self, end: float) -> Address | None:
+        """Where the active controller is; None where there is none until then."""
         live = self._cluster.live
-        while (leader := live.leader) is None:
-            await live.changed()
-        return leader
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(end):
+                while live.leader is None:
+                    await live.changed()
+        return live.leader if asyncio.get_running_loop().time() < end else None
 
     async def _describe_configs(
         self, request: DescribeConfigsRequest, version: int

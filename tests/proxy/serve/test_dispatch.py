@@ -28,7 +28,7 @@ from kwire.declaration import Request, Response
 from kwire.errors import AnswerLost
 from kwire.service import RequestContext
 from kwire.versions import Versions
-from proxy import Filters, Flow, Listener, Proxy, Ring
+from proxy import DecodedFlow, Filters, Flow, Listener, Proxy, Ring
 from proxy.flow import Deed
 from proxy.serve import Dispatch, Routed
 from proxy.serve.owners import by_owner, together
@@ -128,6 +128,8 @@ async def test_every_flow_is_answered_routed_or_passed() -> None:
         assert passed.throttle_time_ms == 1
     assert flow(ring, "DescribeCluster").handling == "answered"
     assert flow(ring, "DescribeCluster").notes == ("answered by the scripted service",)
+    seen = DecodedFlow(flow(ring, "DescribeCluster")).response_as(DescribeClusterResponse)
+    assert seen == answered
     assert flow(ring, "DeleteTopics").handling == "routed"
     assert flow(ring, "DeleteTopics").notes == ("routed to node 7",)
     assert flow(ring, "DescribeAcls").handling == "passed"

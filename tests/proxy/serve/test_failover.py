@@ -2,11 +2,14 @@
 
 import asyncio
 
+import pytest
+
 from controller.quorum import Quorum
 from kwire.address import Address
 from kwire.apis import a44_incremental_alter_configs as alter
 from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.connection import Connection
+from kwire.error_codes import ErrorCode
 from tests.proxy.serve.served import Served, serving
 
 PATIENCE = 90.0
@@ -67,3 +70,22 @@ async def test_writes_go_on_through_the_port_of_the_dead_leader() -> None:
         routed = [flow.notes[-1] for flow in served.flows("IncrementalAlterConfigs")]
         assert routed[:2] == [f"routed to node {old.node_id}"] * 2
         assert f"routed to node {old.node_id}" not in routed[2:]
+
+
+async def test_without_a_leader_the_client_is_told_that_time_ran_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("proxy.serve.router.PATIENCE", 0.2)
+    async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
+        async with serving({id: Address(*at) for id, at in quorum.addresses.items()}) as served:
+            leader = await quorum.wait_for_leader()
+            survivor = next(id for id in quorum.addresses if id != leader.node_id)
+            at = address(served, survivor)
+            async with await Connection.open(at.host, at.port) as connection:
+                for id, node in quorum.nodes.items():
+                    if id != survivor:
+                        await node.kill()
+                while served.mode.cluster.live.leader is not None:
+                    await served.mode.cluster.live.changed()
+                assert await altered(connection, "1000") == ErrorCode.REQUEST_TIMED_OUT
+        assert served.handled("IncrementalAlterConfigs") == {"routed"}
