@@ -69,11 +69,14 @@ def ingest(
 
     require_spark()
     from pipeline.ingest import ingest as run
+    from pipeline.ingest import readable
     from pipeline.packages import AVRO, coordinates
     from pipeline.schemas import TABLES
 
     if unknown := sorted(set(table or ()) - set(TABLES)):
         raise WrongUsage(f"no table is called {unknown[0]!r}: {', '.join(TABLES)}.")
+    if not avro:
+        readable(paths)  # before Spark takes its time to start
     jars = [*(coordinates([AVRO]) if avro else []), *(packages.split(",") if packages else [])]
     with session(master, jars) as spark, _progress(spark) as told:
         summary = run(spark, paths, output, tables=table or (), avro=avro, told=told)
@@ -84,19 +87,25 @@ def ingest(
 
 @contextmanager
 def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
-    """A Spark session while the context lasts; what Spark says of a failure in one sentence."""
+    """A Spark session while the context lasts; what Spark says of a failure in one sentence.
+
+    One that ran before goes on running.
+    """
     from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
 
     from pipeline.failure import sentence
     from pipeline.session import spark_session
 
+    ran = SparkSession.getActiveSession() is not None
     spark = spark_session(master, packages=packages)
     try:
         yield spark
     except PySparkException as error:
         raise Failure(sentence(error)) from error
     finally:
-        spark.stop()
+        if not ran:
+            spark.stop()
 
 
 @contextmanager

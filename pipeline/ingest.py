@@ -26,7 +26,7 @@ from pipeline.reading.avro import read_avro
 from pipeline.reading.captured import DAMAGE
 from pipeline.reading.planning import SPLIT, plan
 from pipeline.reading.source import KwireSource
-from pipeline.reading.storage import CAPTURED, LOGGED, find
+from pipeline.reading.storage import CAPTURED, LOGGED, File, find
 from pipeline.tables.calls import calls
 from pipeline.tables.frames import frames
 from pipeline.tables.messages import messages
@@ -95,8 +95,7 @@ def ingest(
         summary = Summary(read=list(paths))
         _Job(spark, output, tuple(tables), told, summary).captures(read_avro(spark, paths))
         return summary
-    files = find(paths, CAPTURED | LOGGED)
-    plan(files)
+    files = readable(paths)
     summary = Summary(read=[file.path for file in files])
     job = _Job(spark, output, tuple(tables), told, summary)
     captured = [file.path for file in files if file.kind in CAPTURED]
@@ -106,6 +105,13 @@ def ingest(
     if logged:
         job.logs(read_kwire(spark, logged, "records", split))
     return summary
+
+
+def readable(paths: Sequence[str]) -> list[File]:
+    """The files that paths stand for; it needs no session. Raises NothingToRead, FileError."""
+    files = find(paths, CAPTURED | LOGGED)
+    plan(files)
+    return files
 
 
 def read_kwire(spark: SparkSession, paths: Sequence[str], rows: str, split: int) -> DataFrame:

@@ -52,7 +52,7 @@ def spark_session(
         os.environ["JAVA_HOME"] = str(home)
     builder = SparkSession.builder.master(master).appName("kwire")
     quiet = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
-    builder = builder.config("spark.driver.extraJavaOptions", quiet)
+    builder = builder.config("spark.driver.defaultJavaOptions", quiet)
     chosen = SETTINGS | (LOCAL if master.startswith("local") else {}) | dict(settings or {})
     if packages:
         chosen["spark.jars.packages"] = ",".join(packages)

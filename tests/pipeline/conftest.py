@@ -12,11 +12,21 @@ from pipeline.session import spark_session
 from real_kafka import Launcher
 from tests.pipeline.history import History, make_history
 
+QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Jobs of seconds are not worth being compiled well."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """PySpark leaves sockets of its own to the garbage collector."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Spark on two cores of this machine, without a package that is not in PySpark."""
-    session = spark_session("local[2]")
+    session = spark_session("local[2]", settings=QUICK)
     yield session
     session.stop()
 

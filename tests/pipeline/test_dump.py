@@ -1,0 +1,119 @@
+"""The tables of a metadata log are what Java's DumpLogSegments prints of it."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kwire import from_json, message, to_json
+from kwire.json_form import camel
+from pipeline.typed import column_name
+from tests.pipeline.conftest import Tables
+from tests.pipeline.dumped import DumpedRecord, dumped_records
+from tests.pipeline.history import History
+
+LOG = "00000000000000000000.log"
+BOOTSTRAP = "00000000000000000000-0000000000.checkpoint"
+
+
+@pytest.fixture(scope="module")
+def dumped(history: History) -> list[DumpedRecord]:
+    """The log of node 3000, as Java prints it."""
+    return list(dumped_records(history.dumped[LOG]))
+
+
+def in_kafkas_json(value: Any) -> Any:
+    """The values of a struct column under Kafka's names."""
+    if isinstance(value, dict):
+        return {camel(name): in_kafkas_json(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [in_kafkas_json(one) for one in value]
+    return b64encode(value).decode() if isinstance(value, bytes | bytearray) else value
+
+
+def as_java(row: dict[str, Any]) -> DumpedRecord:
+    """A row of `records` as Java prints it: what a version does not have is not shown."""
+    struct = in_kafkas_json(row.get(column_name(row["name"])) or {})
+    cls = message(row["name"])
+    data = to_json(from_json(cls, struct, row["version"]), row["version"])
+    at = round(row["at"].timestamp() * 1000)
+    return DumpedRecord(row["offset"], row["epoch"], at, row["name"], row["version"], data)
+
+
+@pytest.mark.parametrize("file", [LOG, BOOTSTRAP])
+def test_records_are_what_java_prints(tables: Tables, history: History, file: str) -> None:
+    found = tables["records"].where(f"file like '%/{file}'").orderBy("offset").collect()
+    rows = [row.asDict(recursive=True) for row in found]
+    assert [row["error"] for row in rows] == [None] * len(rows)
+    assert [as_java(row) for row in rows] == list(dumped_records(history.dumped[file]))
+
+
+def test_the_quorum_is_what_java_prints(tables: Tables, dumped: list[DumpedRecord]) -> None:
+    found = tables["quorum"].where("source = 'LOG'").orderBy("offset").collect()
+    leaders = [
+        (one.offset, one.epoch, one.data["leaderId"], ids(one.data["grantingVoters"]))
+        for one in dumped
+        if one.name == "LeaderChangeMessage"
+    ]
+    assert [
+        (row["offset"], row["epoch"], row["leader_id"], row["granting"])
+        for row in found
+        if row["what"] == "LEADER_CHANGE"
+    ] == leaders
+    voters = [
+        (one.offset, list(map(voter, one.data["voters"])))
+        for one in dumped
+        if one.name == "VotersRecord"
+    ]
+    assert [
+        (row["offset"], [(v["id"], v["directory_id"], v["endpoints"]) for v in row["voters"]])
+        for row in found
+        if row["what"] == "VOTERS"
+    ] == voters
+    assert len(leaders) >= 2
+    assert [len(one) for _, one in voters] == [3, 4, 3]
+
+
+def ids(voters: list[dict[str, Any]]) -> list[int]:
+    return [one["voterId"] for one in voters]
+
+
+def voter(one: dict[str, Any]) -> tuple[int, str, list[str]]:
+    endpoints = [f"{at['name']}://{at['host']}:{at['port']}" for at in one["endpoints"]]
+    return one["voterId"], one["voterDirectoryId"], endpoints
+
+
+def states(dumped: list[DumpedRecord]) -> Iterator[tuple[Any, ...]]:
+    """The states of partitions, by Kafka's rules, from what Java prints."""
+    topics: dict[str, str] = {}
+    known: dict[tuple[str, int], dict[str, Any]] = {}
+    for one in dumped:
+        data = one.data
+        if one.name == "TopicRecord":
+            topics[data["topicId"]] = data["name"]
+        if one.name not in ("PartitionRecord", "PartitionChangeRecord"):
+            continue
+        key = (data["topicId"], data["partitionId"])
+        state = dict(known.get(key, {})) | data
+        if one.name == "PartitionChangeRecord":
+            before = known[key]
+            state["partitionEpoch"] = before["partitionEpoch"] + 1
+            state["leaderEpoch"] = before["leaderEpoch"] + ("leader" in data)
+        known[key] = state
+        yield (
+            *(one.offset, topics[key[0]], key[1], state["leader"], state["leaderEpoch"]),
+            *(state["partitionEpoch"], state["replicas"], state["isr"]),
+            state.get("eligibleLeaderReplicas") or [],
+        )
+
+
+def test_partitions_are_what_java_prints(tables: Tables, dumped: list[DumpedRecord]) -> None:
+    columns = (
+        *("offset", "topic", "partition", "leader", "leader_epoch", "partition_epoch"),
+        *("replicas", "isr", "elr"),
+    )
+    found = tables["partitions"].orderBy("offset").select(*columns).collect()
+    expected = list(states(dumped))
+    assert [tuple(row) for row in found] == expected
+    assert len(expected) > 12
