@@ -39,10 +39,8 @@ def alter_partitions(messages: DataFrame) -> DataFrame:
 
 
 def _places(messages: DataFrame, column: str, *others: str) -> DataFrame:
-    """A row for every partition in a message. topic: its id, or its name where the version has it."""
-    topics = messages.select(
-        *KEY, *others, f"{column}.*"
-    ).withColumn("one", f.explode("topics"))
+    """A row for every partition in a message. topic: its id, or its name in older versions."""
+    topics = messages.select(*KEY, *others, f"{column}.*").withColumn("one", f.explode("topics"))
     topic = f.coalesce("one.topic_id", "one.topic_name").alias("topic")
     parts = f.explode("one.partitions").alias("told")
     kept = [name for name in ("broker_id",) if name in topics.columns]

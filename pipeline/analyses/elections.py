@@ -24,25 +24,30 @@ def elections(quorum: DataFrame) -> DataFrame:
     began = capture & (what == "BEGIN_EPOCH")
     vote = capture & (what == "VOTE")
     heard = capture & (what == "FETCH") & f.col("error").isNull()
-    found = quorum.where("epoch is not null").groupBy("epoch").agg(
-        f.coalesce(
-            f.min_by("leader_id", f.when(log & won, f.col("at"))),
-            f.min_by("leader_id", f.when(began, f.col("at"))),
-        ).alias("leader_id"),
-        f.coalesce(
-            f.min(f.when(log & won, f.col("at"))),
-            f.min(f.when(began, f.col("at"))),
-            f.min(f.when(vote, f.col("at"))),
-        ).alias("at"),
-        f.min_by("granting", f.when(log & won, f.col("at"))).alias("granting"),
-        f.array_sort(f.collect_set(f.when(vote, f.col("replica_id")))).alias("candidates"),
-        f.count_if(vote & f.col("granted")).alias("granted"),
-        f.count_if(vote & ~f.col("granted")).alias("refused"),
-        f.max(f.when(heard, f.col("at"))).alias("heard"),
+    found = (
+        quorum.where("epoch is not null")
+        .groupBy("epoch")
+        .agg(
+            f.coalesce(
+                f.min_by("leader_id", f.when(log & won, f.col("at"))),
+                f.min_by("leader_id", f.when(began, f.col("at"))),
+            ).alias("leader_id"),
+            f.coalesce(
+                f.min(f.when(log & won, f.col("at"))),
+                f.min(f.when(began, f.col("at"))),
+                f.min(f.when(vote, f.col("at"))),
+            ).alias("at"),
+            f.min_by("granting", f.when(log & won, f.col("at"))).alias("granting"),
+            f.array_sort(f.collect_set(f.when(vote, f.col("replica_id")))).alias("candidates"),
+            f.count_if(vote & f.col("granted")).alias("granted"),
+            f.count_if(vote & ~f.col("granted")).alias("refused"),
+            f.max(f.when(heard, f.col("at"))).alias("heard"),
+        )
     )
     before = Window.orderBy("epoch").rowsBetween(Window.unboundedPreceding, -1)
     spent = f.unix_micros("at") - f.unix_micros(f.max("heard").over(before))
-    leaderless = f.when(f.col("leader_id").isNotNull(), f.greatest(spent, f.lit(0)) / 1000)
+    known = f.col("leader_id").isNotNull() & spent.isNotNull()
+    leaderless = f.when(known, f.greatest(spent, f.lit(0)) / 1000)
     return (
         found.where("at is not null")
         .withColumn("leaderless_ms", leaderless)

@@ -11,21 +11,24 @@ PARTITION = ("topic", "topic_id", "partition")
 def isr_churn(partitions: DataFrame) -> DataFrame:
     """The most restless first: a row for every partition.
 
-    changes: of its state. shrinks, expansions: of its ISR. moves: to another leader. leaderless: to
-    none. smallest: the fewest in-sync replicas it ever had. first, last: of the changes.
-    The same offsets of several copies of a log count once.
+    changes: of its state. shrinks, expansions: of its ISR. moves: to another leader than the last.
+    leaderless: to none. smallest: the fewest in-sync replicas it ever had. first, last: when it
+    changed. The same offsets of several copies of a log count once.
     """
     states = partitions.where("partition is not null").dropDuplicates(["offset", *PARTITION])
     before = Window.partitionBy(*PARTITION).orderBy("offset")
     replicas, earlier = f.col("isr"), f.lag("isr").over(before)
     known = earlier.isNotNull() & replicas.isNotNull()
     leader, led = f.col("leader"), f.lag("leader").over(before)
+    earlier_leader = f.last(f.when(leader >= 0, leader), ignorenulls=True).over(
+        before.rowsBetween(Window.unboundedPreceding, -1)
+    )
     seen = states.select(
         *(*PARTITION, "at", "isr", "leader"),
         (known & (f.size(f.array_except(earlier, replicas)) > 0)).alias("shrinks"),
         (known & (f.size(f.array_except(replicas, earlier)) > 0)).alias("expands"),
-        ((leader >= 0) & (led != leader)).alias("moves"),
-        (led.isNotNull() & (leader < 0)).alias("loses"),
+        ((leader >= 0) & (earlier_leader != leader)).alias("moves"),
+        ((led >= 0) & (leader < 0)).alias("loses"),
     )
     found = seen.groupBy(*PARTITION).agg(
         (f.count(f.lit(1)) - 1).alias("changes"),

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
 ASKED = {"ADD_VOTER": "ADDED", "REMOVE_VOTER": "REMOVED", "UPDATE_VOTER": "UPDATED"}
+CHANGE = ("offset", "epoch", "change", "replica_id", "appended", "voters")
 
 
 def voter_changes(quorum: DataFrame) -> DataFrame:
@@ -20,54 +21,52 @@ def voter_changes(quorum: DataFrame) -> DataFrame:
     null for an update. asked, appended, committed: when. took_ms: from the request to the commit.
     voters: their ids from then on.
     """
-    log, capture = f.col("source") != "CAPTURE", f.col("source") == "CAPTURE"
-    sets = quorum.where(log & (f.col("what") == "VOTERS")).dropDuplicates(["offset", "epoch"])
-    ids = f.transform("voters", lambda one: one["id"])
-    was = f.lag("ids").over(Window.orderBy("offset"))
-    changed = (
-        sets.withColumn("ids", ids)
-        .withColumn("was", was)
-        .where("was is not null")
-        .select(
-            *("epoch", "offset", f.col("at").alias("appended"), f.col("ids").alias("voters")),
-            f.get(f.array_except("ids", "was"), 0).alias("came"),
-            f.get(f.array_except("was", "ids"), 0).alias("went"),
-        )
-        .select(
-            *("epoch", "offset", "appended", "voters"),
-            f.coalesce("came", "went").alias("replica_id"),
-            f.when(f.col("came").isNotNull(), "ADDED")
-            .when(f.col("went").isNotNull(), "REMOVED")
-            .otherwise("UPDATED")
-            .alias("change"),
-        )
+    changed, requests, marks = _changed(quorum), _requests(quorum), _marks(quorum)
+    ours = f.coalesce(f.col("replica_id") == f.col("of"), f.col("change") == "UPDATED")
+    theirs = (f.col("change") == f.col("kind")) & ours & (f.col("sent") <= f.col("appended"))
+    asked = (
+        changed.join(requests, theirs, "left").groupBy(*CHANGE).agg(f.max("sent").alias("asked"))
     )
-    kind = f.create_map(*(f.lit(one) for pair in ASKED.items() for one in pair))
-    requests = quorum.where(capture & f.col("what").isin(*ASKED) & f.col("error").isNull()).select(
-        kind[f.col("what")].alias("change"),
-        f.col("replica_id").alias("of"),
-        f.col("at").alias("asked"),
-    )
-    marks = quorum.where(capture & (f.col("what") == "FETCH")).select(
-        f.col("at").alias("committed"), f.col("high_watermark").alias("mark")
-    )
-    c, r = changed.alias("c"), requests.alias("r")
-    theirs = (
-        (f.col("c.change") == f.col("r.change"))
-        & (f.coalesce(f.col("c.replica_id") == f.col("of"), f.col("c.change") == "UPDATED"))
-        & (f.col("asked") <= f.col("appended"))
-    )
-    row = [f.col(f"c.{name}") for name in ("offset", "epoch", "change", "replica_id", "appended")]
-    asked = c.join(r, theirs, "left").groupBy(*row, "voters").agg(f.max("asked").alias("asked"))
-    behind = (f.col("mark") > f.col("offset")) & (f.col("committed") >= f.col("appended"))
-    found = (
-        asked.join(marks, behind, "left")
-        .groupBy("offset", "epoch", "change", "replica_id", "asked", "appended", "voters")
-        .agg(f.min("committed").alias("committed"))
-    )
+    behind = (f.col("mark") > f.col("offset")) & (f.col("told") >= f.col("appended"))
+    committed = f.min("told").alias("committed")
+    found = asked.join(marks, behind, "left").groupBy(*CHANGE, "asked").agg(committed)
     spent = (f.unix_micros("committed") - f.unix_micros("asked")) / 1000
     return found.select(
         *("epoch", "offset", "change", "replica_id", "asked", "appended", "committed"),
         spent.alias("took_ms"),
         "voters",
     ).orderBy("offset")
+
+
+def _changed(quorum: DataFrame) -> DataFrame:
+    """Each set of a log compared with the one before it."""
+    told = (f.col("source") != "CAPTURE") & (f.col("what") == "VOTERS")
+    ids = f.transform("voters", lambda one: one["id"])
+    sets = quorum.where(told).dropDuplicates(["offset", "epoch"]).withColumn("ids", ids)
+    was = f.lag("ids").over(Window.orderBy("offset"))
+    came, went = f.get(f.array_except("ids", "was"), 0), f.get(f.array_except("was", "ids"), 0)
+    change = f.when(came.isNotNull(), "ADDED").when(went.isNotNull(), "REMOVED")
+    return (
+        sets.withColumn("was", was)
+        .where("was is not null")
+        .select(
+            *("offset", "epoch", f.col("at").alias("appended"), f.col("ids").alias("voters")),
+            f.coalesce(came, went).alias("replica_id"),
+            change.otherwise("UPDATED").alias("change"),
+        )
+    )
+
+
+def _requests(quorum: DataFrame) -> DataFrame:
+    """Those that were not refused."""
+    kinds = f.create_map(*(f.lit(one) for pair in ASKED.items() for one in pair))
+    what = f.col("what")
+    return quorum.where(what.isin(*ASKED) & f.col("error").isNull()).select(
+        kinds[what].alias("kind"), f.col("replica_id").alias("of"), f.col("at").alias("sent")
+    )
+
+
+def _marks(quorum: DataFrame) -> DataFrame:
+    """When which high watermark was told."""
+    fetches = quorum.where((f.col("what") == "FETCH") & f.col("high_watermark").isNotNull())
+    return fetches.select(f.col("at").alias("told"), f.col("high_watermark").alias("mark"))

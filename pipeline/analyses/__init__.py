@@ -1,0 +1,47 @@
+"""Answers that nobody reads off a screen, each a transformation of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from pipeline.analyses.alter_partitions import alter_partitions
+from pipeline.analyses.comparison import comparison
+from pipeline.analyses.controller_load import controller_load
+from pipeline.analyses.elections import elections
+from pipeline.analyses.errors import errors
+from pipeline.analyses.heartbeats import heartbeats
+from pipeline.analyses.isr import isr_churn
+from pipeline.analyses.latencies import latencies
+from pipeline.analyses.verdicts import checks
+from pipeline.analyses.versions import features, versions
+from pipeline.analyses.voter_changes import voter_changes
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """table: the one that it reads. make: the rows, in their order. purpose: a line of help."""
+
+    table: str
+    make: Callable[[DataFrame], DataFrame]
+    purpose: str
+
+
+ANALYSES = {
+    "latencies": Analysis("calls", latencies, "how long calls took, long polls apart"),
+    "errors": Analysis("calls", errors, "which calls failed, how often, and how"),
+    "versions": Analysis("calls", versions, "what clients speak, and what blocks Kafka 4"),
+    "features": Analysis("records", features, "levels that features were set to"),
+    "elections": Analysis("quorum", elections, "who led, who wanted to, how long nobody did"),
+    "voter-changes": Analysis("quorum", voter_changes, "from the request to the commit"),
+    "isr": Analysis("partitions", isr_churn, "how restless in-sync replicas were"),
+    "alter-partitions": Analysis("messages", alter_partitions, "what became of ISR changes"),
+    "controller-load": Analysis("calls", controller_load, "what controllers are busy with"),
+    "heartbeats": Analysis("messages", heartbeats, "how near brokers came to being fenced"),
+    "checks": Analysis("verdicts", checks, "what was checked, and what does not hold"),
+}
+"""Each by the name that `kwire pipeline analyse` takes."""
+
+__all__ = ["ANALYSES", "Analysis", "comparison"]

@@ -1,0 +1,33 @@
+"""Two captures side by side, as before and after an upgrade."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+SAME = ("api", "client_id")
+
+
+def comparison(before: DataFrame, after: DataFrame) -> DataFrame:
+    """What became slower first: a row for every API and client of two tables of calls.
+
+    Of each side: calls; versions: the lowest and the highest asked for; p50_ms, p99_ms: of answered
+    calls that wait for no records; failed: share of the calls with an error. slower: p99 after by
+    p99 before; null where either has none.
+    """
+    joined = _side(before, "before").join(_side(after, "after"), list(SAME), "full_outer")
+    compared = joined.withColumn("slower", f.expr("try_divide(p99_ms_after, p99_ms_before)"))
+    return compared.orderBy(f.desc_nulls_last("slower"), *SAME)
+
+
+def _side(calls: DataFrame, name: str) -> DataFrame:
+    waits = f.coalesce(f.col("max_wait_ms") > 0, f.lit(False))
+    latency = f.when(~waits, f.col("latency_ms"))
+    span: Column = f.concat_ws("–", f.min("api_version"), f.max("api_version"))
+    return calls.groupBy(*SAME).agg(
+        f.count(f.lit(1)).alias(f"calls_{name}"),
+        span.alias(f"versions_{name}"),
+        f.percentile_approx(latency, 0.5).alias(f"p50_ms_{name}"),
+        f.percentile_approx(latency, 0.99).alias(f"p99_ms_{name}"),
+        (f.count_if(f.col("error").isNotNull()) / f.count(f.lit(1))).alias(f"failed_{name}"),
+    )

@@ -1,0 +1,110 @@
+"""Analyses of calls, on rows whose answers are plain to see."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+import vectors
+from pipeline.analyses.comparison import comparison
+from pipeline.analyses.controller_load import controller_load
+from pipeline.analyses.errors import errors
+from pipeline.analyses.latencies import latencies
+from pipeline.analyses.versions import SINCE_KAFKA_4, versions
+from tests.pipeline.analyses.rows import rows, second, told
+
+FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}
+VOTE = {"api": "Vote", "api_key": 52, "api_version": 2, "client_id": "raft", "node_id": 3000}
+ANSWERED = {"outcome": "ANSWERED", "error": None, "errors": []}
+
+
+def test_long_polls_stand_apart_and_the_slowest_stand_first(spark: SparkSession) -> None:
+    quick = [FETCH | {"latency_ms": float(one), "max_wait_ms": None} for one in range(1, 101)]
+    waiting = [FETCH | {"latency_ms": 500.0, "max_wait_ms": 500} for _ in range(3)]
+    lost = [FETCH | {"latency_ms": None}]
+    found = told(latencies(rows(spark, "calls", *quick, *waiting, *lost), by=["api"]))
+    assert found == [
+        ("Fetch", True, 3, 500.0, 500.0, 500.0, 500.0),
+        ("Fetch", False, 100, 50.0, 95.0, 99.0, 100.0),
+    ]
+
+
+def test_an_error_is_a_share_of_the_calls_of_its_kind(spark: SparkSession) -> None:
+    said = [{"path": "", "code": 6, "name": "NOT_LEADER", "message": "Ask broker 2."}]
+    moved = FETCH | {"outcome": "ANSWERED", "error": "NOT_LEADER", "errors": said}
+    calls = rows(
+        spark,
+        "calls",
+        *(moved | {"at": second(at)} for at in (3, 1)),
+        *(FETCH | ANSWERED | {"at": second(at)} for at in range(5)),
+        FETCH | {"outcome": "LOST", "at": second(9)},
+        VOTE | {"outcome": "NO_RESPONSE", "at": second(9)},
+    )
+    first, last = (at.replace(tzinfo=None) for at in (second(1), second(3)))
+    assert told(errors(calls))[0] == (
+        *("Fetch", "ledger", 1, "NOT_LEADER", 2, 8, 0.25),
+        *(first, last, "Ask broker 2."),
+    )
+    assert [row[3:7] for row in told(errors(calls))[1:]] == [("LOST", 1, 8, 0.125)]
+
+
+def test_clients_below_a_version_block_the_upgrade(spark: SparkSession) -> None:
+    old = FETCH | {"client_id": "till", "client": "10.0.0.1:5000"}
+    calls = rows(
+        spark,
+        "calls",
+        *(old | {"api_version": version} for version in (3, 3, 4)),
+        FETCH | {"client": "10.0.0.2:5001"},
+        FETCH | {"client": "10.0.0.2:5002"},
+    )
+    assert told(versions(calls)) == [
+        ("till", "Fetch", 3, 4, 4, 2, 3, 1),
+        ("ledger", "Fetch", 17, 17, 4, 0, 2, 1),
+    ]
+
+
+@pytest.mark.java
+def test_what_kafka_4_needs_is_what_its_code_says() -> None:
+    oldest = {
+        release: {row["key"]: row["lowest_version"] for row in vectors.facts(release)["api_keys"]}
+        for release in ("3.9.1", "4.3.1")
+    }
+    dropped = {
+        key: version
+        for key, version in oldest["4.3.1"].items()
+        if version > 0 and oldest["3.9.1"].get(key) == 0
+    }
+    share_groups = {key for key in dropped if key >= 76}  # a preview in 3.9: nobody's client
+    assert {key: dropped[key] for key in dropped.keys() - share_groups} == SINCE_KAFKA_4
+
+
+def test_controllers_are_told_by_what_they_answer(spark: SparkSession) -> None:
+    calls = rows(
+        spark,
+        "calls",
+        *(
+            VOTE | ANSWERED | {"at": second(at), "request_size": 10, "response_size": 5}
+            for at in (0, 0.5, 9)
+        ),
+        FETCH | ANSWERED | {"node_id": 3000, "at": second(9), "request_size": 1},
+        FETCH | ANSWERED | {"at": second(1)},
+    )
+    assert told(controller_load(calls)) == [
+        (3000, "Vote", 3, 0.75, 0.3, 2, 30, 15),
+        (3000, "Fetch", 1, 0.25, 0.1, 1, 1, None),
+    ]
+
+
+def test_two_captures_are_laid_side_by_side(spark: SparkSession) -> None:
+    common = "error max_wait_ms"
+    before = rows(spark, "calls", FETCH | {"latency_ms": 2.0}, columns=common)
+    after = rows(
+        spark,
+        "calls",
+        FETCH | {"latency_ms": 3.0, "api_version": 18},
+        FETCH | {"latency_ms": 900.0, "max_wait_ms": 900, "api_version": 18, "error": "X"},
+        VOTE | {"latency_ms": 1.0},
+        columns=common,
+    )
+    assert told(comparison(before, after)) == [
+        ("Fetch", "ledger", 1, "17–17", 2.0, 2.0, 0.0, 2, "18–18", 3.0, 3.0, 0.5, 1.5),
+        ("Vote", "raft", None, None, None, None, None, 1, "2–2", 1.0, 1.0, 0.0, None),
+    ]

@@ -1,0 +1,180 @@
+"""Analyses of quorum, partitions and brokers, on rows whose answers are plain to see."""
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from pipeline.analyses.alter_partitions import alter_partitions
+from pipeline.analyses.elections import elections
+from pipeline.analyses.heartbeats import heartbeats
+from pipeline.analyses.isr import isr_churn
+from pipeline.analyses.verdicts import checks
+from pipeline.analyses.versions import features
+from pipeline.analyses.voter_changes import voter_changes
+from tests.pipeline.analyses.rows import rows, second, told
+
+
+def naive(seconds: float) -> Any:
+    """As Spark gives a time back: without a zone, in that of the session."""
+    return second(seconds).replace(tzinfo=None)
+
+
+def voters(*ids: int) -> list[dict[str, Any]]:
+    return [{"id": one, "directory_id": None, "endpoints": []} for one in ids]
+
+
+LOG, OVERHEARD = {"source": "LOG"}, {"source": "CAPTURE"}
+
+
+def test_an_election_tells_candidates_votes_and_the_time_without_a_leader(
+    spark: SparkSession,
+) -> None:
+    fetch = OVERHEARD | {"what": "FETCH", "epoch": 1, "offset": 7}
+    vote = OVERHEARD | {"what": "VOTE", "epoch": 2}
+    leader = LOG | {"what": "LEADER_CHANGE"}
+    quorum = rows(
+        spark,
+        "quorum",
+        leader | {"at": second(0), "epoch": 1, "leader_id": 1, "granting": [1, 2], "offset": 0},
+        *(fetch | {"at": second(at)} for at in (1, 5)),
+        fetch | {"at": second(6), "error": "FENCED_LEADER_EPOCH"},
+        vote | {"at": second(7), "replica_id": 2, "granted": True, "node_id": 3},
+        vote | {"at": second(7.2), "replica_id": 3, "granted": False, "node_id": 2},
+        leader | {"at": second(7.5), "epoch": 2, "leader_id": 2, "granting": [2, 3], "offset": 9},
+        OVERHEARD
+        | {"what": "VOTE", "at": second(9), "epoch": 3, "replica_id": 3, "granted": False},
+    )
+    assert told(elections(quorum)) == [
+        (1, 1, naive(0), [1, 2], [], 0, 0, None),
+        (2, 2, naive(7.5), [2, 3], [2, 3], 1, 1, 2500.0),
+        (3, None, naive(9), None, [3], 0, 1, None),
+    ]
+
+
+def test_without_a_log_whoever_began_the_epoch_led_it(spark: SparkSession) -> None:
+    began = OVERHEARD | {"what": "BEGIN_EPOCH", "epoch": 4, "leader_id": 2, "at": second(1)}
+    quorum = rows(
+        spark, "quorum", began, columns="error granting granted replica_id offset node_id"
+    )
+    assert told(elections(quorum)) == [(4, 2, naive(1), None, [], 0, 0, None)]
+
+
+def test_a_voter_change_is_followed_from_the_request_to_the_commit(spark: SparkSession) -> None:
+    change = LOG | {"what": "VOTERS", "epoch": 1}
+    add = OVERHEARD | {"what": "ADD_VOTER", "replica_id": 3}
+    quorum = rows(
+        spark,
+        "quorum",
+        change | {"at": second(0), "offset": 2, "voters": voters(1, 2)},
+        add | {"at": second(1), "error": "REQUEST_TIMED_OUT"},
+        add | {"at": second(2)},
+        change | {"at": second(3), "offset": 9, "voters": voters(1, 2, 3)},
+        OVERHEARD | {"what": "FETCH", "at": second(3.5), "high_watermark": 9},
+        OVERHEARD | {"what": "FETCH", "at": second(4), "high_watermark": 10},
+        OVERHEARD | {"what": "REMOVE_VOTER", "at": second(5), "replica_id": 1},
+        change | {"at": second(6), "offset": 20, "voters": voters(2, 3)},
+        change | {"at": second(7), "offset": 30, "voters": voters(2, 3)},
+    )
+    assert told(voter_changes(quorum)) == [
+        (1, 9, "ADDED", 3, naive(2), naive(3), naive(4), 2000.0, [1, 2, 3]),
+        (1, 20, "REMOVED", 1, naive(5), naive(6), None, None, [2, 3]),
+        (1, 30, "UPDATED", None, None, naive(7), None, None, [2, 3]),
+    ]
+
+
+def test_a_restless_partition_stands_before_a_quiet_one(spark: SparkSession) -> None:
+    states = [(1, [1, 2]), (1, [1]), (-1, [1]), (2, [2, 1])]
+    orders = {"topic": "orders", "topic_id": "x", "partition": 0}
+    partitions = rows(
+        spark,
+        "partitions",
+        orders | {"partition": 1, "offset": 1, "at": second(0), "leader": 1, "isr": [1]},
+        *(
+            orders | {"offset": 10 + at, "at": second(at), "leader": leader, "isr": isr}
+            for at, (leader, isr) in enumerate(states)
+        ),
+    )
+    assert told(isr_churn(partitions)) == [
+        ("orders", "x", 0, 3, 1, 1, 1, 1, 1, naive(0), naive(3)),
+        ("orders", "x", 1, 0, 0, 0, 0, 0, 1, naive(0), naive(0)),
+    ]
+
+
+def key(event: int) -> dict[str, Any]:
+    return {"capture": "night", "connection": 1, "event": event}
+
+
+def test_changes_of_isrs_have_the_outcome_of_their_partition_or_of_the_whole(
+    spark: SparkSession,
+) -> None:
+    def asked(event: int) -> dict[str, Any]:
+        topics = [{"topic_id": "x", "partitions": [{"partition_index": one} for one in (0, 1)]}]
+        return key(event) | {
+            "at": second(event),
+            "alter_partition_request": {"broker_id": 1, "topics": topics},
+        }
+
+    def answered(event: int, whole: int, *parts: int) -> dict[str, Any]:
+        partitions = [
+            {"partition_index": index, "error_code": code} for index, code in enumerate(parts)
+        ]
+        topics = [{"topic_id": "x", "partitions": partitions}] if parts else []
+        return key(event) | {"alter_partition_response": {"error_code": whole, "topics": topics}}
+
+    messages = rows(
+        spark, "messages", asked(1), answered(1, 0, 0, 107), asked(2), answered(2, 77), asked(3)
+    )
+    assert {row[:4] for row in told(alter_partitions(messages))} == {
+        (1, "STALE_BROKER_EPOCH", 2, 2),
+        (1, None, 2, 2),
+        (1, "NONE", 1, 1),
+        (1, "INELIGIBLE_REPLICA", 1, 1),
+    }
+
+
+def test_a_gap_between_heartbeats_is_a_share_of_the_session(spark: SparkSession) -> None:
+    def beat(event: int, at: float, broker: int = 1, epoch: int = 5) -> dict[str, Any]:
+        request = {"broker_id": broker, "broker_epoch": epoch, "want_shut_down": False}
+        return key(event) | {"at": second(at), "broker_heartbeat_request": request}
+
+    fenced = {"is_fenced": True, "error_code": 0}
+    messages = rows(
+        spark,
+        "messages",
+        *(beat(event, at) for event, at in enumerate((0, 2, 4, 9, 11))),
+        beat(9, 60, epoch=6),
+        key(9) | {"broker_heartbeat_response": fenced},
+        beat(10, 1, broker=2),
+    )
+    assert told(heartbeats(messages, session_ms=10_000)) == [
+        (1, 6, 5000.0, 5000.0, 1, 0, 0.5, 1, 0, 0),
+        (2, 1, None, None, 0, 0, None, 0, 0, 0),
+    ]
+
+
+def test_broken_checks_stand_first_with_what_is_wrong(spark: SparkSession) -> None:
+    verdicts = rows(
+        spark,
+        "verdicts",
+        *({"check": "round-trip", "passed": True, "at": second(at)} for at in (1, 2)),
+        *(
+            {"check": "kip-841-isr", "passed": False, "at": second(at), "detail": f"At {at}."}
+            for at in (4, 3)
+        ),
+    )
+    assert told(checks(verdicts)) == [
+        ("kip-841-isr", 0, 2, naive(3), "At 3."),
+        ("round-trip", 2, 0, None, None),
+    ]
+
+
+def test_the_current_level_of_a_feature_is_the_last_that_was_set(spark: SparkSession) -> None:
+    def set_to(level: int, offset: int) -> dict[str, Any]:
+        feature = {"name": "metadata.version", "feature_level": level}
+        return {"feature_level": feature, "offset": offset, "epoch": 1, "at": second(offset)}
+
+    records = rows(spark, "records", set_to(20, 1), set_to(25, 2), columns="snapshot")
+    assert told(features(records)) == [
+        ("metadata.version", 20, False, naive(1), 1, 1),
+        ("metadata.version", 25, True, naive(2), 1, 2),
+    ]
