@@ -35,6 +35,7 @@ IGNORED = (
     "topic_id",
     "*directory_id",
     "member_id",
+    "leader",  # of a consumer group: a member id
     "generation_id",
     "producer_id",
     "producer_id_start",
