@@ -25,7 +25,6 @@ class Clusters:
     """Runs those of a configuration while the context lasts. view: is shown the decoded flows."""
 
     def __init__(self, config: ProxyConfig, view: View | None) -> None:
-        self._config = config
         self._first = config
         self._view = view
         self._running: dict[str, ClusterService] = {}
@@ -85,7 +84,7 @@ class Clusters:
                 await self._listen(clusters[one.name], one, undo)
             undo.pop_all()
         gone = [one for name, one in self._running.items() if name not in clusters]
-        self._config, self._running = config, clusters
+        self._running = clusters
         for ready, recorder in zip(prepared, recorders, strict=True):
             await clusters[ready.config.name].change(ready, recorder)
         for cluster, listener in going:

@@ -155,13 +155,14 @@ class Proxy:
     async def drain(self, seconds: float, listener: Listener | None = None) -> None:
         """Take no more requests; close each connection when all is answered, or after this time.
 
-        listener: only those that came there; else all, and none is accepted any more.
+        listener: only those that have come there so far; else all, and none is accepted any more.
         """
         if listener is None:
             for server in self._servers.values():
                 server.close()
+        came = {one for one, at in self._relays.items() if at == listener}
         end = time.monotonic() + seconds
-        while relays := [one for one, at in self._relays.items() if listener in (None, at)]:
+        while relays := [one for one in self._relays if listener is None or one in came]:
             now = time.monotonic()
             for relay in relays:
                 if now < end:

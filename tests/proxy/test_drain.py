@@ -117,3 +117,24 @@ async def test_a_listener_goes_and_the_connections_of_others_stay() -> None:
         assert await reader.readexactly(len(GRANTED)) == GRANTED
         for _, writer in talks:
             writer.close()
+
+
+async def test_a_listener_that_comes_back_keeps_its_new_connections() -> None:
+    events: list[Event] = []
+    async with slow(events) as (behind, address, proxy):
+        (listener,) = proxy.addresses
+        old, old_writer = await asyncio.open_connection(address.host, address.port)
+        old_writer.write(VOTE)
+        await until(lambda: behind.asked == 1)
+        proxy.unlisten(listener)
+        draining = asyncio.create_task(proxy.drain(60, listener))
+        await asyncio.sleep(0)
+        address = await proxy.listen(listener)
+        new, new_writer = await asyncio.open_connection(address.host, address.port)
+        behind.ready.set()
+        await draining
+        assert await old.read() == GRANTED
+        new_writer.write(VOTE)
+        assert await new.readexactly(len(GRANTED)) == GRANTED
+        old_writer.close()
+        new_writer.close()
