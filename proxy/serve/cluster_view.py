@@ -36,4 +36,4 @@ class ClusterView:
     def rack(self, node_id: int) -> str | None:
         """Of a broker."""
         broker = self.image.cluster.brokers.get(node_id)
-        return None if broker is None or node_id in self.controllers else broker.rack
+        return None if broker is None else broker.rack

@@ -40,10 +40,8 @@ class VirtualNodes:
         return self._addresses
 
     def controllers(self, image: MetadataImage) -> frozenset[int]:
-        """The nodes that are controllers: as registered, else those given that are no brokers."""
-        registered = set(image.cluster.controllers)
-        given = set(self._upstreams) - set(image.cluster.brokers)
-        return frozenset((registered | given) & set(self._addresses))
+        """Those of the nodes with a listener that are controllers, be they brokers as well."""
+        return frozenset(id for id in self._addresses if _is_controller(id, image))
 
     def upstream(self, node_id: int, image: MetadataImage) -> Address | None:
         """Where a node itself is reached: as it was given, else as it registered."""
@@ -52,9 +50,7 @@ class VirtualNodes:
 
     async def start(self, proxy: Proxy, image: MetadataImage) -> None:
         """Open the first ones. Raises CannotListen."""
-        upstreams = [
-            one.upstream for one in self._first if one.node_id not in image.cluster.brokers
-        ]
+        upstreams = [one.upstream for one in self._first if _is_controller(one.node_id, image)]
         for one in self._first:
             standbys = tuple(other for other in upstreams if other != one.upstream)
             await self._listen(proxy, replace(one, standbys=standbys))
@@ -92,6 +88,11 @@ class VirtualNodes:
                     listen=here,
                     standbys=tuple(standbys),
                 )
+
+
+def _is_controller(node_id: int | None, image: MetadataImage) -> bool:
+    """As registered; before controllers did that (Kafka 3.7), whoever is no broker."""
+    return node_id in image.cluster.controllers or node_id not in image.cluster.brokers
 
 
 def _registered(node_id: int, image: MetadataImage) -> Address | None:

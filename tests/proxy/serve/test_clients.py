@@ -36,6 +36,13 @@ async def test_a_python_client_lists_creates_and_deletes(quorum: Cluster, client
     assert served.problems == []
 
 
+async def test_a_combined_node_is_one_node(combined: Cluster) -> None:
+    topic = f"combined-{uuid4()}"
+    async with asyncio.timeout(PATIENCE), serving(controllers(combined)) as served:
+        told = await asyncio.to_thread(PYTHON["kafka-python"], served.bootstrap, topic)
+    assert told == Told(nodes={1}, created=True, deleted=True)
+
+
 @pytest.mark.parametrize("client", clients.PROGRAMS)
 @pytest.mark.timeout(600)  # it may have to be built
 async def test_a_client_in_go_or_javascript_does_the_same(quorum: Cluster, client: str) -> None:

@@ -10,6 +10,8 @@ from kwire.apis import a44_incremental_alter_configs as alter
 from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.connection import Connection
 from kwire.error_codes import ErrorCode
+from real_kafka import Layout
+from tests.conftest import OwnCluster
 from tests.proxy.serve.served import Served, serving
 
 PATIENCE = 90.0
@@ -70,6 +72,28 @@ async def test_writes_go_on_through_the_port_of_the_dead_leader() -> None:
         routed = [flow.notes[-1] for flow in served.flows("IncrementalAlterConfigs")]
         assert routed[:2] == [f"routed to node {old.node_id}"] * 2
         assert f"routed to node {old.node_id}" not in routed[2:]
+
+
+async def test_real_controllers_fail_over_too(own_cluster: OwnCluster) -> None:
+    cluster = own_cluster(Layout(controllers=(3000, 3001, 3002)))
+    await asyncio.to_thread(cluster.start)
+    controllers = {
+        id: Address(at.host, at.port)
+        for id, node in cluster.controllers.items()
+        for at in [node.controller_address]
+    }
+    async with asyncio.timeout(PATIENCE), serving(controllers) as served:
+        old = served.mode.cluster.live.leader_id
+        there = address(served, old)
+        async with await Connection.open(there.host, there.port) as connection:
+            assert await altered(connection, "1000") == 0
+        await asyncio.to_thread(cluster.nodes[old].kill)
+        async with await Connection.open(there.host, there.port) as connection:
+            assert await altered(connection, "2000") == 0
+            assert await controller_id(connection) not in (-1, old)
+        last = served.flows("IncrementalAlterConfigs")[-1]
+        assert last.handling == "routed"
+        assert last.connection.upstream != str(controllers[old])
 
 
 async def test_without_a_leader_the_client_is_told_that_time_ran_out(
