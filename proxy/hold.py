@@ -24,6 +24,7 @@ from proxy.flow import Deed, Ending, Flow, Kind
 from proxy.framer import Direction
 from proxy.gate import Gate, Hands, Held
 from proxy.heads import SIZE
+from proxy.masks import without_secret
 from proxy.pairing import Pairing
 from proxy.whole import Whole, take_apart
 
@@ -245,7 +246,8 @@ class Hold:
         try:
             frame = whole.encode()
         except ENCODING as error:
-            flow.problems.append(f"sent on as it came: what the filters left is none: {error}")
+            said = without_secret(error)
+            flow.problems.append(f"sent on as it came: what the filters left is none: {said}")
             return whole.frame
         if frame is not whole.frame:
             flow.mark(Deed.CHANGED, "changed by a filter")
@@ -264,7 +266,8 @@ class Hold:
         try:
             frame = encode_response(answer.response, flow.version, correlation_id=number)
         except ENCODING as error:
-            flow.problems.append(f"sent on as it came: the answer of {name} is none: {error}")
+            said = without_secret(error)
+            flow.problems.append(f"sent on as it came: the answer of {name} is none: {said}")
             gate.release(held, b"".join(held.pieces))
             return
         if direction is _RESPONSE:

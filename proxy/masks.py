@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, cast
 
 from kwire.declaration import Declared, Group
+from kwire.errors import EncodeError
 from kwire.nodes import ArrayOf, Nullable, StructOf
 from proxy.walk import scalars
 
@@ -52,6 +53,14 @@ def may_hold_secrets(kind: Declared) -> bool:
 def holds_secrets(message: Group) -> bool:
     """Whether there is a secret field in a message, so that its unknown tags may be secrets too."""
     return any(name in SECRET_FIELDS for _, name, _ in scalars(message))
+
+
+def without_secret(error: Exception) -> str:
+    """What an error says; where a secret does not fit its field, without the value."""
+    path = error.path if isinstance(error, EncodeError) else ""
+    if path.rpartition(".")[2] in SECRET_FIELDS | {"value"}:
+        return f"what stands at {path} does not fit"
+    return str(error)
 
 
 def _is_sensitive_config(group: Group) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from proxy import Kind
+from proxy import Call, Filter, Kind
 from tests.proxy.dialogue import Dialogue, answered, asked, pieces
 from tests.proxy.held import through
 from tests.proxy.looking import Look
@@ -76,3 +76,18 @@ def test_every_byte_arrives_and_no_token_is_kept(name: str, held: bool, cuts: li
     if "framed" not in name:
         copies = [flow.request_copy or b"" for flow in dialogue.flows]
         assert not [copy for copy in copies if b"sesame" in copy or b"biws" in copy]
+
+
+class Text(Filter):
+    """Leaves text where bytes belong."""
+
+    def on_sasl_authenticate_request(self, request: SaslAuthenticateRequest, call: Call) -> None:
+        request.auth_bytes = "hunter2"  # type: ignore[assignment]  # what a script may do
+
+
+def test_a_secret_that_does_not_fit_is_not_told() -> None:
+    dialogue = through(Text())
+    dialogue.ask(asked(SaslAuthenticateRequest(auth_bytes=b"x"), 2, 1))
+    dialogue.hang_up()
+    (problem, _) = dialogue.flows[0].problems
+    assert problem.endswith("what the filters left is none: what stands at auth_bytes does not fit")
