@@ -37,9 +37,9 @@ class Ask(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "Give up")]
 
     DEFAULT_CSS = """
-    Ask { align: center middle; }
+    Ask { align: center bottom; background: $background 40%; }
     Ask Vertical { width: 90; height: auto; border: round $accent; padding: 1 2; }
-    Ask Vertical { background: $panel; }
+    Ask Vertical { background: $panel; margin: 0 0 3 0; }
     Ask Input { margin: 1 0 0 0; }
     Ask #problem { color: $error; height: auto; padding: 0 0 0 1; }
     """
