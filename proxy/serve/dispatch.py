@@ -85,11 +85,12 @@ class Dispatch(Filter):
 
     async def on_request(self, request: Request, call: Call) -> Action:
         """Ask whoever is to answer; the connection waits, as it would for a node."""
+        context = self._context(call)
         cancel: Cancel | None = None
 
         def begin(resume: Callable[[Outcome], None]) -> None:
             nonlocal cancel
-            cancel = self._work(self._outcome(request, self._context(call)), resume)
+            cancel = self._work(self._outcome(request, context), resume)
 
         try:
             outcome: Outcome = await call.until(begin)
@@ -106,8 +107,10 @@ class Dispatch(Filter):
         call.flow.mark(Deed.ANSWERED, f"the node's answer, with what {self.name} offers")
 
     def _action(self, outcome: Outcome, call: Call) -> Action:
-        if isinstance(outcome, BaseException):
-            raise outcome
+        if isinstance(outcome, BaseException):  # to send it on could do it twice
+            said = f"{self.name} failed: {type(outcome).__name__}: {outcome}"
+            call.flow.problems.append(said)
+            return Close()
         if outcome is None:
             return Close()
         if isinstance(outcome, Routed):

@@ -40,13 +40,17 @@ class NodeConnections:
         self._connections: dict[Address, Connection] = {}
         self._locks: defaultdict[Address, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def ask(self, address: Address, request: Request, version: int | None = None) -> Response:
-        """The node's answer. Raises what opening and `Connection.send` raise."""
+    async def to(self, address: Address) -> Connection:
+        """An open connection. Raises what opening raises."""
         async with self._locks[address]:
             connection = self._connections.get(address)
             if connection is None or connection.closed:
                 connection = self._connections[address] = await self._open(address)
-        return await connection.send(request, version)
+        return connection
+
+    async def ask(self, address: Address, request: Request, version: int | None = None) -> Response:
+        """The node's answer. Raises what opening and `Connection.send` raise."""
+        return await (await self.to(address)).send(request, version)
 
     async def close(self) -> None:
         """End them all."""

@@ -16,7 +16,7 @@ from kwire.apis.a55_describe_quorum import (
 )
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
-from kwire.errors import AnswerLost, KwireError
+from kwire.errors import AnswerLost, ConnectionFailed, KwireError
 from kwire.observer.observer import METADATA_TOPIC
 from kwire.service import RequestContext
 from kwire.versions import Versions
@@ -75,11 +75,16 @@ class ControllerRouter:
         while (leader := await self._leader(end)) is not None:
             who = f"node {self._cluster.live.leader_id}"
             try:
-                response = await connections.ask(leader, request, version)
-            except AnswerLost:
-                return _timed_out(request, answered, who)
+                connection = await connections.to(leader)
             except KwireError:
                 await asyncio.sleep(PAUSE)
+                continue
+            try:
+                response = await connection.send(request, version)
+            except KwireError as error:
+                if isinstance(error, AnswerLost) or not isinstance(error, ConnectionFailed):
+                    return _timed_out(request, answered, who)
+                await asyncio.sleep(PAUSE)  # it was closed before anything was sent
                 continue
             if is_elsewhere(response) and loop.time() < end:
                 await asyncio.sleep(PAUSE)
