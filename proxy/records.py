@@ -108,7 +108,7 @@ def _request(flow: Flow, frames: Redacted, number: int, capture: str) -> Capture
         flow.ending.name,
         tuple(flow.problems),
         flow.notes,
-        tuple(deed.name for deed in flow.deeds),
+        tuple(deed.name for deed in flow.deeds) if flow.deeds else (),
     )
 
 
