@@ -7,8 +7,8 @@ BIN := .venv/bin
 demo: .venv/ready  ## a quorum, administered through the proxy, every RPC decoded
 	$(BIN)/kwire demo
 
-test: .venv/ready  ## the whole suite, real Kafka included
-	$(BIN)/pytest
+test: .venv/ready  ## the whole suite, real Kafka included, on two workers
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: .venv/ready  ## style, types and the arrows between the rooms
 	$(BIN)/ruff check

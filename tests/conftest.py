@@ -33,6 +33,9 @@ OwnCluster = Callable[[Layout], Cluster]
 
 progress = logging.getLogger("real_kafka").info
 
+PIPELINE = "tests/pipeline"
+"""Whose tests share a Spark session, and one real history."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kafka", choices=CHOICES, help="what real Kafka runs as in all its tests")
@@ -56,6 +59,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         names = _launchers(metafunc)
         parameters = [pytest.param(name, marks=_marks(name)) for name in names]
         metafunc.parametrize("kafka", parameters, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of two workers one runs all real Kafka, so that clusters are shared and never two at once."""
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        group = item.path.relative_to(item.config.rootpath).parent.as_posix()
+        if group.startswith(PIPELINE):
+            group = PIPELINE
+        elif "kafka" in names or "docker_engine" in names:
+            group = "kafka"
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def _launchers(metafunc: pytest.Metafunc) -> list[str]:
