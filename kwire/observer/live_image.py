@@ -125,9 +125,11 @@ class LiveImage:
             logger.warning("the metadata log of %s is read anew: %s", address, error)
             self.observer.restart()
         except KwireError as error:
-            if not (isinstance(error, BrokerError) and error.retriable):
+            if isinstance(error, BrokerError) and error.retriable:
+                logger.debug("%s refuses the observer for now: %s", address, error)
+            elif self.failure is None:
+                logger.warning("%s refuses the observer: %s", address, error)
                 self.failure = error
-            logger.debug("%s refuses the observer: %s", address, error)
         if self.leader is not None or self.failure is not None:
             self.leader = None
             self._tell()
