@@ -8,6 +8,7 @@ import asyncio
 import json
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import astuple, dataclass, field
@@ -220,6 +221,8 @@ async def test_nothing_passes_the_proxy_by(own_cluster: OwnCluster, rewriting: b
     assert bool(controller) is rewriting
     flows = [event for event in here.events if isinstance(event, Flow)]
     reads = [flow for flow in flows if flow.api == "FetchSnapshot" and not flow.problems]
+    updates = Counter(flow.connection.peer for flow in flows if flow.api == "UpdateRaftVoter")
+    assert max(updates.values(), default=0) <= 2  # a voter that is content says so no more
     assert reads
     assert any("answered by RewriteEndpoints" in flow.notes for flow in reads) is rewriting
     notices = [event for event in here.events if isinstance(event, Notice)]
