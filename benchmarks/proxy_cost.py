@@ -32,7 +32,7 @@ Times = dict[str, list[float]]
 GOALS = (
     ("small requests", "pass", "kafka-proxy", 0.5),
     ("fetches", "pass", "kafka-proxy", 0.25),
-    ("fetches", "pass", "kafka-proxy, 256 KiB", 0.75),
+    ("fetches", "pass", "kafka-proxy, 1 MiB", 0.75),
     ("fetches", "pass", "streams", 0.3),
     ("", "record", "pass", 1.6),
 )
@@ -63,7 +63,7 @@ def run(rounds: int, seconds: float, binary: Path | None) -> str:
     servers = {name: ours(name, node.port) for name in ("streams", *OURS)}
     if binary is not None:
         servers["kafka-proxy"] = kafka_proxy(binary, node.port)
-        servers["kafka-proxy, 256 KiB"] = kafka_proxy(binary, node.port, LIKE_OURS)
+        servers["kafka-proxy, 1 MiB"] = kafka_proxy(binary, node.port, LIKE_OURS)
     results: dict[Load, Times] = {}
     try:
         for load in LOADS:

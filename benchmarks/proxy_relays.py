@@ -14,13 +14,14 @@ from tempfile import TemporaryDirectory
 from proxy import Address, Listener, Proxy, Ring, Sink, pass_everything, tap_everything
 from proxy.metrics import Metrics
 from proxy.recorder import Recorder, files_at
+from proxy.side import READ_SIZE
 from proxy_loads import Node
 
 OURS = ("pass", "tap", "record")
 """Counted for Prometheus only, as kafka-proxy does; copied into a ring, too; recorded, too."""
 
-LIKE_OURS = 256 * 1024
-"""Bytes that asyncio reads at once, and that kafka-proxy may be told to."""
+LIKE_OURS = READ_SIZE
+"""Bytes that the proxy reads at once, and that kafka-proxy may be told to."""
 
 PATIENCE = 30.0
 

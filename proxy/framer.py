@@ -30,6 +30,7 @@ _LEAST_REQUEST = REQUEST.size - SIZE.size
 _LEAST_RESPONSE = RESPONSE.size - SIZE.size
 _DELIVERED = (Ending.ANSWERED, Ending.LOST)
 _NO_RESPONSE = Ending.NO_RESPONSE
+_SHORT_ID = 255
 _NO_ROOM = "not copied: the memory for copies is used up"
 
 
@@ -250,7 +251,9 @@ class RequestFramer(Framer):
         begin = start + WHOLE.size
         if (
             not WHOLE.size - SIZE.size <= size <= self._limit
-            or not 0 <= length <= min(size - WHOLE.size + SIZE.size, len(chunk) - begin, 255)
+            or not 0 <= length <= size - WHOLE.size + SIZE.size
+            or length > _SHORT_ID
+            or begin + length > len(chunk)
             or key in _CAREFUL
             or self._pairing.tokens
         ):

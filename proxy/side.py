@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WRITE_LIMIT = 64 * 1024
 """Bytes that may wait for a slow reader before its writer is no longer read."""
 
+READ_SIZE = 1024 * 1024
+"""Bytes that are read at once; with asyncio's 256 KiB a large fetch costs a third more."""
+
 
 class Side(asyncio.Protocol):
     """One of the two sockets of a relay; what it receives goes through its framer to the other.
@@ -44,6 +47,8 @@ class Side(asyncio.Protocol):
         """The socket is there."""
         self.transport = cast(asyncio.Transport, transport)
         self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
+        if hasattr(transport, "max_size"):  # of a plain socket in asyncio's own loop
+            transport.max_size = READ_SIZE
         self._marked = time.monotonic()
         self._relay.made(self)
 
