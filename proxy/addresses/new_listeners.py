@@ -63,7 +63,7 @@ class NewListeners:
             task.add_done_callback(self._tasks.discard)
 
     async def _open(self, node_id: int | None, address: Address) -> None:
-        like = next(iter(self._proxy.addresses))
+        like = next(iter(self._proxy.addresses), Listener(node_id=None, upstream=address))
         here = Address(like.listen.host, 0)
         listener = replace(like, node_id=node_id, upstream=address, listen=here, standbys=())
         try:

@@ -73,15 +73,16 @@ class RewriteEndpoints(Filter):
             if topic.topic != METADATA_TOPIC and topic.topic_id != METADATA_TOPIC_ID:
                 continue
             for partition in topic.partitions:
-                data = partition.records or b""
-                try:
-                    batches, end = await self._rewriter.log(data, call, call.connection.peer)
-                except BatchError as error:
-                    call.note(f"the addresses in its records stay as they are: {error}")
-                else:
-                    partition.records = (
-                        b"".join(batches) + data[end:] if data else partition.records
-                    )
+                if partition.records:
+                    partition.records = await self._log(partition.records, call)
+
+    async def _log(self, data: bytes, call: Call) -> bytes:
+        try:
+            batches, end = await self._rewriter.log(data, call, call.connection.peer)
+        except BatchError as error:
+            call.note(f"the addresses in its records stay as they are: {error}")
+            return data
+        return b"".join(batches) + data[end:]
 
     async def on_fetch_snapshot_request(
         self, request: FetchSnapshotRequest, call: Call
