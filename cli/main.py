@@ -22,6 +22,8 @@ from cli import (
     demo,
     log,
     pipeline,
+    pipeline_analyse,
+    pipeline_report,
     proxy,
     proxy_config,
     quorum,
@@ -58,6 +60,10 @@ capture.app.command("merge")(capture_editing.merge)
 capture.app.command("split")(capture_editing.split)
 capture.app.command("anonymize")(capture_editing.anonymize)
 app.add_typer(pipeline.app, name="pipeline")
+pipeline.app.command("analyse")(pipeline_analyse.analyse)
+pipeline.app.command("compare")(pipeline_analyse.compare)
+pipeline.app.command("sql")(pipeline_analyse.sql)
+pipeline.app.command("report")(pipeline_report.report)
 app.command("demo")(demo.demo)
 
 OWN = frozenset({"kwire", "admin", "proxy", "controller", "pipeline", "cli", "real_kafka"})

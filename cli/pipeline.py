@@ -78,9 +78,9 @@ def ingest(
     if not avro:
         readable(paths)  # before Spark takes its time to start
     jars = [*(coordinates([AVRO]) if avro else []), *(packages.split(",") if packages else [])]
-    with session(master, jars) as spark, _progress(spark) as told:
+    with session(master, jars) as spark, progress(spark) as told:
         summary = run(spark, paths, output, tables=table or (), avro=avro, told=told)
-    _print(summary, as_json)
+    print_summary(summary, as_json)
     if summary.damages or summary.failed:
         raise typer.Exit(1)
 
@@ -89,14 +89,16 @@ def ingest(
 def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     """A Spark session while the context lasts; what Spark says of a failure in one sentence.
 
-    One that ran before goes on running.
+    One that ran before goes on running. PySpark's own log of bad queries is kept quiet.
     """
     from pyspark.errors import PySparkException
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
     from pipeline.failure import sentence
     from pipeline.session import spark_session
 
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
     ran = SparkSession.getActiveSession() is not None
     spark = spark_session(master, packages=packages)
     try:
@@ -109,7 +111,7 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
 
 
 @contextmanager
-def _progress(spark: SparkSession) -> Iterator[Any]:
+def progress(spark: SparkSession) -> Iterator[Any]:
     """What is being done, and how many of Spark's tasks are, on a terminal's stderr."""
     from cli.pipeline_progress import Progress
 
@@ -117,7 +119,8 @@ def _progress(spark: SparkSession) -> Iterator[Any]:
         yield progress.told
 
 
-def _print(summary: Summary, as_json: bool) -> None:
+def print_summary(summary: Summary, as_json: bool) -> None:
+    """What was read and written, and what was wrong with it."""
     from dataclasses import asdict
 
     from cli.screen import print_json

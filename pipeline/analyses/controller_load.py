@@ -9,20 +9,27 @@ OF_CONTROLLERS = (52, 53, 54, 55, 56, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82)
 """Keys of APIs that a node answers as a controller: the quorum's, and those of brokers to it."""
 
 
+def of_controllers(calls: DataFrame) -> DataFrame:
+    """Those to controllers: the nodes that answered one of a controller's own APIs."""
+    answered = f.col("api_key").isin(*OF_CONTROLLERS) & (f.col("outcome") == "ANSWERED")
+    controllers = calls.where(answered).select("node_id").distinct()
+    return calls.join(controllers, "node_id", "left_semi")
+
+
 def controller_load(calls: DataFrame) -> DataFrame:
     """The busiest first: a row for every API at every controller.
 
-    Controllers are the nodes that answered one of a controller's own APIs.
     calls: how many. share: of the calls to this controller. per_second: on average, from its first
     call to its last. busiest_second: the most that came in one. request_bytes, response_bytes.
     """
-    answered = f.col("api_key").isin(*OF_CONTROLLERS) & (f.col("outcome") == "ANSWERED")
-    controllers = calls.where(answered).select("node_id").distinct()
-    theirs = calls.join(controllers, "node_id", "left_semi")
-    seconds = theirs.groupBy("node_id", "api", f.date_trunc("second", "at").alias("second")).agg(
-        f.count(f.lit(1)).alias("calls"),
-        f.sum("request_size").alias("request_bytes"),
-        f.sum("response_size").alias("response_bytes"),
+    seconds = (
+        of_controllers(calls)
+        .groupBy("node_id", "api", f.date_trunc("second", "at").alias("second"))
+        .agg(
+            f.count(f.lit(1)).alias("calls"),
+            f.sum("request_size").alias("request_bytes"),
+            f.sum("response_size").alias("response_bytes"),
+        )
     )
     found = seconds.groupBy("node_id", "api").agg(
         f.sum("calls").alias("calls"),

@@ -14,14 +14,8 @@ NEAR = 0.5
 """From this share of the session timeout on, a gap is near to fencing."""
 
 
-def heartbeats(messages: DataFrame, session_ms: int = SESSION_MS) -> DataFrame:
-    """The nearest to fencing first: a row for every broker, from its requests to any controller.
-
-    heartbeats: how many. p99_gap_ms, longest_gap_ms: between one and the next of one incarnation.
-    near: gaps of half the session timeout or more. over: gaps that no session outlives. closest:
-    the longest gap as a share of the session timeout. fenced: answers that say it is fenced.
-    refused: answers with an error code. stopping: requests for a controlled shutdown.
-    """
+def heartbeat_gaps(messages: DataFrame) -> DataFrame:
+    """A row for every heartbeat. gap: milliseconds since the one before it of this incarnation."""
     asked = messages.where("broker_heartbeat_request is not null").select(
         *KEY, "at", "broker_heartbeat_request.*"
     )
@@ -31,16 +25,30 @@ def heartbeats(messages: DataFrame, session_ms: int = SESSION_MS) -> DataFrame:
     life = Window.partitionBy("broker_id", "broker_epoch").orderBy("at")
     before = f.lag("at").over(life)
     gap = (f.unix_micros("at") - f.unix_micros(before)) / 1000
-    gaps = asked.join(answered, list(KEY), "left").withColumn("gap", gap)
-    found = gaps.groupBy("broker_id").agg(
-        f.count(f.lit(1)).alias("heartbeats"),
-        f.percentile_approx("gap", 0.99).alias("p99_gap_ms"),
-        f.max("gap").alias("longest_gap_ms"),
-        f.count_if(f.col("gap") >= session_ms * NEAR).alias("near"),
-        f.count_if(f.col("gap") >= session_ms).alias("over"),
-        (f.max("gap") / session_ms).alias("closest"),
-        f.count_if("is_fenced").alias("fenced"),
-        f.count_if(f.col("error_code") != 0).alias("refused"),
-        f.count_if("want_shut_down").alias("stopping"),
+    return asked.join(answered, list(KEY), "left").withColumn("gap", gap)
+
+
+def heartbeats(messages: DataFrame, session_ms: int = SESSION_MS) -> DataFrame:
+    """The nearest to fencing first: a row for every broker, from its requests to any controller.
+
+    heartbeats: how many. p99_gap_ms, longest_gap_ms: between one and the next of one incarnation.
+    near: gaps of half the session timeout or more. over: gaps that no session outlives. closest:
+    the longest gap as a share of the session timeout. fenced: answers that say it is fenced.
+    refused: answers with an error code. stopping: requests for a controlled shutdown.
+    """
+    found = (
+        heartbeat_gaps(messages)
+        .groupBy("broker_id")
+        .agg(
+            f.count(f.lit(1)).alias("heartbeats"),
+            f.percentile_approx("gap", 0.99).alias("p99_gap_ms"),
+            f.max("gap").alias("longest_gap_ms"),
+            f.count_if(f.col("gap") >= session_ms * NEAR).alias("near"),
+            f.count_if(f.col("gap") >= session_ms).alias("over"),
+            (f.max("gap") / session_ms).alias("closest"),
+            f.count_if("is_fenced").alias("fenced"),
+            f.count_if(f.col("error_code") != 0).alias("refused"),
+            f.count_if("want_shut_down").alias("stopping"),
+        )
     )
     return found.orderBy(f.desc_nulls_last("closest"), "broker_id")

@@ -7,21 +7,18 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from shutil import which
 from subprocess import PIPE
 
-import pytest
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys
+from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 
 from real_kafka import free_port
-from real_kafka.choice import required
+from tests.browser import chromium
 from tests.cli.command import KWIRE
 from tests.cli.test_proxy import ANSWER, ASKED, node, talk
 from tests.cli.watch.test_plain import fed
 
-__all__ = ["node"]
+__all__ = ["chromium", "node"]
 
 CATCH_TERMINAL = """
 Object.defineProperty(Object.prototype, "terminal", {configurable: true, set(found) {
@@ -65,23 +62,6 @@ class Browser:
         """Press keys, as after a click into the terminal."""
         self._driver.execute_script("window.caught.focus()")
         ActionChains(self._driver).send_keys(*keys).perform()
-
-
-@pytest.fixture
-def chromium(tmp_path: Path) -> Iterator[Chrome]:
-    """A headless Chromium. CI installs one; elsewhere a test without it is skipped."""
-    browser, driver = which("chromium"), which("chromedriver")
-    if browser is None or driver is None:
-        reason = "there is no chromium with a chromedriver: apt-get install chromium-driver"
-        (pytest.fail if required() else pytest.skip)(reason)
-    options = ChromeOptions()
-    options.binary_location = browser
-    profile = f"--user-data-dir={tmp_path / 'profile'}"
-    for argument in ("--headless=new", "--no-sandbox", "--window-size=1500,900", profile):
-        options.add_argument(argument)
-    chrome = Chrome(options, ChromeService(driver))
-    yield chrome
-    chrome.quit()
 
 
 @contextmanager

@@ -1,0 +1,136 @@
+"""The latencies' section: which API was slow when, and for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as f
+
+from pipeline.report.look import (
+    LANE,
+    clock,
+    duration,
+    figure,
+    label,
+    logarithmic,
+    many,
+    names,
+)
+from pipeline.report.section import Section
+from pipeline.report.span import Span
+
+TOPIC = "Latency"
+APIS, CLIENTS = 24, 12
+UNITS = {
+    0.01: "10 µs",
+    0.1: "100 µs",
+    1.0: "1 ms",
+    10.0: "10 ms",
+    100.0: "100 ms",
+    1000.0: "1 s",
+    10_000.0: "10 s",
+    100_000.0: "100 s",
+}
+
+
+def latency_section(calls: DataFrame, span: Span | None) -> Section:
+    """Heat maps of the 99th percentile: by API and time, by API and client."""
+    waits = f.coalesce(f.col("max_wait_ms") > 0, f.lit(False))
+    quick = calls.where(f.col("latency_ms").isNotNull() & ~waits)
+    overall = _percentiles(quick, "api").orderBy(f.desc("p99_ms")).limit(APIS).collect()
+    if span is None or not overall:
+        return Section(topic=TOPIC, finding="No call was answered in these tables.")
+    apis = [row.api for row in overall]
+    shown = quick.where(f.col("api").isin(apis))
+    steps = _percentiles(shown.withColumn("step", span.step), "api", "step").collect()
+    clients = _percentiles(shown, "api", "client_id").collect()
+    worst = overall[0]
+    return Section(
+        topic=TOPIC,
+        finding=f"{worst.api} is the slowest API: 99 of 100 calls take"
+        f" {duration(worst.p99_ms)} or less, half of them {duration(worst.p50_ms)}",
+        reading=f"Colour is the 99th percentile of the latency: above for every {span.unit},"
+        " below for each client, with the number. White: no call. Fetches that may wait for"
+        " records are left out: their time says nothing of load.",
+        figures=[_by_time(apis, steps, span), _by_client(apis, clients)],
+    )
+
+
+def _percentiles(calls: DataFrame, *by: str) -> DataFrame:
+    return calls.groupBy(*by).agg(
+        f.count(f.lit(1)).alias("calls"),
+        f.percentile_approx("latency_ms", 0.5).alias("p50_ms"),
+        f.percentile_approx("latency_ms", 0.99).alias("p99_ms"),
+    )
+
+
+def _by_time(apis: list[str], rows: list[Row], span: Span) -> Any:
+    heat = _heat(
+        x=[span.middle(row.step) for row in rows],
+        rows=rows,
+        said=[f"{span.start(row.step):%H:%M:%S}, {_said(row)}" for row in rows],
+    )
+    return figure(
+        [heat],
+        height=len(apis) * LANE + 100,
+        xaxis=clock(span.begin, span.end),
+        yaxis=names([label(api) for api in apis]),
+        coloraxis=_scale(rows),
+    )
+
+
+def _by_client(apis: list[str], rows: list[Row]) -> Any:
+    totals: dict[str | None, int] = {}
+    for row in rows:
+        totals[row.client_id] = totals.get(row.client_id, 0) + row.calls
+    busiest = sorted(totals, key=lambda one: -totals[one])[:CLIENTS]
+    shown = [row for row in rows if row.client_id in busiest]
+    left_out = len(totals) - len(busiest)
+    heat = _heat(
+        x=[label(row.client_id, 22) for row in shown],
+        rows=shown,
+        said=[f"{label(row.client_id)}: {_said(row)}" for row in shown],
+        text=[duration(row.p99_ms) for row in shown],
+        texttemplate="%{text}",
+        textfont={"size": 11},
+    )
+    title = "client id" + (f" ({many(left_out, 'quieter one')} left out)" if left_out else "")
+    present = {row.api for row in shown}
+    order = [label(api) for api in apis if api in present]
+    return figure(
+        [heat],
+        height=len(order) * LANE + 170,
+        xaxis={"type": "category", "title": {"text": title}, "tickangle": -35, "showgrid": False},
+        yaxis=names(order),
+        coloraxis=_scale(shown),
+    )
+
+
+def _heat(x: list[Any], rows: list[Row], said: list[str], **more: Any) -> Any:
+    from math import log10
+
+    return go.Heatmap(
+        x=x,
+        y=[label(row.api) for row in rows],
+        z=[log10(max(row.p99_ms, 0.001)) for row in rows],
+        hovertext=said,
+        hoverinfo="text",
+        coloraxis="coloraxis",
+        xgap=1,
+        ygap=2,
+        **more,
+    )
+
+
+def _scale(rows: list[Row]) -> Any:
+    values = [row.p99_ms for row in rows]
+    return logarithmic(max(min(values), 0.01), max(values), "99th percentile", UNITS)
+
+
+def _said(row: Row) -> str:
+    return (
+        f"{label(row.api)}: {many(row.calls, 'call')}<br>99 of 100 within {duration(row.p99_ms)}"
+        f"<br>half within {duration(row.p50_ms)}"
+    )

@@ -1,0 +1,127 @@
+"""The look of all figures: colours that colour-blind readers tell apart, one font, few lines."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import plotly.graph_objects as go
+
+BLUE, ORANGE, GREEN, SKY, RED, PURPLE, YELLOW, BLACK = (
+    *("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#F0E442", "#222222"),
+)
+"""Okabe and Ito's palette; RED is for what is wrong, and for nothing else."""
+
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, BLACK, YELLOW)
+GREY, PALE = "#8A94A3", "#E6EAEF"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+HEAT = [[0.0, "#FFF7D6"], [0.35, "#A8DBB5"], [0.65, "#2D9CBF"], [1.0, "#123072"]]
+"""Pale is little, dark is much: it reads in grey too."""
+
+LANE = 26
+"""Pixels of a row."""
+
+
+def figure(traces: list[Any], *, height: int, legend: bool = False, **layout: Any) -> go.Figure:
+    """A figure in this look; what layout says wins."""
+    base: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 8, "r": 16, "t": 34 if legend else 12, "b": 8},
+        "font": {"family": FONT, "size": 13, "color": BLACK},
+        "paper_bgcolor": "white",
+        "plot_bgcolor": "white",
+        "showlegend": legend,
+        "legend": {"orientation": "h", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"},
+        "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
+        "dragmode": "zoom",
+    }
+    made = go.Figure(traces, base)
+    made.update_xaxes(gridcolor=PALE, zeroline=False, automargin=True, linecolor=GREY)
+    made.update_yaxes(gridcolor=PALE, zeroline=False, automargin=True)
+    made.update_layout(**layout)
+    return made
+
+
+def clock(begin: datetime, end: datetime) -> dict[str, Any]:
+    """An axis of time, which ends where the recording does."""
+    edge = (end - begin) * 0.01
+    return {
+        "type": "date",
+        "range": [begin - edge, end + edge],
+        "title": {"text": f"time of {begin:%d %B %Y}, UTC"},
+        "tickformatstops": [
+            {"dtickrange": [None, 1000], "value": "%H:%M:%S.%L"},
+            {"dtickrange": [1000, 60_000], "value": "%H:%M:%S"},
+            {"dtickrange": [60_000, 86_400_000], "value": "%H:%M"},
+            {"dtickrange": [86_400_000, None], "value": "%d %b"},
+        ],
+    }
+
+
+def names(order: list[str]) -> dict[str, Any]:
+    """An axis of names, the first on top."""
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": order[::-1],
+        "range": [-0.6, len(order) - 0.4],
+        "showgrid": False,
+        "ticks": "",
+    }
+
+
+def logarithmic(lowest: float, highest: float, label: str, units: Mapping[float, str]) -> Any:
+    """A scale of colours for log10 of a value, marked at those of `units` that it covers."""
+    import math
+
+    low, high = math.log10(lowest), math.log10(max(highest, lowest * 10))
+    marks = {math.log10(value): text for value, text in units.items()}
+    shown = {at: text for at, text in marks.items() if low - 0.01 <= at <= high + 0.01}
+    return {
+        "colorscale": HEAT,
+        "cmin": low,
+        "cmax": high,
+        "colorbar": {
+            "title": {"text": label, "side": "right"},
+            "tickvals": list(shown),
+            "ticktext": list(shown.values()),
+            "thickness": 12,
+            "outlinewidth": 0,
+        },
+    }
+
+
+def utc(at: datetime) -> datetime:
+    """A time of a row, which Python has in local time, in UTC and without a zone, for plotly."""
+    return at.astimezone(UTC).replace(tzinfo=None)
+
+
+def label(text: str | None, longest: int = 36) -> str:
+    """Text from the wire, harmless for plotly, which reads some HTML; the middle of it cut."""
+    if text is None:
+        return "(none)"
+    if len(text) > longest:
+        text = f"{text[: longest // 2]}…{text[-(longest // 2) :]}"
+    return html.escape(text, quote=False)
+
+
+def duration(milliseconds: float) -> str:
+    """With its unit, in three digits or so."""
+    if milliseconds < 1:
+        return f"{milliseconds * 1000:.0f} µs"
+    if milliseconds < 1000:
+        return f"{milliseconds:.3g} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.3g} s"
+    minutes, seconds = divmod(milliseconds / 1000, 60)
+    if minutes < 60:
+        return f"{minutes:.0f} min {seconds:.0f} s"
+    return f"{minutes // 60:.0f} h {minutes % 60:.0f} min"
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """`1 call`, `2,000 calls`."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

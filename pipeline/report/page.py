@@ -1,0 +1,87 @@
+"""The page: sections in their order, in one file that loads nothing from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from plotly.offline import get_plotlyjs
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from pipeline.report.beats import beats_section
+from pipeline.report.failures import failures_section
+from pipeline.report.held import held_section
+from pipeline.report.in_sync import in_sync_section
+from pipeline.report.latency import latency_section
+from pipeline.report.load import load_section
+from pipeline.report.look import many
+from pipeline.report.quorum import quorum_section
+from pipeline.report.section import Section
+from pipeline.report.span import Span, span_of
+from pipeline.report.spoken import spoken_section
+from pipeline.schemas import TABLES
+
+CONFIG = {"responsive": True, "displaylogo": False, "displayModeBar": False, "scrollZoom": False}
+
+
+def sections(
+    spark: SparkSession, opened: dict[str, DataFrame], told: Callable[[str], None]
+) -> list[Section]:
+    """All sections; one whose tables are not there says that it has nothing to show.
+
+    told: of each section that is being made.
+    """
+    tables = {
+        name: opened.get(name, spark.createDataFrame([], schema)) for name, schema in TABLES.items()
+    }
+    calls, messages = tables["calls"], tables["messages"]
+    span = span_of(calls)
+    makers: dict[str, Callable[[], Section]] = {
+        "summary": lambda: _summary(calls, tables["frames"], span),
+        "quorum": lambda: quorum_section(tables["quorum"]),
+        "latency": lambda: latency_section(calls, span),
+        "errors": lambda: failures_section(calls),
+        "versions": lambda: spoken_section(calls, tables["records"]),
+        "controller load": lambda: load_section(calls, span),
+        "in-sync replicas": lambda: in_sync_section(tables["partitions"], messages),
+        "heartbeats": lambda: beats_section(messages, span),
+        "verdicts": lambda: held_section(tables["verdicts"]),
+    }
+    made = []
+    for name, make in makers.items():
+        told(f"drawing {name}")
+        made.append(make())
+    return made
+
+
+def _summary(calls: DataFrame, frames: DataFrame, span: Span | None) -> Section:
+    if span is None:
+        return Section(topic="Summary", finding="No calls: these tables come from logs alone.")
+    row = calls.agg(
+        f.count(f.lit(1)).alias("calls"),
+        f.count_distinct("client_id").alias("clients"),
+        f.count_distinct("node_id").alias("nodes"),
+    ).collect()[0]
+    odd = frames.where("status in ('UNDECODABLE', 'CUT')").count()
+    decoded = f"; {many(odd, 'frame')} could not be decoded" if odd else "; every frame decodes"
+    return Section(
+        topic="Summary",
+        finding=f"{many(row.calls, 'call')} of {many(row.clients, 'client')} to"
+        f" {many(row.nodes, 'node')}{decoded}",
+        reading=f"Recorded from {span.begin:%d %B %Y %H:%M:%S} to"
+        f" {span.end:%d %B %Y %H:%M:%S} UTC.",
+    )
+
+
+def render(made: Sequence[Section], title: str) -> str:
+    """The page, as HTML; whatever came over the wire is escaped."""
+    environment = Environment(loader=PackageLoader("pipeline.report", "."), autoescape=True)
+    environment.filters["drawn"] = _drawn
+    page = environment.get_template("page.html")
+    return page.render(title=title, sections=made, plotly=get_plotlyjs())
+
+
+def _drawn(figure: Any) -> str:
+    return str(figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG))

@@ -1,0 +1,35 @@
+"""A section of the report: what is seen, how to read it, its figures and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of the page. rows: text, as it came over the wire; the page escapes it."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """topic: of the navigation. finding: the heading, a sentence of what is seen.
+
+    reading: how to read the figures. figures: of plotly; none where there is nothing to show.
+    """
+
+    topic: str
+    finding: str
+    reading: str = ""
+    figures: Sequence[Any] = ()
+    grids: Sequence[Grid] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """Its id in the page."""
+        return self.topic.lower().replace(" ", "-")

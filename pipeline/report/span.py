@@ -1,0 +1,58 @@
+"""The time that a report is about, and the steps in which it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from pipeline.report.look import utc
+
+STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800, 21_600, 86_400)
+"""Seconds."""
+
+CELLS = 90
+"""Steps that a picture has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """begin, end: of the calls, UTC. seconds: of a step."""
+
+    begin: datetime
+    end: datetime
+    seconds: int
+
+    @property
+    def step(self) -> Column:
+        """Which step the column `at` is in, counted from 1970."""
+        return f.floor(f.unix_seconds("at") / self.seconds)
+
+    def start(self, step: int) -> datetime:
+        """When a step begins."""
+        return datetime.fromtimestamp(step * self.seconds, UTC).replace(tzinfo=None)
+
+    def middle(self, step: int) -> datetime:
+        """Where its cell is centred."""
+        return self.start(step) + timedelta(seconds=self.seconds / 2)
+
+    @property
+    def unit(self) -> str:
+        """What a step is, for a sentence."""
+        for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
+            if self.seconds % size == 0:
+                count = self.seconds // size
+                return name if count == 1 else f"{count} {name}s"
+        raise AssertionError(self.seconds)
+
+
+def span_of(calls: DataFrame) -> Span | None:
+    """None where there are no calls."""
+    row = calls.agg(f.min("at").alias("begin"), f.max("at").alias("end")).collect()[0]
+    if row.begin is None:
+        return None
+    begin, end = utc(row.begin), utc(row.end)
+    wanted = (end - begin).total_seconds() / CELLS
+    return Span(begin, end, next((one for one in STEPS if one >= wanted), STEPS[-1]))

@@ -1,0 +1,30 @@
+"""Headless Chromium for the tests of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+
+import pytest
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+
+from real_kafka.choice import required
+
+
+@pytest.fixture
+def chromium(tmp_path: Path) -> Iterator[Chrome]:
+    """A window of it. CI installs one; elsewhere a test without it is skipped."""
+    browser, driver = which("chromium"), which("chromedriver")
+    if browser is None or driver is None:
+        reason = "there is no chromium with a chromedriver: apt-get install chromium-driver"
+        (pytest.fail if required() else pytest.skip)(reason)
+    options = ChromeOptions()
+    options.binary_location = browser
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    for argument in ("--headless=new", "--no-sandbox", "--window-size=1500,900", profile):
+        options.add_argument(argument)
+    chrome = Chrome(options, ChromeService(driver))
+    yield chrome
+    chrome.quit()

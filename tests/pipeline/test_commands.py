@@ -1,0 +1,98 @@
+"""`kwire pipeline analyse`, `compare` and `sql`, on tables of a handful of calls."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.schemas import TABLES
+from tests.cli.command import Command
+from tests.pipeline.analyses.rows import second
+
+CALL = {
+    "api": "Fetch",
+    "api_key": 1,
+    "api_version": 3,
+    "client_id": "till\x1b[2J",
+    "client": "10.0.0.1:5000",
+    "node_id": 1,
+    "outcome": "ANSWERED",
+    "latency_ms": 12.5,
+    "date": second(0).date(),
+    "hour": 3,
+}
+
+
+@pytest.fixture
+def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Runs commands in this process, on the session of all tests."""
+    return Command(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Only calls, as an older kwire wrote them: without their last column."""
+    folder = str(tmp_path_factory.mktemp("tables"))
+    calls = [CALL | {"at": second(one), "error": error} for one, error in enumerate((None, "X"))]
+    schema = TABLES["calls"]
+    rows = spark.createDataFrame(
+        [tuple(c.get(name) for name in schema.names) for c in calls], schema
+    )
+    rows.drop("deeds").write.partitionBy("date", "hour").parquet(f"{folder}/calls")
+    return folder
+
+
+def test_analyses_are_tables_on_a_screen(kwire: Command, folder: str) -> None:
+    done = kwire("pipeline", "analyse", folder, "latencies", "versions")
+    assert done.code == 0, done.err
+    assert "latencies: how long calls took, long polls apart" in done.out
+    assert "12.5" in done.out
+    (row,) = (line for line in done.out.splitlines() if line.startswith("till"))
+    assert row.split() == ["till\\x1b[2J", "Fetch", "3", "3", "4", "2", "2", "1"]
+
+
+def test_without_a_name_every_analysis_that_has_its_table_is_made(
+    kwire: Command, folder: str
+) -> None:
+    found = kwire("pipeline", "analyse", folder, "--json").json
+    assert set(found) == {"latencies", "errors", "versions", "controller-load"}
+    (error,) = found["errors"]
+    assert (error["failure"], error["rate"], error["first"]) == ("X", 0.5, "2026-11-21T03:00:01Z")
+
+
+def test_two_recordings_side_by_side(kwire: Command, folder: str) -> None:
+    (row,) = kwire("pipeline", "compare", folder, folder, "--json").json["comparison"]
+    assert (row["api"], row["slower"], row["versions_after"]) == ("Fetch", 1.0, "3–3")
+
+
+def test_tables_are_views_for_a_query(kwire: Command, folder: str) -> None:
+    query = "select api, count(*) as calls, max(deeds) as deeds from calls group by api"
+    assert kwire("pipeline", "sql", folder, query, "--json").json == [
+        {"api": "Fetch", "calls": 2, "deeds": None}
+    ]
+    assert "no rows" in kwire("pipeline", "sql", folder, "select * from calls where false").out
+    shown = kwire("pipeline", "sql", folder, "select at from calls order by at", "--top", "1")
+    assert "2026-11-21 03:00:00.000" in shown.out
+    assert "and more" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["analyse", "{folder}", "elections"], 1, "has no table quorum, only calls."),
+        (["analyse", "{folder}/nowhere"], 1, "holds no tables: make them with kwire pipeline"),
+        (["sql", "{folder}", "selec 1"], 1, "Syntax error at or near 'selec'"),
+        (["sql", "{folder}", "select x from calls"], 1, "`x` cannot be resolved"),
+        (["sql", "{folder}", "select * from tables"], 1, "`tables` cannot be found"),
+    ],
+)
+def test_what_cannot_be_answered_is_told_in_a_sentence(
+    kwire: Command, folder: str, arguments: list[str], code: int, told: str
+) -> None:
+    done = kwire("pipeline", *(one.format(folder=folder) for one in arguments))
+    assert (done.code, done.out) == (code, "")
+    assert told in done.error
+
+
+def test_an_analysis_that_nobody_knows_is_wrong_usage(kwire: Command, folder: str) -> None:
+    done = kwire("pipeline", "analyse", folder, "gossip")
+    assert done.code == 2
+    assert "no analysis is called 'gossip': latencies, errors," in done.err
