@@ -23,7 +23,7 @@ READY = 30.0
 
 
 class ServedCluster:
-    """What services and routers stand on; `run` while the proxy does.
+    """What services and routers stand on: first `follow` it, then `listen` for its nodes.
 
     listeners: in front of controllers, with their ids; the TLS of the first is that of all later
     ones, and of the proxy's own connections. cluster_id: where controllers before Kafka 3.7 cannot
