@@ -36,8 +36,9 @@ sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for t
 bench: .venv/bench  ## codec, controller, proxy and recorder beside their peers; writes docs/performance.md
 	$(BIN)/python benchmarks/codec.py --write
 	$(BIN)/python benchmarks/controllers.py --write
-	$(BIN)/python benchmarks/proxy_cost.py
+	$(BIN)/python benchmarks/proxy_cost.py $(if $(KAFKA_PROXY),--write --kafka-proxy $(KAFKA_PROXY))
 	$(BIN)/python benchmarks/recorder.py
+	$(BIN)/python benchmarks/watch_cost.py
 
 declarations: .venv/ready  ## write the message declarations anew from Kafka's jars
 	$(BIN)/python -m declarations
