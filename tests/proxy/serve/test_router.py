@@ -1,6 +1,7 @@
 """Nothing that may have been carried out is sent twice."""
 
 import asyncio
+from pathlib import Path
 from typing import Any, cast
 
 from kwire.address import Address
@@ -17,7 +18,9 @@ from kwire.service import RequestContext
 from proxy import Listener
 from proxy.serve.router import ControllerRouter
 from proxy.serve.served_cluster import ServedCluster
+from proxy.tls import ClientTls
 from scripted_node import HANG_UP, Raw, ScriptedNode
+from tests.proxy.certificates import Authority
 
 PATIENCE = 60.0
 REQUEST = CreateTopicsRequest(topics=[CreatableTopic(name="orders")])
@@ -30,11 +33,14 @@ def answered(code: int) -> CreateTopicsResponse:
     return CreateTopicsResponse(topics=[CreatableTopicResult(name="orders", error_code=code)])
 
 
-async def routed(node: ScriptedNode) -> tuple[CreateTopicsResponse, str]:
+async def routed(
+    node: ScriptedNode, tls: ClientTls | None = None
+) -> tuple[CreateTopicsResponse, str]:
     """What the router makes of a node that leads."""
-    cluster = ServedCluster([Listener(node_id=3000, upstream=Address("127.0.0.1", node.port))])
+    upstream = Address("127.0.0.1", node.port)
+    cluster = ServedCluster([Listener(node_id=3000, upstream=upstream, upstream_tls=tls)])
     live = cast(Any, LiveImage([]))
-    live.leader = Address("127.0.0.1", node.port)
+    live.leader = upstream
     live.observer.leader_id = 3000
     cluster.live = live
     try:
@@ -74,3 +80,13 @@ async def test_who_leads_no_more_did_nothing_and_it_is_sent_again() -> None:
         assert [one.error_code for one in response.topics] == [0]
         assert who == "node 3000"
         assert len(node.requests(CreateTopicsRequest)) == 3
+
+
+async def test_the_proxy_speaks_tls_where_its_listeners_do(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "nodes")
+    tls = ClientTls(authorities=authority.path)
+    async with ScriptedNode(
+        {CreateTopicsRequest: lambda frame: answered(0)}, ssl=authority.server("127.0.0.1")
+    ) as node:
+        response, _ = await routed(node, tls)
+        assert [one.error_code for one in response.topics] == [0]
