@@ -8,6 +8,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
+from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -95,9 +96,12 @@ class FlowList(ScrollView, can_focus=True):
         """There is more or less room."""
         self.update()
 
-    def on_click(self, event: object) -> None:
+    def on_click(self, event: Click) -> None:
         """The line under the mouse."""
-        y = getattr(event, "y", 0) + self.scroll_offset.y
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        y = offset.y + self.scroll_offset.y
         if y < len(self._log.shown):
             self.action_move(y - self._cursor)
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
+from typing import Any
 
 import pytest
 
-from real_kafka import free_port
+from real_kafka import Cluster, free_port
 from tests.cli.command import KWIRE, Command
 from tests.cli.test_proxy import node, talk
 
@@ -79,6 +80,21 @@ def test_json_has_whole_flows_and_the_loss(node: str, tmp_path: Path) -> None:
     assert (values[1]["api"], values[1]["node"]) == ("ApiVersions", 3000)
     assert values[1]["messages"][0]["name"] == "ApiVersionsRequest"
     assert json.loads(out.splitlines()[-1])["dropped"] == 0
+
+
+def test_real_kafka_is_seen_by_a_viewer(kwire: Command, combined: Cluster) -> None:
+    node = combined.bootstrap_controllers
+    with fed(node) as ((host, port), feed), watched(feed, "--json") as run:
+        assert kwire("quorum", "status", "--bootstrap-controller", f"{host}:{port}").code == 0
+        assert run.stdout
+        seen: dict[str, dict[str, Any]] = {}
+        while "DescribeCluster" not in seen:
+            value = json.loads(run.stdout.readline())
+            seen[value.get("api", "")] = value
+    described = seen["DescribeCluster"]
+    assert described["clientId"] == "kwire-admin"
+    assert f"1 controller 1 {node}" in described["summary"]
+    assert described["problems"] == []
 
 
 def test_a_proxy_that_does_not_answer_is_told() -> None:

@@ -11,6 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from cli.watch_screen.app import WatchApp
+from cli.watch_screen.flow_list import FlowList
 from kwire.address import Address
 from kwire.apis.a52_vote import VoteRequest
 from kwire.capture import Damage, read_capture
@@ -180,6 +181,15 @@ async def test_the_cursor_stays_while_flows_come_and_follows_at_the_end() -> Non
         assert "closed" in shown.lines[-1]
         await shown.press("c")
         assert shown.lines == []
+
+
+async def test_a_click_chooses_a_line() -> None:
+    async with screen(view="~api Vote") as shown:
+        await shown.run.vote(3)
+        await shown.until(lambda: shown.votes == 3)
+        assert shown.app.query_one(FlowList).chosen is shown.app.flows.shown[2]
+        await shown.pilot.click(FlowList, offset=(5, 2))
+        assert shown.app.query_one(FlowList).chosen is shown.app.flows.shown[1]
 
 
 async def test_a_proxy_that_does_not_answer_is_told() -> None:
