@@ -112,7 +112,7 @@ class Metrics:
             self._count(event).add(event)
 
     def see(self, seen: DecodedFlow | Notice) -> None:
-        """Count the error codes that a node answered, each once, as far as they can be decoded."""
+        """Count the error codes of a response, each once, as far as they can be decoded."""
         if isinstance(seen, DecodedFlow) and seen.failures:
             names = {_error(failure.code) for failure in seen.failures}
             self._count(seen.flow).errors.update(names)

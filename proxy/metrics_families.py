@@ -84,9 +84,7 @@ def _counters(counts: _Counts) -> Iterator[Metric]:
 
 
 def _by_name(counts: _Counts) -> Iterator[Metric]:
-    errors = _counter(
-        "errors", "Responses of the node with this error code, at any level.", (*FLOW, "error")
-    )
+    errors = _counter("errors", "Responses with this error code, at any level.", (*FLOW, "error"))
     actions = _counter("filter_actions", "What filters did to messages.", (*FLOW, "action"))
     for labels, count in counts:
         for name, number in count.errors.items():

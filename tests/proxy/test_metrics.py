@@ -105,8 +105,9 @@ async def test_a_real_session_is_counted(combined: Cluster) -> None:
     assert total(requests, **flow, api="ApiVersions", version="4") == 1
     assert total(requests, **flow, api="CreateTopics") == 2
     assert total(requests, **flow, api="Fetch", version="12") == 1
-    errors = found["kwire_proxy_errors_total"]  # the node's own, not those of rules
+    errors = found["kwire_proxy_errors_total"]
     assert {(one["api"], one["error"]) for one, _ in errors} == {
+        ("CreateTopics", "POLICY_VIOLATION"),
         ("CreateTopics", "INVALID_REPLICATION_FACTOR"),
         ("Fetch", "UNKNOWN_TOPIC_OR_PARTITION"),
     }
