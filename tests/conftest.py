@@ -12,6 +12,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from real_kafka import (
     CHOICES,
@@ -32,6 +33,10 @@ OwnCluster = Callable[[Layout], Cluster]
 """Makes a cluster that is started by ``start`` or ``with``, and closed after the test."""
 
 progress = logging.getLogger("real_kafka").info
+
+# A busy machine is no fault of the code's.
+settings.register_profile("kwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("kwire")
 
 PIPELINE = "tests/pipeline"
 """Whose tests share a Spark session, and one real history."""

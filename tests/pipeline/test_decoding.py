@@ -13,7 +13,7 @@ FRAMES = (
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     frames=st.lists(
         st.tuples(

@@ -134,7 +134,7 @@ def test_a_pcap_of_each_link_type_is_read(link: int, start: bytes) -> None:
     assert same(given, flows_of(pcap(found, link)))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 1000))
 def test_doubled_and_reordered_segments_make_no_difference(seed: int) -> None:
     chance = random.Random(seed)
@@ -210,7 +210,6 @@ def test_a_lost_request_stays_lost() -> None:
 VALID = (exported(conversation(4, padding=300)), pcap(packets(exported(conversation(4)))))
 
 
-@settings(deadline=None)
 @given(
     whole=st.sampled_from(VALID),
     changes=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=6),

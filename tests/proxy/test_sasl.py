@@ -60,7 +60,7 @@ CONVERSATIONS: dict[str, list[Turn]] = {
 
 @pytest.mark.parametrize("held", [False, True], ids=["passed", "held"])
 @pytest.mark.parametrize("name", list(CONVERSATIONS))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(cuts=CUTS)
 def test_every_byte_arrives_and_no_token_is_kept(name: str, held: bool, cuts: list[int]) -> None:
     dialogue = through(Look()) if held else Dialogue()

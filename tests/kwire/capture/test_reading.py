@@ -21,7 +21,7 @@ from kwire.errors import FileError
 from tests.kwire.capture.captured import KINDS, read, record, write
 
 RECORDS = [record(event) for event in range(100)]
-SAME_FILE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+SAME_FILE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

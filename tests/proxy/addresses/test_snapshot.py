@@ -133,7 +133,7 @@ def read_as_kafka(leader: Leader, max_bytes: int, forget_every: int) -> bytes:
             return got
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 100),
     st.sampled_from([0, 3, 1500]),
