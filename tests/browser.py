@@ -23,6 +23,7 @@ def chromium(tmp_path: Path) -> Iterator[Chrome]:
     options.binary_location = browser
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     profile = f"--user-data-dir={tmp_path / 'profile'}"
+    options.add_argument("--disable-dev-shm-usage")  # containers have little of it
     for argument in ("--headless=new", "--no-sandbox", "--window-size=1500,900", profile):
         options.add_argument(argument)
     chrome = Chrome(options, ChromeService(driver))

@@ -150,6 +150,7 @@ def browser(feed: Address) -> None:
     server = subprocess.Popen([kwire, "watch", str(feed), "--web", str(port), *view])
     options = webdriver.ChromeOptions()
     options.binary_location = which("chromium") or ""
+    options.add_argument("--disable-dev-shm-usage")  # containers have little of it
     for argument in ("--headless=new", "--no-sandbox", "--window-size=1500,900"):
         options.add_argument(argument)
     service = webdriver.ChromeService(which("chromedriver"))

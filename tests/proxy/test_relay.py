@@ -61,7 +61,7 @@ async def proxied(
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop run until something is so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             if condition():
                 return

@@ -1,19 +1,33 @@
 """Viewers on loopback see what passes, ask, and command; nothing they do or fail to do hurts it."""
 
 import asyncio
+import hmac
 import random
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 
 from kwire.address import Address
 from kwire.apis.a52_vote import VoteRequest
+from kwire.capture import CaptureRecord
 from kwire.errors import AnswerLost, InvalidValue
 from proxy import CannotListen, DecodedFlow, Ending, Flow, Kind, Notice
 from proxy.feed import receiver, sender, viewers
-from proxy.feed.datagrams import LIMIT, Challenge, Release, Subscribe, decode_from_proxy, encode
+from proxy.feed.datagrams import (
+    LIMIT,
+    Challenge,
+    Release,
+    Seen,
+    Shown,
+    Status,
+    Subscribe,
+    decode_from_proxy,
+    encode,
+    encode_shown,
+)
 from proxy.feed.receiver import Receiver, Refused
 from proxy.feed.sender import Feed
 from tests.proxy.feed.traffic import HERE, Traffic, Viewing, traffic, viewer
@@ -330,6 +344,39 @@ async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.Monke
             with pytest.raises(AnswerLost, match="no answer from 127"):
                 await one.set_hold("~api Vote")
     assert bad == []
+
+
+def sealed(body: bytes) -> bytes:
+    return b"kwf\x01" + hmac.digest(b"", body, "sha256")[:16] + body
+
+
+async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
+    record = CaptureRecord(
+        capture="c", connection=1, client="a", upstream="b", kind="?", event=0, at_us=1 << 62,
+        monotonic_ns=0,
+    )  # fmt: skip
+    wrong = [
+        b"",
+        b"\xff" * 5000,
+        b"kwf\x02" + bytes(40),
+        sealed(b"\xc1"),
+        sealed(b"\xdd\xff\xff\xff\xff"),
+        encode(Seen(sequence=1, events=(msgspec.Raw(b"\x01"),)), b""),
+        encode(Seen(sequence=2, events=(encode_shown(Shown(records=())),)), b""),
+        encode(Seen(sequence=3, events=(encode_shown(Shown(records=(record,))),)), b""),
+    ]
+    shown = Viewing()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as proxy:
+        proxy.bind(("127.0.0.1", 0))
+        async with viewer(Address(*proxy.getsockname()), shown) as one:
+            _, client = await asyncio.to_thread(proxy.recvfrom, 65536)
+            for data in wrong:
+                proxy.sendto(data, client)
+            proxy.sendto(encode(Status(feed="f", sequence=3, seconds=10.0), b""), client)
+            await until(lambda: one.status is not None)
+            assert one.foreign == len(wrong)
+            assert one.problem == "a record of no time that there is"
+    assert shown == []
 
 
 def test_other_machines_need_a_token() -> None:
