@@ -15,13 +15,11 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 import fsspec
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 
-from kwire.capture import NOTICE
-from kwire.errors import LocalError
+from pipeline.counting import count_rows, ensure_same, failures, statuses
 from pipeline.decoding import DECODED, decode_batches
-from pipeline.frame import STATUSES
 from pipeline.reading.avro import read_avro
 from pipeline.reading.captured import DAMAGE
 from pipeline.reading.planning import SPLIT, plan
@@ -33,7 +31,7 @@ from pipeline.tables.messages import messages
 from pipeline.tables.partitions import partitions
 from pipeline.tables.quorum import quorum_of_captures, quorum_of_logs
 from pipeline.tables.records import records
-from pipeline.tables.verdicts import CHECKS, frame_verdicts, log_verdicts
+from pipeline.tables.verdicts import frame_verdicts, log_verdicts
 
 Step = Callable[[str], None]
 """Told of each table that is being written."""
@@ -54,10 +52,6 @@ OF_LOGS: Tables = {
     "partitions": partitions,
     "verdicts": log_verdicts,
 }
-
-
-class CountsDiffer(LocalError):
-    """Not every row that was read was written: a fault of the pipeline, or a file that changed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -132,10 +126,10 @@ class _Job:
     def captures(self, captured: DataFrame) -> None:
         """Frames are counted before they are decoded, behind it, and as they are written."""
         read = Observation()
-        counted = captured.observe(read, f.count(f.lit(1)).alias("rows"))
+        counted = captured.observe(read, count_rows())
         with self._staged(counted.mapInArrow(decode_batches, DECODED), "frames") as staged:
             self.summary.frames = {name: count for name, count in staged.counts.items() if count}
-            _same(int(read.get["rows"]), staged.rows, "frames")
+            ensure_same(int(read.get["rows"]), staged.rows, "frames")
             damages = staged.frame.where(f.col("notice") == DAMAGE).select("text")
             self.summary.damages += [row.text for row in damages.collect()]
             self._write(staged, OF_CAPTURES)
@@ -153,9 +147,11 @@ class _Job:
         self.told(f"reading {what}")
         folder = f"{self.output}/staging-{uuid4().hex}"
         counted = Observation()
-        counts = _statuses() if what == "frames" else []
+        counts = statuses() if what == "frames" else []
+        if what == "frames" and self.only and not {"messages", "quorum"} & set(self.only):
+            rows = rows.drop("body")  # which is most of what would be written
         try:
-            observed = rows.observe(counted, _rows(), *counts)
+            observed = rows.observe(counted, count_rows(), *counts)
             observed.write.option("compression", "lz4").parquet(folder)
             found = dict(counted.get)
             yield Staged(self.spark.read.parquet(folder), found.pop("rows"), found)
@@ -170,13 +166,13 @@ class _Job:
             count = self._append(make(staged.frame), name)
             self.summary.rows[name] = self.summary.rows.get(name, 0) + count
             if name in ("frames", "records"):
-                _same(staged.rows, count, name)
+                ensure_same(staged.rows, count, name)
 
     def _append(self, rows: DataFrame, table: str) -> int:
         """Write rows behind those of a table, and give how many."""
         written = Observation()
-        counts = _failures() if table == "verdicts" else []
-        observed = rows.observe(written, _rows(), *counts)
+        counts = failures() if table == "verdicts" else []
+        observed = rows.observe(written, count_rows(), *counts)
         observed.write.mode("append").partitionBy("date", "hour").parquet(f"{self.output}/{table}")
         found = dict(written.get)
         count = int(found.pop("rows"))
@@ -193,31 +189,6 @@ class Staged:
     frame: DataFrame
     rows: int
     counts: dict[str, int]
-
-
-def _rows() -> Column:
-    return f.count(f.lit(1)).alias("rows")
-
-
-def _statuses() -> list[Column]:
-    """Of frames by status, and of notices: together every row."""
-    status, notice = f.col("status"), f.col("notice")
-    counts = [f.count_if(status == one).alias(one) for one in STATUSES]
-    lost = notice.eqNullSafe(f.lit(DAMAGE))
-    told = (f.col("kind") == NOTICE) & ~lost
-    return [*counts, f.count_if(told).alias(NOTICE), f.count_if(lost).alias(DAMAGE)]
-
-
-def _failures() -> list[Column]:
-    return [f.count_if((f.col("check") == one) & ~f.col("passed")).alias(one) for one in CHECKS]
-
-
-def _same(read: int, written: int, what: str) -> None:
-    if read != written:
-        raise CountsDiffer(
-            f"{read} {what} were read and {written} written: a file has changed meanwhile, or kwire"
-            " is at fault; do not use these tables."
-        )
 
 
 def _remove(folder: str) -> None:

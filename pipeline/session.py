@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from pipeline.installed import java_home, require_spark
+from pipeline.installed import require_spark
 
 BATCH_ROWS = 2000
 """Rows that a Python worker has in memory at once."""
@@ -48,8 +48,6 @@ def spark_session(
     require_spark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    if (home := java_home()) is not None:
-        os.environ["JAVA_HOME"] = str(home)
     builder = SparkSession.builder.master(master).appName("kwire")
     quiet = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
     builder = builder.config("spark.driver.defaultJavaOptions", quiet)

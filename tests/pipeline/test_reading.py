@@ -1,5 +1,6 @@
 """Files are found, planned and read slice by slice, wherever fsspec finds them."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import fsspec
@@ -16,8 +17,10 @@ from pipeline.reading.captured import read_captured
 from pipeline.reading.logged import read_logged
 from pipeline.reading.planning import plan
 from pipeline.reading.storage import CAPTURED, LOGGED, Kind, NothingToRead, find
+from proxy.pcap_export import write_pcapng
 from tests.kwire.capture.captured import record, write
 from tests.pipeline.history import History
+from tests.pipeline.test_frame import vote
 
 
 def rows(batches: list[pa.RecordBatch]) -> list[dict[str, object]]:
@@ -95,6 +98,18 @@ def test_any_file_system_of_fsspec_will_do(tmp_path: Path) -> None:
         memory.rm("/bucket", recursive=True)
     assert [row["event"] for row in found] == list(range(10))
     assert {row["file"] for row in found} == {"memory://bucket/night.avro"}
+
+
+def test_packets_are_rows_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "night.pcapng"
+    asked = record(0, frame=vote(), size=len(vote()), correlation_id=9, client_id="raft")
+    with path.open("wb") as file:
+        write_pcapng(iter([asked]), file)
+    (found,) = [row for row in captured(str(path)) if row["kind"] == "REQUEST"]
+    assert (found["api_key"], found["api_version"], found["correlation_id"]) == (52, 2, 9)
+    assert (found["frame"], found["size"], found["client_id"]) == (vote(), len(vote()), "raft")
+    assert found["at"] == datetime.fromtimestamp(asked.at_us / 1e6, UTC)
+    assert captured(str(path)) == captured(str(path))
 
 
 def segment(folder: Path, *batches: bytes) -> Path:
