@@ -24,6 +24,7 @@ from cli import (
     pipeline,
     pipeline_analyse,
     pipeline_report,
+    pipeline_stream,
     proxy,
     proxy_config,
     quorum,
@@ -60,6 +61,7 @@ capture.app.command("merge")(capture_editing.merge)
 capture.app.command("split")(capture_editing.split)
 capture.app.command("anonymize")(capture_editing.anonymize)
 app.add_typer(pipeline.app, name="pipeline")
+pipeline.app.command("stream")(pipeline_stream.stream)
 pipeline.app.command("analyse")(pipeline_analyse.analyse)
 pipeline.app.command("compare")(pipeline_analyse.compare)
 pipeline.app.command("sql")(pipeline_analyse.sql)

@@ -1,0 +1,1 @@
+"""Tables of captures that are still growing, on Spark's structured streaming."""

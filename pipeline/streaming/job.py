@@ -1,0 +1,152 @@
+"""The streaming job: batch after batch of captured records becomes rows of the tables, once.
+
+What the tables of `pipeline.ingest` are made of is made here in the same way, a batch at a time;
+`calls` and `quorum` wait for the other half of what they tell of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as f
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from pipeline.counting import count_rows, ensure_same, failures, statuses
+from pipeline.decoding import DECODED, decode_batches
+from pipeline.ingest import OF_CAPTURES, Step, Summary
+from pipeline.reading.captured import DAMAGE
+from pipeline.streaming.publishing import CHECKPOINT, FOLDER, Batch, Publisher
+from pipeline.streaming.settling import settled, waiting
+
+LATE = timedelta(hours=2)
+"""How long a request waits for its response by the time in the captures, by default."""
+
+PAIRED = frozenset({"calls", "quorum"})
+"""Tables whose rows are made of a request and its response."""
+
+_DECODED, _WAITING = "decoded", "waiting"
+
+
+def stream(
+    captured: DataFrame,
+    output: str,
+    *,
+    every: timedelta | None,
+    late: timedelta = LATE,
+    told: Step = lambda table: None,
+) -> Summary:
+    """Write the tables of a stream of CAPTURED below `output`, from where it was left.
+
+    every: look for more so often, until it is interrupted; None: take what is there. late: as LATE.
+    Raises StreamingQueryException, also where CountsDiffer or OutOfStep is the reason.
+    """
+    job = StreamJob(output, late, told)
+    writer = captured.writeStream.queryName("kwire").foreachBatch(job.write)
+    writer = writer.option("checkpointLocation", f"{output}/{FOLDER}/{CHECKPOINT}")
+    query = _triggered(writer, every).start()
+    try:
+        query.awaitTermination()
+    finally:
+        query.stop()
+    return job.summary
+
+
+def _triggered(writer: DataStreamWriter, every: timedelta | None) -> DataStreamWriter:
+    if every is None:
+        return writer.trigger(availableNow=True)
+    return writer.trigger(processingTime=f"{every.total_seconds()} seconds")
+
+
+@dataclass(slots=True)
+class StreamJob:
+    """Writes batches. summary: of those that this job wrote."""
+
+    output: str
+    late: timedelta
+    told: Step
+    summary: Summary = field(default_factory=Summary)
+    publisher: Publisher = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.publisher = Publisher(self.output)
+
+    def write(self, captured: DataFrame, number: int) -> None:
+        """Write a batch, unless it was: then only finish what was begun. Raises OutOfStep."""
+        last = self.publisher.last()
+        if last is not None and last.number == number:
+            self.told(f"batch {number}: was written before")
+            self.publisher.move(last)
+            return
+        folder = self.publisher.attempt(number)
+        batch = _Batch(self, number, f"{self.output}/{FOLDER}/{folder}")
+        decoded, seen_us = batch.stage(captured, 0 if last is None else last.seen_us)
+        waited = [] if last is None else [f"{self.output}/{FOLDER}/{last.folder}/{_WAITING}"]
+        batch.write(decoded, waited, seen_us)
+        self.publisher.discard(f"{folder}/{_DECODED}")
+        self.told(f"batch {number}: moving to the tables")
+        self.publisher.publish(Batch(number=number, folder=folder, seen_us=seen_us))
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """One batch on its way: folder is where it is written."""
+
+    job: StreamJob
+    number: int
+    folder: str
+
+    def stage(self, captured: DataFrame, seen_us: int) -> tuple[DataFrame, int]:
+        """Decode it, once, and give the latest time in it; it is counted before and behind that.
+
+        seen_us: the latest time before it.
+        """
+        self._told("reading frames")
+        read, decoded = Observation(), Observation()
+        rows = captured.observe(read, count_rows()).mapInArrow(decode_batches, DECODED)
+        latest = f.max(f.unix_micros("at")).alias("latest")
+        observed = rows.observe(decoded, count_rows(), latest, *statuses())
+        folder = f"{self.folder}/{_DECODED}"
+        observed.write.option("compression", "lz4").parquet(folder)
+        found = dict(decoded.get)
+        ensure_same(int(read.get["rows"]), int(found.pop("rows")), "frames")
+        seen_us = max(seen_us, found.pop("latest") or 0)
+        _add(self.job.summary.frames, found)
+        staged = captured.sparkSession.read.parquet(folder)
+        self.job.summary.read += [row.file for row in staged.select("file").distinct().collect()]
+        damages = staged.where(f.col("notice") == DAMAGE).select("text")
+        self.job.summary.damages += [row.text for row in damages.collect()]
+        return staged, seen_us
+
+    def write(self, decoded: DataFrame, waited: list[str], seen_us: int) -> None:
+        """Write the tables, and what waits on; waited: folders of what waited so far."""
+        reader = decoded.sparkSession.read
+        both = decoded
+        for folder in waited:
+            both = both.unionByName(reader.parquet(folder))
+        waits = f"{self.folder}/{_WAITING}"
+        watermark_us = seen_us - int(self.job.late.total_seconds() * 1_000_000)
+        waiting(both, watermark_us).write.parquet(waits)
+        pairs = settled(both, reader.parquet(waits))
+        for name, make in OF_CAPTURES.items():
+            self._table(make(pairs if name in PAIRED else decoded), name)
+
+    def _table(self, rows: DataFrame, table: str) -> None:
+        self._told(f"writing {table}")
+        written = Observation()
+        counts = failures() if table == "verdicts" else []
+        observed = rows.observe(written, count_rows(), *counts)
+        observed.write.partitionBy("date", "hour").parquet(f"{self.folder}/{table}")
+        found = dict(written.get)
+        _add(self.job.summary.rows, {table: found.pop("rows")})
+        _add(self.job.summary.failed, found)
+
+    def _told(self, doing: str) -> None:
+        self.job.told(f"batch {self.number}: {doing}")
+
+
+def _add(counts: dict[str, int], more: dict[str, int]) -> None:
+    for name, count in more.items():
+        if count:
+            counts[name] = counts.get(name, 0) + count
