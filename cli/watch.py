@@ -22,7 +22,7 @@ DEFAULT = "127.0.0.1:9900"
 
 def watch(
     address: Annotated[
-        str, typer.Argument(metavar="[HOST:PORT]", help="What `kwire proxy --feed` was given.")
+        str, typer.Argument(metavar="HOST:PORT", help="What `kwire proxy --feed` was given.")
     ] = DEFAULT,
     view: View = None,
     plain: Annotated[
