@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
     from proxy.addresses import AddressBook
 
 LISTEN = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<listen>[^=@]+)=(?P<upstream>[^=@]+)")
+
+
+class LogForm(StrEnum):
+    """How a line of the log reads."""
+
+    TEXT = "text"
+    JSON = "json"
+
 
 Script = Annotated[
     list[Path] | None,
@@ -71,6 +80,10 @@ Metrics = Annotated[
     typer.Option(
         metavar="HOST:PORT", help="Serve counts and latencies to Prometheus, at /metrics there."
     ),
+]
+LogFormat = Annotated[
+    LogForm | None,
+    typer.Option(help="Log what happens to connections on stderr, a line each, as well."),
 ]
 Config = Annotated[
     Path | None,
@@ -134,6 +147,7 @@ def proxy(
     feed: FeedAt = None,
     feed_token: FeedToken = None,
     metrics: Metrics = None,
+    log_format: LogFormat = None,
     config: Config = None,
 ) -> None:
     """Pass traffic through and show each request with its response, untouched unless told to.
@@ -193,7 +207,7 @@ def proxy(
             off_loopback=off_loopback,
         )
     interference = _interference(script or [], rules, hold, book, viewers, served)
-    run(listeners, how, recording, interference, _address(metrics))
+    run(listeners, how, recording, interference, _address(metrics), log_format)
 
 
 def _serve(config: Path, context: typer.Context) -> None:

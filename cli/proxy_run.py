@@ -19,6 +19,7 @@ from cli.flow_json import flow_data, notice_data
 from cli.flow_lines import flow_lines, notice_lines
 from cli.printer import Printer
 from cli.screen import screen
+from cli.service_log import NoticeLog, logging_to_stderr
 from kwire.metrics_server import MetricsServer
 from proxy import DecodedFlow, Listener, Notice, Proxy, Sink, Tap
 from proxy.addresses import NewListeners
@@ -133,10 +134,11 @@ def run(
     recording: Recording | None = None,
     interference: Interference | None = None,
     metrics: Address | None = None,
+    log_format: str | None = None,
 ) -> None:
     """Stand in front of the nodes until SIGTERM, which lets requests under way be answered, or
     Ctrl-C, which is a KeyboardInterrupt here as everywhere. metrics: where to serve them."""
-    with _recorded(recording) as sinks:
+    with _recorded(recording) as sinks, _logged(log_format, sinks):
         asyncio.run(_run(listeners, how, sinks, interference, metrics))
 
 
@@ -154,6 +156,17 @@ def _recorded(recording: Recording | None) -> Iterator[list[Sink]]:
         said = f"{recorder.events} events recorded at {recording.path}"
         lost = f", {recorder.dropped} not: the disk is too slow" if recorder.dropped else ""
         screen(stderr=True).print(said + lost, style="yellow" if lost else "dim")
+
+
+@contextmanager
+def _logged(form: str | None, sinks: list[Sink]) -> Iterator[None]:
+    """What is logged, notices among it, is written to stderr; where no form is given, nothing."""
+    if form is None:
+        yield
+        return
+    sinks.append(NoticeLog())
+    with logging_to_stderr(form, "info"):
+        yield
 
 
 async def _run(

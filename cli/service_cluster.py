@@ -186,8 +186,7 @@ class ClusterService:
         return Interest.TAP if codes else Interest.PASS
 
     def _take(self, event: Event) -> None:
-        if isinstance(event, Notice):
-            self._told(event)
+        self._told(event)
         if self.recorder is not None:
             self.recorder(event)
         if self.lasting.feed is not None:

@@ -9,11 +9,11 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from logging.handlers import QueueHandler, QueueListener
 from queue import Full, Queue
-from typing import Any, Literal
+from typing import Any
 
 from cli.flood import Flood
 from kwire.text import harmless
-from proxy import Kind, Notice
+from proxy import Event, Kind, Notice
 
 WAITING = 10_000
 """Lines that may wait for a slow reader; those that find no room are left out."""
@@ -56,8 +56,11 @@ class _Patient(QueueHandler):
 
 
 @contextmanager
-def logging_to_stderr(form: Literal["text", "json"], level: str) -> Iterator[None]:
-    """While the context lasts, what is logged is written; at its end what still waits, too."""
+def logging_to_stderr(form: str, level: str) -> Iterator[None]:
+    """While the context lasts, what is logged is written; at its end what still waits, too.
+
+    form: `text` or `json`.
+    """
     writer = logging.StreamHandler()
     writer.setFormatter(JsonLines() if form == "json" else TextLines())
     queue: Queue[logging.LogRecord] = Queue(WAITING)
@@ -79,12 +82,16 @@ class NoticeLog:
     """A sink that logs what is no RPC; of each kind at a node one in three seconds, with a count of
     those between."""
 
-    def __init__(self, cluster: str) -> None:
+    def __init__(self, cluster: str = "") -> None:
         self._cluster = cluster
         self._flood = Flood()
 
-    def __call__(self, notice: Notice) -> None:
-        """Log it, unless one like it has just been."""
+    def __call__(self, event: Event) -> None:
+        """Log a notice, unless one like it has just been."""
+        if isinstance(event, Notice):
+            self._tell(event)
+
+    def _tell(self, notice: Notice) -> None:
         connection = notice.connection
         level = _LEVELS.get(notice.kind, logging.WARNING)
         if not log.isEnabledFor(level):

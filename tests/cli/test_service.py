@@ -355,20 +355,25 @@ def test_it_records_shows_and_logs_what_passes(node: Node, file: Path) -> None:
     assert not [one for one in records if isinstance(one, Damage) or one.kind == "request"]
 
 
-def test_without_a_file_sigterm_drains_as_well_and_metrics_are_served(node: Node) -> None:
+def test_without_a_file_sigterm_drains_and_metrics_and_logs_are_there_as_well(node: Node) -> None:
     port = free_port()
     command = [str(KWIRE), "proxy", "--listen", f"1@127.0.0.1:0={node.address}"]
-    command += ["--metrics", f"127.0.0.1:{port}"]
+    command += ["--metrics", f"127.0.0.1:{port}", "--log-format", "json"]
+    command += ["--listen", f"2@127.0.0.1:0=127.0.0.1:{free_port()}"]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as run:
         assert run.stderr
-        host, _, at = run.stderr.readline().split(" ")[2].rpartition(":")
-        with socket.create_connection((host, int(at)), timeout=PATIENCE) as client:
+        at = [int(run.stderr.readline().split(" ")[2].rpartition(":")[2]) for _ in range(2)]
+        with socket.create_connection(("127.0.0.1", at[0]), timeout=PATIENCE) as client:
             assert ask(client) == ANSWER
+        with socket.create_connection(("127.0.0.1", at[1]), timeout=PATIENCE) as client:
+            assert client.recv(1) == b""
         _, metrics = get(f"http://127.0.0.1:{port}/metrics")
         run.terminate()
         _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0
-    assert "1 RPCs of 1 APIs on 1 connections" in err
+    assert "1 RPCs of 1 APIs on 2 connections" in err
+    logged = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
+    assert [(one["node"], one["level"]) for one in logged if "event" in one] == [(2, "warning")]
     assert 'kwire_proxy_connection_events_total{cluster="",event="opened",node="1"} 1.0' in metrics
 
 
@@ -396,6 +401,7 @@ PLACES = {
     "verbose": "show.verbose",
     "as_json": "show.json",
     "metrics": "metrics",
+    "log_format": "log.format",
 }
 """Where an option of the command stands in the file."""
 
