@@ -1,5 +1,7 @@
 """Analyses of calls, on rows whose answers are plain to see."""
 
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -13,7 +15,7 @@ from tests.pipeline.analyses.rows import rows, second, told
 
 FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}
 VOTE = {"api": "Vote", "api_key": 52, "api_version": 2, "client_id": "raft", "node_id": 3000}
-ANSWERED = {"outcome": "ANSWERED", "error": None, "errors": []}
+ANSWERED: dict[str, Any] = {"outcome": "ANSWERED", "error": None, "errors": []}
 
 
 def test_long_polls_stand_apart_and_the_slowest_stand_first(spark: SparkSession) -> None:
