@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 PARTIES = ("api", "client_id", "node_id")
 ANSWERED = ("ANSWERED", "NO_RESPONSE")
 """Outcomes that are as they should be: some requests have no response."""
+
+
+def failure() -> Column:
+    """Of a call: the name of its first error code, or how it ended without an answer, or null."""
+    outcome = f.col("outcome")
+    return f.coalesce("error", f.when(~outcome.isin(*ANSWERED), outcome))
 
 
 def errors(calls: DataFrame) -> DataFrame:
@@ -17,10 +23,8 @@ def errors(calls: DataFrame) -> DataFrame:
     `ORPHAN`. failed: calls that failed so. calls: all of this API, client and node. rate: the one
     by the other. first, last: when. message: what a node said to it, if it ever did.
     """
-    outcome = f.col("outcome")
-    failure = f.coalesce("error", f.when(~outcome.isin(*ANSWERED), outcome))
     said = f.get("errors", 0)["message"].alias("said")
-    counted = calls.select(*PARTIES, "at", failure.alias("failure"), said)
+    counted = calls.select(*PARTIES, "at", failure().alias("failure"), said)
     found = counted.groupBy(*PARTIES, "failure").agg(
         f.count(f.lit(1)).alias("failed"),
         f.min("at").alias("first"),

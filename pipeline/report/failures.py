@@ -5,81 +5,93 @@ from __future__ import annotations
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as f
 
-from pipeline.analyses.errors import errors
-from pipeline.report.look import GREY, LANE, SERIES, figure, label, many, names
+from pipeline.analyses.errors import errors, failure
+from pipeline.report.heat import colours, over_time
+from pipeline.report.load import UNITS
+from pipeline.report.look import GREY, LANE, clock, dress, label, many, names
 from pipeline.report.section import Grid, Section
+from pipeline.report.span import Span
 
 TOPIC = "Errors"
-APIS, WORST = 20, 12
+LANES, WORST = 24, 12
 
 
-def failures_section(calls: DataFrame) -> Section:
-    """A bar for every API that failed, by the name of the error."""
-    found = errors(calls).collect()
-    if not found:
+def failures_section(calls: DataFrame, span: Span | None) -> Section:
+    """When each API failed in which way, and what part of its calls that is."""
+    counts = calls.groupBy("api", failure().alias("failure")).count().collect()
+    failed = sorted((row for row in counts if row.failure), key=lambda row: -row["count"])
+    if span is None or not failed:
         return Section(topic=TOPIC, finding="No call failed in these tables.")
-    failed: dict[str, int] = {}
+    total = sum(row["count"] for row in counts)
     kinds: dict[str, int] = {}
-    for row in found:
-        failed[row.api] = failed.get(row.api, 0) + row.failed
-        kinds[row.failure] = kinds.get(row.failure, 0) + row.failed
-    apis = sorted(failed, key=lambda api: -failed[api])[:APIS]
-    counts = {
-        row.api: row["count"]
-        for row in calls.where(f.col("api").isin(apis)).groupBy("api").count().collect()
-    }
+    for row in failed:
+        kinds[row.failure] = kinds.get(row.failure, 0) + row["count"]
     most = max(kinds, key=lambda kind: kinds[kind])
+    steps = (
+        calls.groupBy("api", failure().alias("failure"), span.step.alias("step"))
+        .count()
+        .where("failure is not null")
+        .collect()
+    )
     return Section(
         topic=TOPIC,
-        finding=f"{many(sum(kinds.values()), 'call')} failed, most often with {most}"
-        f" ({kinds[most]:,})",
-        reading="The length of a bar is the number of calls that failed, by the first error code in"
-        " the response, or by how a call without one ended: LOST, PENDING, ORPHAN. Beside it: what"
-        " part of the calls of this API that is.",
-        figures=[_picture(apis, found, failed, counts)],
-        grids=[_grid(found)],
+        finding=f"{sum(kinds.values()):,} of {many(total, 'call')} failed, most often with"
+        f" {most} ({kinds[most]:,})",
+        reading="A row for every API and the first error code in its responses, or how its calls"
+        f" without one ended: LOST, PENDING, ORPHAN. Colour: failures in every {span.unit}; white:"
+        " none. The bars tell what part of the API's calls failed so.",
+        figures=[_picture(failed[:LANES], steps, _shares(counts), span)],
+        grids=[_grid(errors(calls).limit(WORST).collect())],
     )
 
 
-def _picture(
-    apis: list[str], rows: list[Row], failed: dict[str, int], counts: dict[str, int]
-) -> Any:
-    kinds: dict[str, dict[str, int]] = {}
-    for row in rows:
-        of_kind = kinds.setdefault(row.failure, {})
-        of_kind[row.api] = of_kind.get(row.api, 0) + row.failed
-    ordered = sorted(kinds, key=lambda kind: -sum(kinds[kind].values()))
-    named, others = ordered[: len(SERIES)], ordered[len(SERIES) :]
-    groups = {kind: [kinds[kind]] for kind in named}
-    if others:
-        groups[many(len(others), "other")] = [kinds[kind] for kind in others]
-    bars = [
-        go.Bar(
-            name=label(kind),
-            orientation="h",
-            y=[label(api) for api in apis],
-            x=[sum(one.get(api, 0) for one in parts) for api in apis],
-            marker={"color": colour, "line": {"color": "white", "width": 1}},
-            hovertemplate=f"%{{y}}: %{{x:,}} × {label(kind)}<extra></extra>",
+def _shares(counts: list[Row]) -> dict[str, float]:
+    """Of the calls of its API, by lane."""
+    calls: dict[str, int] = {}
+    for row in counts:
+        calls[row.api] = calls.get(row.api, 0) + row["count"]
+    return {_lane(row): row["count"] / calls[row.api] for row in counts if row.failure}
+
+
+def _lane(row: Row) -> str:
+    return f"{row.api}: {row.failure}"
+
+
+def _picture(failed: list[Row], steps: list[Row], shares: dict[str, float], span: Span) -> Any:
+    lanes = [_lane(row) for row in failed]
+    cells = {
+        (_lane(row), row.step): (
+            float(row["count"]),
+            f"{span.start(row.step):%H:%M:%S}, {label(_lane(row))}: {row['count']:,}",
         )
-        for (kind, parts), colour in zip(groups.items(), [*SERIES, GREY], strict=False)
-    ]
-    made = figure(
-        bars,
-        height=len(apis) * (LANE + 6) + 120,
-        legend=True,
-        barmode="stack",
-        xaxis={"title": {"text": "calls that failed"}, "rangemode": "tozero", "tickformat": ",d"},
-        yaxis=names([label(api) for api in apis]),
+        for row in steps
+        if _lane(row) in lanes
+    }
+    parts = [shares[lane] for lane in lanes]
+    bars = go.Bar(
+        orientation="h",
+        y=[label(lane) for lane in lanes],
+        x=parts,
+        text=[f"{row['count']:,} ({part:.1%})" for row, part in zip(failed, parts, strict=True)],
+        textposition="outside",
+        cliponaxis=False,
+        marker={"color": GREY},
+        width=0.55,
+        hoverinfo="skip",
     )
-    for api in apis:
-        text = f"  {failed[api]:,} of {counts[api]:,} ({failed[api] / counts[api]:.1%})"
-        made.add_annotation(x=failed[api], y=label(api), text=text, showarrow=False, xanchor="left")
-    longest = max(failed.values())
-    made.update_xaxes(range=[0, longest * 1.22])
+    height = len(lanes) * LANE + 90
+    made = make_subplots(cols=2, column_widths=[0.68, 0.32], horizontal_spacing=0.01)
+    made.add_trace(over_time(cells, lanes, span), row=1, col=1)
+    made.add_trace(bars, row=1, col=2)
+    dress(made, height=height, coloraxis=colours(cells, "failures", UNITS))
+    made.update_xaxes(clock(span.begin, span.end), row=1, col=1)
+    share = {"tickformat": ".0%", "range": [0, 2.4], "tickvals": [0, 0.5, 1]}
+    made.update_xaxes(share | {"title": {"text": "of the API's calls"}}, row=1, col=2)
+    made.update_yaxes(names([label(lane) for lane in lanes]))
+    made.update_yaxes(showticklabels=False, row=1, col=2)
     return made
 
 
@@ -90,6 +102,6 @@ def _grid(rows: list[Row]) -> Grid:
             *(row.api, row.client_id or "-", "-" if row.node_id is None else str(row.node_id)),
             *(row.failure, f"{row.failed:,}", f"{row.rate:.1%}", row.message or "-"),
         )
-        for row in rows[:WORST]
+        for row in rows
     ]
     return Grid("The most frequent, by client and node", columns, worst)

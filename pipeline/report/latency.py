@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from pipeline.report.look import (
-    LANE,
-    clock,
-    duration,
-    figure,
-    label,
-    logarithmic,
-    many,
-    names,
-)
+from pipeline.report.heat import colours, of_names, over_time
+from pipeline.report.look import LANE, clients_axis, clock, duration, figure, label, many, names
 from pipeline.report.section import Section
 from pipeline.report.span import Span
 
@@ -67,17 +58,16 @@ def _percentiles(calls: DataFrame, *by: str) -> DataFrame:
 
 
 def _by_time(apis: list[str], rows: list[Row], span: Span) -> Any:
-    heat = _heat(
-        x=[span.middle(row.step) for row in rows],
-        rows=rows,
-        said=[f"{span.start(row.step):%H:%M:%S}, {_said(row)}" for row in rows],
-    )
+    cells = {
+        (row.api, row.step): (_p99(row), f"{span.start(row.step):%H:%M:%S}, {_said(row)}")
+        for row in rows
+    }
     return figure(
-        [heat],
+        [over_time(cells, apis, span)],
         height=len(apis) * LANE + 100,
         xaxis=clock(span.begin, span.end),
         yaxis=names([label(api) for api in apis]),
-        coloraxis=_scale(rows),
+        coloraxis=colours(cells, "99th percentile", UNITS),
     )
 
 
@@ -86,47 +76,23 @@ def _by_client(apis: list[str], rows: list[Row]) -> Any:
     for row in rows:
         totals[row.client_id] = totals.get(row.client_id, 0) + row.calls
     busiest = sorted(totals, key=lambda one: -totals[one])[:CLIENTS]
-    shown = [row for row in rows if row.client_id in busiest]
-    left_out = len(totals) - len(busiest)
-    heat = _heat(
-        x=[label(row.client_id, 22) for row in shown],
-        rows=shown,
-        said=[f"{label(row.client_id)}: {_said(row)}" for row in shown],
-        text=[duration(row.p99_ms) for row in shown],
-        texttemplate="%{text}",
-        textfont={"size": 11},
-    )
-    title = "client id" + (f" ({many(left_out, 'quieter one')} left out)" if left_out else "")
-    present = {row.api for row in shown}
-    order = [label(api) for api in apis if api in present]
+    cells = {
+        (row.api, row.client_id): (_p99(row), f"{label(row.client_id)}: {_said(row)}")
+        for row in rows
+        if row.client_id in busiest
+    }
+    lanes = [api for api in apis if any(api == one for one, _ in cells)]
     return figure(
-        [heat],
-        height=len(order) * LANE + 170,
-        xaxis={"type": "category", "title": {"text": title}, "tickangle": -35, "showgrid": False},
-        yaxis=names(order),
-        coloraxis=_scale(shown),
+        [of_names(cells, duration)],
+        height=len(lanes) * LANE + 170,
+        xaxis=clients_axis(busiest, len(totals)),
+        yaxis=names([label(api) for api in lanes]),
+        coloraxis=colours(cells, "99th percentile", UNITS),
     )
 
 
-def _heat(x: list[Any], rows: list[Row], said: list[str], **more: Any) -> Any:
-    from math import log10
-
-    return go.Heatmap(
-        x=x,
-        y=[label(row.api) for row in rows],
-        z=[log10(max(row.p99_ms, 0.001)) for row in rows],
-        hovertext=said,
-        hoverinfo="text",
-        coloraxis="coloraxis",
-        xgap=1,
-        ygap=2,
-        **more,
-    )
-
-
-def _scale(rows: list[Row]) -> Any:
-    values = [row.p99_ms for row in rows]
-    return logarithmic(max(min(values), 0.01), max(values), "99th percentile", UNITS)
+def _p99(row: Row) -> float:
+    return max(float(row.p99_ms), 0.01)
 
 
 def _said(row: Row) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from math import log10
 from typing import Any
 
-import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
 from pipeline.analyses.controller_load import of_controllers
-from pipeline.report.look import BLACK, clock, figure, label, logarithmic, many, names
+from pipeline.report.heat import colours, over_time
+from pipeline.report.look import BLACK, clock, dress, label, many, names
 from pipeline.report.section import Section
 from pipeline.report.span import Span
 
@@ -67,16 +66,13 @@ def _picture(rows: list[Row], nodes: list[int], span: Span) -> Any:
         vertical_spacing=min(34 / height, 0.9 / len(nodes)),
         subplot_titles=[f"node {node}" for node in nodes],
     )
-    rates = [row["count"] / span.seconds for row in rows]
+    cells = {node: _cells([one for one in rows if one.node_id == node], span) for node in nodes}
     for place, node in enumerate(nodes, start=1):
-        theirs = [row for row in rows if row.node_id == node and row.api in lanes[node]]
-        made.add_trace(_heat(theirs, span), row=place, col=1)
+        made.add_trace(over_time(cells[node], lanes[node], span), row=place, col=1)
         made.update_yaxes(names([label(api) for api in lanes[node]]), row=place, col=1)
-    look = figure([], height=height).layout
-    made.update_layout(look, overwrite=False)
-    made.update_layout(
-        margin_t=28, coloraxis=logarithmic(min(rates), max(rates), "calls per second", UNITS)
-    )
+    everywhere = {(f"{node}", place): cell for node in nodes for place, cell in cells[node].items()}
+    scale = colours(everywhere, "calls per second", UNITS)
+    dress(made, height=height, margin_t=28, coloraxis=scale)
     made.update_xaxes(clock(span.begin, span.end) | {"title": None})
     made.update_xaxes(clock(span.begin, span.end), row=len(nodes), col=1)
     made.update_annotations(x=0, xanchor="left", font={"size": 13, "color": BLACK, "weight": 600})
@@ -90,18 +86,12 @@ def _busiest(rows: list[Row]) -> list[str]:
     return sorted(counts, key=lambda api: -counts[api])[:APIS]
 
 
-def _heat(rows: list[Row], span: Span) -> Any:
-    return go.Heatmap(
-        x=[span.middle(row.step) for row in rows],
-        y=[label(row.api) for row in rows],
-        z=[log10(row["count"] / span.seconds) for row in rows],
-        hovertext=[
+def _cells(rows: list[Row], span: Span) -> dict[tuple[str, int], tuple[float, str]]:
+    return {
+        (row.api, row.step): (
+            row["count"] / span.seconds,
             f"{span.start(row.step):%H:%M:%S}, {label(row.api)}:"
-            f" {many(row['count'], 'call')} in {span.unit if span.seconds > 1 else 'a second'}"
-            for row in rows
-        ],
-        hoverinfo="text",
-        coloraxis="coloraxis",
-        xgap=1,
-        ygap=2,
-    )
+            f" {many(row['count'], 'call')} in {'a second' if span.seconds == 1 else span.unit}",
+        )
+        for row in rows
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,31 +18,31 @@ SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, BLACK, YELLOW)
 GREY, PALE = "#8A94A3", "#E6EAEF"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
-HEAT = [[0.0, "#FFF7D6"], [0.35, "#A8DBB5"], [0.65, "#2D9CBF"], [1.0, "#123072"]]
-"""Pale is little, dark is much: it reads in grey too."""
-
 LANE = 26
 """Pixels of a row."""
 
 
 def figure(traces: list[Any], *, height: int, legend: bool = False, **layout: Any) -> go.Figure:
     """A figure in this look; what layout says wins."""
-    base: dict[str, Any] = {
-        "height": height,
-        "margin": {"l": 8, "r": 16, "t": 34 if legend else 12, "b": 8},
-        "font": {"family": FONT, "size": 13, "color": BLACK},
-        "paper_bgcolor": "white",
-        "plot_bgcolor": "white",
-        "showlegend": legend,
-        "legend": {"orientation": "h", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"},
-        "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
-        "dragmode": "zoom",
-    }
-    made = go.Figure(traces, base)
-    made.update_xaxes(gridcolor=PALE, zeroline=False, automargin=True, linecolor=GREY)
-    made.update_yaxes(gridcolor=PALE, zeroline=False, automargin=True)
-    made.update_layout(**layout)
-    return made
+    return dress(go.Figure(traces), height=height, legend=legend, **layout)
+
+
+def dress(made: go.Figure, *, height: int, legend: bool = False, **layout: Any) -> go.Figure:
+    """The look, for a figure of several plots, too. height: in pixels."""
+    made.update_layout(
+        height=height,
+        margin={"l": 8, "r": 16, "t": 34 if legend else 12, "b": 8},
+        font={"family": FONT, "size": 13, "color": BLACK},
+        paper_bgcolor="white",
+        plot_bgcolor="white",
+        showlegend=legend,
+        legend={"orientation": "h", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"},
+        hoverlabel={"font": {"family": FONT, "size": 13}, "align": "left"},
+    )
+    plain = {"gridcolor": PALE, "zeroline": False, "automargin": True, "title_font_size": 13}
+    made.update_xaxes(plain, linecolor=GREY)
+    made.update_yaxes(plain)
+    return made.update_layout(**layout)
 
 
 def clock(begin: datetime, end: datetime) -> dict[str, Any]:
@@ -73,24 +73,17 @@ def names(order: list[str]) -> dict[str, Any]:
     }
 
 
-def logarithmic(lowest: float, highest: float, label: str, units: Mapping[float, str]) -> Any:
-    """A scale of colours for log10 of a value, marked at those of `units` that it covers."""
-    import math
-
-    low, high = math.log10(lowest), math.log10(max(highest, lowest * 10))
-    marks = {math.log10(value): text for value, text in units.items()}
-    shown = {at: text for at, text in marks.items() if low - 0.01 <= at <= high + 0.01}
+def clients_axis(shown: Sequence[str | None], total: int) -> dict[str, Any]:
+    """An axis of client ids. total: how many there are."""
+    rest = total - len(shown)
+    left_out = f" ({many(rest, 'quieter one')} left out)" if rest else ""
     return {
-        "colorscale": HEAT,
-        "cmin": low,
-        "cmax": high,
-        "colorbar": {
-            "title": {"text": label, "side": "right"},
-            "tickvals": list(shown),
-            "ticktext": list(shown.values()),
-            "thickness": 12,
-            "outlinewidth": 0,
-        },
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": [label(one, 22) for one in shown],
+        "title": {"text": f"client id{left_out}"},
+        "tickangle": -35,
+        "showgrid": False,
     }
 
 
@@ -99,7 +92,7 @@ def utc(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(tzinfo=None)
 
 
-def label(text: str | None, longest: int = 36) -> str:
+def label(text: str | None, longest: int = 46) -> str:
     """Text from the wire, harmless for plotly, which reads some HTML; the middle of it cut."""
     if text is None:
         return "(none)"

@@ -42,7 +42,7 @@ def sections(
         "summary": lambda: _summary(calls, tables["frames"], span),
         "quorum": lambda: quorum_section(tables["quorum"]),
         "latency": lambda: latency_section(calls, span),
-        "errors": lambda: failures_section(calls),
+        "errors": lambda: failures_section(calls, span),
         "versions": lambda: spoken_section(calls, tables["records"]),
         "controller load": lambda: load_section(calls, span),
         "in-sync replicas": lambda: in_sync_section(tables["partitions"], messages),

@@ -8,12 +8,20 @@ from typing import Any
 import plotly.graph_objects as go
 from pyspark.sql import DataFrame
 
-from pipeline.report.look import BLACK, BLUE, GREY, LANE, RED, clock, duration, figure, many
-from pipeline.report.look import names as lanes
+from pipeline.report.look import BLACK, BLUE, GREY, ORANGE, RED, clock, duration, figure, many
 from pipeline.report.quorum_timeline import Change, QuorumTimeline, Vote, quorum_timeline
 from pipeline.report.section import Grid, Section
 
 TOPIC = "Metadata quorum"
+NARROW = 0.05
+"""Below this part of the picture a gap has its text upright."""
+
+NAMED = 30
+"""So many gaps have a text, the longest."""
+
+Lanes = dict[int, int]
+"""Where the lane of a node is, counted from below."""
+
 DEEDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints updated"}
 
 
@@ -27,8 +35,9 @@ def quorum_section(quorum: DataFrame) -> Section:
         finding=_finding(told),
         reading="A lane for every controller. A bar is the time that it led, with the epoch; a thin"
         " line the time that it was a voter. Across all lanes: nobody led, from the last fetch that"
-        " the old leader answered to the record with which the next one began. Triangles stand"
-        " where a vote was answered, in the voter's lane: filled, it was granted.",
+        " the old leader answered to the record with which the next one began. Answers to a"
+        " candidate stand in the voter's lane: votes above, pre-votes (KIP-996) below; filled: it"
+        " was granted.",
         figures=[_picture(told)],
         grids=[_grid(told.changes)] if told.changes else [],
     )
@@ -47,99 +56,115 @@ def _finding(told: QuorumTimeline) -> str:
 
 
 def _picture(told: QuorumTimeline) -> Any:
-    order = [f"node {node}" for node in told.nodes]
-    traces = [*_members(told), *_leaders(told), *_votes(told), *_changes(told)]
+    lanes = {node: place for place, node in enumerate(reversed(told.nodes))}
     made = figure(
-        traces,
-        height=len(order) * (LANE + 22) + 110,
+        [
+            *_members(told, lanes),
+            _leaders(told, lanes),
+            *_votes(told, lanes),
+            *_changes(told, lanes),
+        ],
+        height=len(lanes) * 58 + 110,
         legend=True,
         barmode="overlay",
         xaxis=clock(told.begin, told.end),
-        yaxis=lanes(order),
+        yaxis={
+            "tickvals": list(lanes.values()),
+            "ticktext": [f"node {node}" for node in lanes],
+            "range": [-0.6, len(lanes) - 0.4],
+            "showgrid": False,
+        },
     )
+    narrow = (told.end - told.begin) * NARROW
     for gap in told.gaps:
         made.add_vrect(x0=gap.begin, x1=gap.end, fillcolor=RED, opacity=0.16, line_width=0)
-        middle = gap.begin + (gap.end - gap.begin) / 2
-        text = f"<b>no leader</b><br>{duration(gap.milliseconds)}"
+    for gap in sorted(told.gaps, key=lambda gap: -gap.milliseconds)[:NAMED]:
+        wide = gap.end - gap.begin > narrow
+        spent = duration(gap.milliseconds)
         made.add_annotation(
-            x=middle, y=0.5, yref="paper", text=text, showarrow=False, font={"color": "#9A3D00"}
+            x=gap.begin + (gap.end - gap.begin) / 2,
+            y=0,
+            yref="paper",
+            yanchor="bottom",
+            text=f"<b>no leader</b><br>{spent}" if wide else f"<b>no leader</b> {spent}",
+            textangle=0 if wide else -90,
+            showarrow=False,
+            font={"color": "#9A3D00", "size": 12},
         )
     return made
 
 
-def _leaders(told: QuorumTimeline) -> list[Any]:
-    terms = told.terms
-    said = [
-        f"epoch {term.epoch}: node {term.leader_id} leads for {_long(term.begin, term.end)}"
-        for term in terms
-    ]
-    return [
-        go.Bar(
-            name="leads",
-            orientation="h",
-            base=[max(term.begin, told.begin) for term in terms],
-            x=[_ms(max(term.begin, told.begin), term.end) for term in terms],
-            y=[f"node {term.leader_id}" for term in terms],
-            width=0.42,
-            text=[f"epoch {term.epoch}" for term in terms],
-            textposition="inside",
-            insidetextanchor="middle",
-            textfont={"color": "white"},
-            marker={"color": BLUE},
-            hovertext=said,
-            hoverinfo="text",
-        )
-    ]
+def _leaders(told: QuorumTimeline, lanes: Lanes) -> Any:
+    spans = [(max(term.begin, told.begin), term.end) for term in told.terms]
+    return go.Bar(
+        name="leads",
+        orientation="h",
+        base=[begin for begin, _ in spans],
+        x=[_ms(begin, end) for begin, end in spans],
+        y=[lanes[term.leader_id] for term in told.terms],
+        width=0.36,
+        text=[f"epoch {term.epoch}" for term in told.terms],
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        textfont={"color": "white"},
+        marker={"color": BLUE},
+        hovertext=[
+            f"epoch {term.epoch}: node {term.leader_id} leads for {_long(term.begin, term.end)}"
+            for term in told.terms
+        ],
+        hoverinfo="text",
+    )
 
 
-def _members(told: QuorumTimeline) -> list[Any]:
+def _members(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
     """A thin line in a node's lane while it was in the voter set."""
-    sets: list[tuple[datetime, list[int]]] = [(each.at, each.voters) for each in told.changes]
-    if not sets:
+    if not told.changes:
         return []
     first = told.changes[0]
     before = set(first.voters)
     if first.replica_id is not None:
         before ^= {first.replica_id}
-    moments = [(told.begin, sorted(before)), *sets]
+    moments = [(told.begin, sorted(before)), *((one.at, one.voters) for one in told.changes)]
+    moments = [(max(at, told.begin), voters) for at, voters in moments]
     ends = [at for at, _ in moments[1:]] + [told.end]
-    x: list[datetime | None] = []
-    y: list[str | None] = []
-    for (begin, voters), end in zip(moments, ends, strict=True):
-        for node in voters:
-            x += [max(begin, told.begin), max(end, told.begin), None]
-            y += [f"node {node}", f"node {node}", None]
+    lines = [
+        (lanes[node], begin, _ms(begin, end))
+        for (begin, voters), end in zip(moments, ends, strict=True)
+        for node in voters
+    ]
     return [
-        go.Scatter(
+        go.Bar(
             name="is a voter",
-            x=x,
-            y=y,
-            mode="lines",
-            line={"color": GREY, "width": 3},
+            orientation="h",
+            base=[begin for _, begin, _ in lines],
+            x=[spent for _, _, spent in lines],
+            y=[lane for lane, _, _ in lines],
+            width=0.07,
+            marker={"color": GREY, "line": {"width": 0}},
             hoverinfo="skip",
         )
     ]
 
 
-def _votes(told: QuorumTimeline) -> list[Any]:
-    """Votes are triangles, pre-votes small circles; filled where they were granted."""
+def _votes(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
+    """Votes stand above the lane of the voter, pre-votes below; filled where granted."""
     shapes = {
-        ("vote", True): ("triangle-up", 12),
-        ("vote", False): ("triangle-up-open", 12),
-        ("pre-vote", True): ("circle", 8),
-        ("pre-vote", False): ("circle-open", 8),
+        ("vote", True): ("triangle-up", 11, 0.33),
+        ("vote", False): ("triangle-up-open", 11, 0.33),
+        ("pre-vote", True): ("circle", 8, -0.31),
+        ("pre-vote", False): ("circle-open", 8, -0.31),
     }
     traces = []
-    for (kind, granted), (symbol, size) in shapes.items():
+    for (kind, granted), (symbol, size, above) in shapes.items():
         marks = [
-            (vote.at, vote.voter, _said(vote))
+            (vote.at, lanes[vote.voter] + above, _said(vote))
             for vote in told.votes
             if vote.pre == (kind == "pre-vote") and vote.granted == granted
         ]
         if marks:
             marker = {"symbol": symbol, "size": size, "color": BLACK}
-            name = f"{kind} {'granted' if granted else 'refused'}"
-            traces.append(_marks(name, marks, marker))
+            traces.append(_marks(f"{kind} {'granted' if granted else 'refused'}", marks, marker))
     return traces
 
 
@@ -149,27 +174,27 @@ def _said(vote: Vote) -> str:
     return f"node {vote.voter} {deed} its {kind} to node {vote.candidate}, epoch {vote.epoch}"
 
 
-def _changes(told: QuorumTimeline) -> list[Any]:
-    marks = [
-        (each.at, each.replica_id, f"voter {each.replica_id} {DEEDS[each.change]}")
-        for each in told.changes
-        if each.replica_id is not None
-    ]
-    marker = {
-        "symbol": "diamond",
-        "size": 13,
-        "color": "#E69F00",
-        "line": {"color": BLACK, "width": 1},
-    }
-    return [_marks("voter added or removed", marks, marker)] if marks else []
+def _changes(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
+    shapes = {"ADDED": ("diamond", ORANGE, 0.2), "REMOVED": ("x", RED, -0.2)}
+    traces = []
+    for change, (symbol, colour, above) in shapes.items():
+        marks = [
+            (one.at, lanes[one.replica_id] + above, f"voter {one.replica_id} {DEEDS[change]}")
+            for one in told.changes
+            if one.change == change and one.replica_id is not None
+        ]
+        if marks:
+            marker = {"symbol": symbol, "size": 12, "color": colour, "line": {"width": 1}}
+            traces.append(_marks(f"voter {DEEDS[change]}", marks, marker))
+    return traces
 
 
-def _marks(name: str, marks: list[tuple[datetime, int, str]], marker: dict[str, Any]) -> Any:
+def _marks(name: str, marks: list[tuple[datetime, float, str]], marker: dict[str, Any]) -> Any:
     return go.Scatter(
         name=name,
         x=[at for at, _, _ in marks],
-        y=[f"node {node}" for _, node, _ in marks],
-        hovertext=[text for _, _, text in marks],
+        y=[lane for _, lane, _ in marks],
+        hovertext=[f"{at:%H:%M:%S}: {text}" for at, _, text in marks],
         hoverinfo="text",
         mode="markers",
         marker=marker,

@@ -30,6 +30,12 @@ class Span:
         """Which step the column `at` is in, counted from 1970."""
         return f.floor(f.unix_seconds("at") / self.seconds)
 
+    @property
+    def steps(self) -> range:
+        """All of them, whether anything happened or not."""
+        first, last = (at.replace(tzinfo=UTC).timestamp() for at in (self.begin, self.end))
+        return range(int(first // self.seconds), int(last // self.seconds) + 1)
+
     def start(self, step: int) -> datetime:
         """When a step begins."""
         return datetime.fromtimestamp(step * self.seconds, UTC).replace(tzinfo=None)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from pyspark.sql import DataFrame, Row
 
 from pipeline.analyses.versions import features, versions
-from pipeline.report.look import figure, label, many, names
+from pipeline.report.look import clients_axis, figure, label, many, names
 from pipeline.report.section import Grid, Section
 
 TOPIC = "Versions"
@@ -48,7 +48,6 @@ def _picture(rows: list[Row]) -> Any:
     shown = [row for row in rows if row.client_id in clients]
     apis = sorted({row.api for row in shown})[:APIS]
     shown = [row for row in shown if row.api in apis]
-    left_out = len(totals) - len(clients)
     heat = go.Heatmap(
         x=[label(row.client_id, 22) for row in shown],
         y=[label(row.api) for row in shown],
@@ -65,17 +64,10 @@ def _picture(rows: list[Row]) -> Any:
         xgap=2,
         ygap=2,
     )
-    title = "client id" + (f" ({many(left_out, 'quieter one')} left out)" if left_out else "")
     return figure(
         [heat],
         height=len(apis) * 23 + 170,
-        xaxis={
-            "type": "category",
-            "title": {"text": title},
-            "tickangle": -35,
-            "showgrid": False,
-            "categoryarray": [label(one, 22) for one in clients],
-        },
+        xaxis=clients_axis(clients, len(totals)),
         yaxis=names([label(api) for api in apis]),
     )
 
