@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 .PHONY: demo test lint bench conformance fuzz simulate kills sanitize declarations clean
 
-demo: .venv/ready  ## a quorum, administered through the proxy, every RPC decoded
+demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
 	$(BIN)/kwire demo
 
 test: .venv/ready  ## the whole suite, real Kafka included, on two workers
@@ -46,8 +46,12 @@ declarations: .venv/ready  ## write the message declarations anew from Kafka's j
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-.venv/ready: pyproject.toml hatch_build.py $(wildcard kwire/native/*.[ch])
+.venv/demo: pyproject.toml hatch_build.py $(wildcard kwire/native/*.[ch])
 	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[kafka]'
+	touch $@
+
+.venv/ready: .venv/demo # PySpark and a browser's driver are many megabytes: the demo does not wait
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
