@@ -83,7 +83,7 @@ class Behind:
     def admin(self, *without: int) -> AdminClient:
         """Asks the controllers, through the proxy."""
         nodes = [self.told(node) for node in self.cluster.controllers if node not in without]
-        return AdminClient(bootstrap_controllers=",".join(map(str, nodes)))
+        return AdminClient(bootstrap_controllers=",".join(map(str, nodes)), timeout=PATIENCE)
 
     async def quorum(self, good: Callable[[QuorumInfo], bool], *without: int) -> QuorumInfo:
         """What the leader says once it is good."""
