@@ -10,6 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from pipeline.installed import require_spark
+from pipeline.shipping import ship
 
 BATCH_ROWS = 2000
 """Rows that a Python worker has in memory at once."""
@@ -40,7 +41,7 @@ def spark_session(
     packages: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A session, or the one that runs already.
+    """A session, or the one that runs already; the executors of a cluster get kwire's code.
 
     packages: Maven coordinates, see `pipeline.packages`. settings: win over kwire's own.
     Raises SparkUnavailable where PySpark or Java is missing.
@@ -56,4 +57,7 @@ def spark_session(
         chosen["spark.jars.packages"] = ",".join(packages)
     for name, value in chosen.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    if not master.startswith("local"):
+        ship(session.sparkContext)
+    return session

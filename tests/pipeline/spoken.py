@@ -59,5 +59,6 @@ def night(folder: Path, captures: int = 4, calls: int = 30) -> None:
             held = event % 10 == 9 and number < captures - 1
             records.append(request)
             (late if held else records).append(response)
-        records.append(record(2_000_000 + number, frame=b"\0\x34\0\2cut", size=900))
+        cut = record(2_000_000 + number, frame=b"\0\x34\0\2cut", size=900, ending="LOST")
+        records.append(cut)
         write(folder / f"night-{number}.avro", records)

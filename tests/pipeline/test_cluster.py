@@ -1,0 +1,111 @@
+"""A standalone cluster of Spark, of several processes, makes the same tables as one process."""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+from pipeline.ingest import OF_CAPTURES, ingest
+from pipeline.packages import SCALA
+from tests.cli.command import KWIRE
+from tests.pipeline.spoken import night
+from tests.pipeline.test_stream import QUICK, rows
+
+ROOT = Path(__file__).parents[2]
+JARS = Path(pyspark.__file__).parent / "jars"
+HIDE = f"""import sys
+inside = {str(ROOT)!r}
+sys.path[:] = [one for one in sys.path if "-packages" in one or not one.startswith(inside)]
+"""
+PATIENCE = 180.0
+"""Seconds for a line to be logged, on a busy machine."""
+
+
+class Cluster:
+    """A master and two workers, whose Python does not find this checkout. master: its URL."""
+
+    def __init__(self, folder: Path, processes: ExitStack) -> None:
+        self.folder = folder
+        self._processes = processes
+        path = folder / "path"
+        path.mkdir()
+        (path / "sitecustomize.py").write_text(HIDE)
+        self._environment = os.environ | {
+            "PYTHONPATH": str(path),
+            "SPARK_HOME": str(JARS.parent),
+            "SPARK_SCALA_VERSION": SCALA,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }
+        self._start("master", "--port", "0")
+        self.master = self._logged("master", "Starting Spark master at ")
+        for worker in ("first", "second"):
+            work = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / worker)]
+            self._start("worker", *work, self.master, log=worker)
+        for worker in ("first", "second"):
+            self._logged(worker, "Successfully registered with master ")
+
+    def executors(self) -> list[str]:
+        """Which worker had which executors of the only application."""
+        found = self.folder.glob("*/app-*/*/stderr")
+        return sorted(path.relative_to(self.folder).parts[0] for path in found)
+
+    def logs(self) -> str:
+        """What the master and the workers have logged."""
+        return "".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
+
+    def _start(self, what: str, *options: str, log: str = "") -> None:
+        name = f"org.apache.spark.deploy.{what}.{what.capitalize()}"
+        command = ["java", "-Xmx256m", "-cp", f"{JARS}/*", name, "--host", "127.0.0.1"]
+        with (self.folder / f"{log or what}.log").open("w") as output:
+            process = subprocess.Popen(
+                [*command, "--webui-port", "0", *options],
+                env=self._environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        self._processes.callback(process.wait)
+        self._processes.callback(process.terminate)
+
+    def _logged(self, log: str, words: str) -> str:
+        """What follows these words in a log, as soon as it is there."""
+        path = self.folder / f"{log}.log"
+        until = time.monotonic() + PATIENCE
+        while True:
+            for line in path.read_text().splitlines():
+                if words in line:
+                    return line.partition(words)[2]
+            assert time.monotonic() < until, path.read_text()
+            time.sleep(0.1)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """Ended with all its processes: executors end with their workers."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    with ExitStack() as processes:
+        yield Cluster(folder, processes)
+
+
+@pytest.mark.timeout(900)
+def test_a_cluster_makes_the_tables_of_one_process(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    captures, local, far = (tmp_path / name for name in ("captures", "local", "far"))
+    captures.mkdir()
+    night(captures, captures=2)
+    command = [KWIRE, "pipeline", "ingest", captures, "--output", far, "--master", cluster.master]
+    done = subprocess.run(
+        [str(one) for one in command], env=os.environ | QUICK, capture_output=True, text=True
+    )
+    assert "decoded" in done.stdout, done.stderr + cluster.logs()
+    assert cluster.executors() == ["first", "second"]
+    ingest(spark, [str(captures)], str(local))
+    for table in OF_CAPTURES:
+        assert rows(spark, far, table) == rows(spark, local, table), table
