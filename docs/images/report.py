@@ -19,10 +19,10 @@ from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 HERE = Path(__file__).parent
-SIZE = (1200, 2100)
+SIZE = (1200, 2260)
 """Pixels: down to the end of the quorum and of the latencies over time."""
 
-DRAWN = "return document.querySelectorAll('figure .main-svg .plot').length >= 8"
+DRAWN = "return document.querySelectorAll('figure .main-svg .subplot').length >= 10"
 
 
 def main() -> None:
@@ -43,7 +43,8 @@ def photograph(page: Path, picture: Path) -> None:
     options = webdriver.ChromeOptions()
     options.binary_location = which("chromium") or ""
     width, height = SIZE
-    for argument in ("--headless=new", "--no-sandbox", f"--window-size={width},{height}"):
+    size = f"--window-size={width},{height}"
+    for argument in ("--headless=new", "--no-sandbox", "--hide-scrollbars", size):
         options.add_argument(argument)
     driver = webdriver.Chrome(options, webdriver.ChromeService(which("chromedriver")))
     try:

@@ -34,7 +34,7 @@ def held_section(verdicts: DataFrame) -> Section:
         )
         for row in found
     ]
-    columns = ("verdict", "check", "what holds", "held", "broken", "what is wrong with the first")
+    columns = ("verdict", "check", "what holds", "held", "broken", "the first broken")
     return Section(
         topic=TOPIC,
         finding=f"{many(sum(row.broken for row in broken), 'verdict')} of {made:,} do not hold"

@@ -92,7 +92,7 @@ def utc(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(tzinfo=None)
 
 
-def label(text: str | None, longest: int = 46) -> str:
+def label(text: str | None, longest: int = 52) -> str:
     """Text from the wire, harmless for plotly, which reads some HTML; the middle of it cut."""
     if text is None:
         return "(none)"

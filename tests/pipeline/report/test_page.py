@@ -1,0 +1,100 @@
+"""The page that `kwire pipeline report` writes, looked at in a real browser."""
+
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+from pyspark.sql import SparkSession
+from selenium.webdriver import Chrome
+from selenium.webdriver.support.ui import WebDriverWait
+
+from pipeline.report import render, sections
+from pipeline.report.look import duration, figure, label
+from pipeline.report.quorum_timeline import quorum_timeline
+from pipeline.report.section import Grid, Section
+from tests.browser import chromium
+from tests.cli.command import Command
+from tests.pipeline.conftest import Tables
+from tests.pipeline.history import History
+
+__all__ = ["chromium"]
+
+TOPICS = [
+    *("Summary", "Metadata quorum", "Latency", "Errors", "Versions", "Controller load"),
+    *("In-sync replicas", "Heartbeats", "Verdicts"),
+]
+EVIL = "<script>window.evil = 1</script><img src=x onerror='window.evil = 2'>"
+
+
+def look(chromium: Chrome, page: Path, plots: int) -> None:
+    """Open a page, and wait for its plots; nothing may be wrong on the console."""
+    chromium.get(page.as_uri())
+    drawn = "return document.querySelectorAll('figure .main-svg .subplot').length"
+    WebDriverWait(chromium, 90).until(lambda _: chromium.execute_script(drawn) >= plots)
+    assert chromium.get_log("browser") == []  # type: ignore[no-untyped-call]
+
+
+def count(chromium: Chrome, selector: str) -> int:
+    return len(chromium.find_elements("css selector", selector))
+
+
+@pytest.fixture
+def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    return Command(capsys, monkeypatch)
+
+
+def test_a_browser_shows_the_night(
+    kwire: Command, tables: Tables, history: History, chromium: Chrome, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    done = kwire("pipeline", "report", str(tables.folder), "-o", str(page), "--title", "The night")
+    assert done.code == 0, done.err
+    look(chromium, page, plots=10)
+    text = chromium.find_element("tag name", "body").text
+    assert [one for one in TOPICS if one.upper() in text] == TOPICS
+    told = quorum_timeline(tables["quorum"])
+    assert told is not None
+    longest = max(told.gaps, key=lambda gap: gap.milliseconds)
+    gone, next_one = history.leaders
+    assert f"node {next_one} took over after {duration(longest.milliseconds)}" in text
+    assert {f"epoch {term.epoch}" for term in told.terms} <= set(text.splitlines())
+    for part in ("no leader", f"node {gone}", "node 3003", "Everything holds"):
+        assert part in text
+    quorum = "#metadata-quorum"
+    assert count(chromium, f"{quorum} .barlayer .trace:last-child .point") == len(told.terms)
+    assert count(chromium, f"{quorum} .shapelayer path") == len(told.gaps)
+    assert count(chromium, f"{quorum} .scatterlayer .points path") >= len(told.votes) + 2
+    assert count(chromium, "#latency .heatmaplayer image") == 2
+    assert count(chromium, "#controller-load .heatmaplayer image") >= 2
+    assert count(chromium, "#in-sync-replicas .barlayer .point") >= 12
+    assert count(chromium, "#heartbeats .scatterlayer .points path") > 10
+    for width in (1500, 900):
+        chromium.set_window_size(width, 900)
+        wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert chromium.execute_script(wide) == 0
+
+
+def test_a_page_of_empty_tables_says_so(spark: SparkSession) -> None:
+    told: list[str] = []
+    made = sections(spark, {}, told.append)
+    assert [one.topic for one in made] == TOPICS
+    assert not any(one.figures or one.grids for one in made)
+    assert "No two heartbeats of a broker in these tables." in render(made, "Nothing")
+    assert told[0] == "drawing summary"
+
+
+def test_names_from_the_wire_stay_text(chromium: Chrome, tmp_path: Path) -> None:
+    bars = go.Bar(x=[1], y=[label(EVIL, 100)], orientation="h", name=label(EVIL, 100))
+    drawn = figure([bars], height=200, legend=True)
+    section = Section(
+        topic="Names",
+        finding=EVIL,
+        figures=[drawn],
+        grids=[Grid(EVIL, [EVIL], [[EVIL]])],
+    )
+    page = tmp_path / "report.html"
+    page.write_text(render([section], EVIL))
+    look(chromium, page, plots=1)
+    assert chromium.execute_script("return window.evil") is None
+    assert chromium.find_element("tag name", "h2").text == EVIL
+    assert EVIL in chromium.find_element("css selector", "figure").text
