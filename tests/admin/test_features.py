@@ -30,7 +30,7 @@ def java(cluster: Cluster, bootstrap: str) -> tuple[dict[str, tuple[str, str, st
 @pytest.mark.parametrize("bootstrap", ["bootstrap_controllers", "bootstrap_servers"])
 async def test_levels_are_those_of_kafkas_own_tool(quorum: Cluster, bootstrap: str) -> None:
     told, epochs = java(quorum, bootstrap)
-    async with AdminClient(**{bootstrap: getattr(quorum, bootstrap)}) as admin:
+    async with AdminClient(**{bootstrap: getattr(quorum, bootstrap)}, timeout=60) as admin:
         features = await admin.describe_features()
     assert set(features.supported_features) == set(told)
     for name, supported in features.supported_features.items():
@@ -46,7 +46,7 @@ async def test_levels_are_those_of_kafkas_own_tool(quorum: Cluster, bootstrap: s
 
 
 async def test_the_features_of_one_node_are_asked_of_that_node(quorum: Cluster) -> None:
-    async with AdminClient(bootstrap_controllers=quorum.bootstrap_controllers) as admin:
+    async with AdminClient(bootstrap_controllers=quorum.bootstrap_controllers, timeout=60) as admin:
         for node_id in quorum.controllers:
             assert (
                 "kraft.version"
@@ -57,7 +57,9 @@ async def test_the_features_of_one_node_are_asked_of_that_node(quorum: Cluster) 
 
 
 async def test_kafka_3_9_1_has_its_own_levels(kafka391: Cluster) -> None:
-    async with AdminClient(bootstrap_controllers=kafka391.bootstrap_controllers) as admin:
+    async with AdminClient(
+        bootstrap_controllers=kafka391.bootstrap_controllers, timeout=60
+    ) as admin:
         features = await admin.describe_features()
     assert features.finalized_features["metadata.version"].max_version == 21
     assert features.supported_features["kraft.version"].max_version == 1

@@ -39,7 +39,7 @@ async def test_an_operation_that_gives_up_leaves_the_others_their_connection() -
     async with scripted_quorum(1) as one:
         one.nodes[0].scripts[DescribeQuorumRequest] = silent
         async with AdminClient(bootstrap_servers=one.addresses()) as admin:
-            patient = asyncio.ensure_future(admin.describe_metadata_quorum(timeout=5))
+            patient = asyncio.ensure_future(admin.describe_metadata_quorum(timeout=60))
             await asked.wait()
             with pytest.raises(AnswerLost):
                 await admin.describe_metadata_quorum(timeout=0.05)

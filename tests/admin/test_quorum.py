@@ -73,7 +73,7 @@ async def around(admin: AdminClient, ask: Callable[[], T]) -> tuple[QuorumInfo, 
 @pytest.mark.parametrize("bootstrap", ["bootstrap_controllers", "bootstrap_servers"])
 @pytest.mark.both_launchers
 async def test_the_status_is_that_of_kafkas_own_tool(quorum: Cluster, bootstrap: str) -> None:
-    async with AdminClient(**{bootstrap: getattr(quorum, bootstrap)}) as admin:
+    async with AdminClient(**{bootstrap: getattr(quorum, bootstrap)}, timeout=60) as admin:
         cluster_id = (await admin.describe_cluster()).cluster_id
         before, told, after = await around(admin, partial(status, quorum))
     assert cluster_id == told["ClusterId"]
@@ -85,7 +85,7 @@ async def test_the_status_is_that_of_kafkas_own_tool(quorum: Cluster, bootstrap:
 
 
 async def test_the_replication_is_that_of_kafkas_own_tool(quorum: Cluster) -> None:
-    async with AdminClient(bootstrap_controllers=quorum.bootstrap_controllers) as admin:
+    async with AdminClient(bootstrap_controllers=quorum.bootstrap_controllers, timeout=60) as admin:
         before, rows, after = await around(admin, partial(replication, quorum))
     told_later = {one.replica_id: one for one in (*after.voters, *after.observers)}
     assert {one.replica_id for one in (*before.voters, *before.observers)} == set(rows)
@@ -103,7 +103,7 @@ async def test_the_replication_is_that_of_kafkas_own_tool(quorum: Cluster) -> No
 
 async def test_kafka_3_9_1_is_described_in_the_versions_it_offers(kafka391: Cluster) -> None:
     for bootstrap in ("bootstrap_controllers", "bootstrap_servers"):
-        async with AdminClient(**{bootstrap: getattr(kafka391, bootstrap)}) as admin:
+        async with AdminClient(**{bootstrap: getattr(kafka391, bootstrap)}, timeout=60) as admin:
             quorum, told, _ = await around(admin, partial(status, kafka391))
             assert (await admin.describe_cluster()).cluster_id == told["ClusterId"]
         assert as_java(quorum, quorum.voters) == told["CurrentVoters"]

@@ -18,8 +18,10 @@ from kwire.frames import RequestFrame
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode, api_versions
 from scripted_quorum import LEADER_EPOCH, ScriptedQuorum, quorum_answer, scripted_quorum
 
+PATIENCE = 60.0
 
-def client(quorum: ScriptedQuorum, *indices: int, timeout: float = 10) -> AdminClient:
+
+def client(quorum: ScriptedQuorum, *indices: int, timeout: float = PATIENCE) -> AdminClient:
     """A client that starts at these controllers, or at all."""
     return AdminClient(bootstrap_controllers=quorum.addresses(*indices), timeout=timeout)
 
@@ -144,7 +146,7 @@ async def test_a_leader_that_advertises_an_unreachable_address_is_found_at_the_b
             assert await epoch(admin) == LEADER_EPOCH
 
 
-async def test_too_few_controllers_for_a_leader_are_told_within_two_seconds() -> None:
+async def test_too_few_controllers_for_a_leader_are_told_at_once() -> None:
     async with scripted_quorum(3) as three:
         three.active, three.leading = 2, -1
         dead = [three.nodes[1].address, three.nodes[2].address]
@@ -154,7 +156,7 @@ async def test_too_few_controllers_for_a_leader_are_told_within_two_seconds() ->
         async with client(three) as admin:
             with pytest.raises(NoReachableLeader) as caught:
                 await admin.describe_metadata_quorum()
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < PATIENCE / 2
     said = str(caught.value)
     assert said.startswith(f"no reachable leader; last known 2 at {dead[1]} (")
     assert "3 controllers are registered" in said
@@ -164,17 +166,17 @@ async def test_too_few_controllers_for_a_leader_are_told_within_two_seconds() ->
 async def test_enough_controllers_without_a_leader_are_waited_for_until_time_is_up() -> None:
     async with scripted_quorum(3) as three:
         three.active = three.leading = -1
-        async with client(three, timeout=1.5) as admin:
+        async with client(three, timeout=3) as admin:
             with pytest.raises(NoReachableLeader) as caught:
                 await admin.describe_metadata_quorum()
         assert str(caught.value).startswith("no reachable leader; none known. ")
         assert str(caught.value).endswith(": they may be electing one, try again")
-        assert min(three.asked()) > 2
+        assert min(three.asked()) > 1
 
 
 async def test_ports_where_nothing_listens_are_each_named_at_once() -> None:
     async with scripted_quorum(2) as two:
-        admin = client(two, timeout=60)
+        admin = client(two, timeout=PATIENCE)
         addresses = [node.address for node in two.nodes]
     async with admin:
         with pytest.raises(ConnectionFailed) as caught:

@@ -31,12 +31,16 @@ from scripted_quorum import CLUSTER_ID, ScriptedQuorum, scripted_quorum
 Voter = tuple[int, str]
 OwnCluster = Callable[[Layout], Cluster]
 
+PATIENCE = 60.0
+AT_ONCE = 20.0
+"""Seconds, on a machine that is busy; who waited in vain would have taken PATIENCE."""
+
 STRANGER = parse_uuid("AAAAAAAAQACAAAAAAAAwBQ")
 BOOTSTRAPS = pytest.mark.parametrize("bootstrap", ["bootstrap_controllers", "bootstrap_servers"])
 
 
 def client(cluster: Cluster, bootstrap: str = "bootstrap_controllers") -> AdminClient:
-    return AdminClient(**{bootstrap: getattr(cluster, bootstrap)})
+    return AdminClient(**{bootstrap: getattr(cluster, bootstrap)}, timeout=PATIENCE)
 
 
 def endpoint(address: Address, name: str = "CONTROLLER") -> RaftVoterEndpoint:
@@ -69,9 +73,9 @@ def voters(quorum: QuorumInfo) -> set[Voter]:
 
 async def until(admin: AdminClient, holds: Callable[[QuorumInfo], bool]) -> QuorumInfo:
     """The first description for which this holds."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
-            quorum = await admin.describe_metadata_quorum(timeout=60)
+            quorum = await admin.describe_metadata_quorum()
             if holds(quorum):
                 return quorum
             await asyncio.sleep(0.1)
@@ -83,7 +87,7 @@ async def accepted(change: Callable[[], Awaitable[None]]) -> None:
     Voters that have just started tell the leader their endpoints (UpdateRaftVoter); while such a
     change is pending, another is answered with REQUEST_TIMED_OUT.
     """
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             try:
                 return await change()
@@ -96,12 +100,10 @@ async def accepted(change: Callable[[], Awaitable[None]]) -> None:
 async def refused(
     operation: Callable[..., Awaitable[None]], *arguments: object, **options: object
 ) -> BrokerError:
-    """The refusal, which changes nothing and comes at once, when it is this change's turn."""
+    """The refusal, which changes nothing, when it is this change's turn."""
     while True:
-        start = time.monotonic()
         with pytest.raises(BrokerError) as caught:
             await operation(*arguments, **options)
-        assert time.monotonic() - start < 2
         if "Request timed out waiting" not in str(caught.value):
             return caught.value
         await asyncio.sleep(0.2)
@@ -222,20 +224,20 @@ async def test_a_dead_leader_is_replaced_and_a_lost_majority_is_told_at_once(
 
             dead = cluster.controllers[second.leader_id]
             dead.kill()
-            await told_within_two_seconds(admin, second.leader_id, dead.controller_address)
+            await told_at_once(admin, second.leader_id, dead.controller_address)
         async with client(cluster) as admin:  # one that never knew better
-            await told_within_two_seconds(admin, second.leader_id, dead.controller_address)
+            await told_at_once(admin, second.leader_id, dead.controller_address)
             assert (await admin.describe_cluster()).cluster_id == cluster.cluster_id
         async with client(cluster, "bootstrap_servers") as admin:
             with pytest.raises(AnswerLost, match="brokers forward to the active controller"):
-                await admin.describe_metadata_quorum(timeout=1)
+                await admin.describe_metadata_quorum(timeout=3)
 
 
-async def told_within_two_seconds(admin: AdminClient, last: int, address: Address) -> None:
+async def told_at_once(admin: AdminClient, last: int, address: Address) -> None:
     start = time.monotonic()
     with pytest.raises(NoReachableLeader) as caught:
         await admin.describe_metadata_quorum()
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < AT_ONCE
     assert str(caught.value).startswith(f"no reachable leader; last known {last} at {address} (")
 
 
@@ -317,12 +319,12 @@ async def test_a_change_follows_the_leader_and_names_the_cluster_and_its_own_tim
         for node, code in zip(two.nodes, (6, 0), strict=True):
             node.scripts[AddRaftVoterRequest] = answering(AddRaftVoterResponse(error_code=code))
         async with AdminClient(bootstrap_controllers=two.addresses(0)) as admin:
-            await admin.add_raft_voter(*OURS, [nowhere()], timeout=8)
+            await admin.add_raft_voter(*OURS, [nowhere()], timeout=600)
         (sent,) = two.nodes[1].requests(AddRaftVoterRequest)
         assert isinstance(sent, AddRaftVoterRequest)
         assert sent.cluster_id == CLUSTER_ID
         assert sent.ack_when_committed
-        assert 6000 < sent.timeout_ms < 8000
+        assert 300_000 < sent.timeout_ms < 600_000
 
 
 async def test_a_refusal_is_not_asked_again_though_kafka_calls_it_retriable() -> None:

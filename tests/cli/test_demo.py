@@ -62,7 +62,7 @@ def asked(out: str) -> list[str]:
 
 def test_the_demo_needs_no_java(tmp_path: Path) -> None:
     with demo(tmp_path, "--seconds", "0") as run:
-        out, _ = run.communicate(timeout=60)
+        out, _ = run.communicate(timeout=120)
     assert run.returncode == 0, out
     assert asked(out) == SESSION
     assert re.search(r"^\d\d:.* → 300\d +ControllerRegistration v", out, re.MULTILINE)
@@ -133,7 +133,7 @@ def test_the_demo_ends_when_nobody_reads_it_any_more(tmp_path: Path) -> None:
         assert run.stdout
         run.stdout.readline()
         run.stdout.close()
-        assert run.wait(timeout=60) in (0, 1, 130)
+        assert run.wait(timeout=120) in (0, 1, 130)
     assert left_behind(tmp_path) == []
 
 

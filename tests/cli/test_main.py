@@ -28,7 +28,7 @@ def shell(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
@@ -99,7 +99,7 @@ def test_a_signal_ends_it_cleanly_with_130(number: signal.Signals) -> None:
     ) as process:
         _wait_until_it_reads_stdin(process.pid)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert err == ""
 
@@ -126,7 +126,7 @@ def test_closed_streams_are_no_fault(closed: str) -> None:
 
 def _wait_until_it_reads_stdin(pid: int) -> None:
     waiting = Path(f"/proc/{pid}/wchan")
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while "pipe" not in waiting.read_text():
         assert time.monotonic() < until, f"waits in {waiting.read_text()}"
         time.sleep(0.01)

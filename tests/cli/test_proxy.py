@@ -19,6 +19,8 @@ from kwire.frames import encode_request, encode_response
 from real_kafka import Cluster, free_port
 from tests.cli.command import KWIRE, Command
 
+PATIENCE = 60.0
+
 ASKED = encode_request(ApiVersionsRequest(client_software_name="x"), 4, correlation_id=1)
 UNKNOWN = bytes.fromhex("0000000c 270f 0003 00000002 ffff beef".replace(" ", ""))
 ANSWER = encode_response(ApiVersionsResponse(), 4, correlation_id=1)
@@ -46,7 +48,7 @@ def serve(server: socket.socket, ended: threading.Event) -> None:
             continue
         with peer:
             for request, answer in ((ASKED, ANSWER), (UNKNOWN, STRANGE)):
-                peer.settimeout(10)
+                peer.settimeout(PATIENCE)
                 if peer.recv(len(request), socket.MSG_WAITALL) != request:
                     break  # a stranger's: some node that still looks for one that had this port
                 peer.sendall(answer)
@@ -68,7 +70,7 @@ def proxy(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, i
 
 def talk(address: tuple[str, int]) -> None:
     """One conversation through the proxy; every byte arrives as it was sent."""
-    with socket.create_connection(address, timeout=10) as client:
+    with socket.create_connection(address, timeout=PATIENCE) as client:
         for request, answer in ((ASKED, ANSWER), (UNKNOWN, STRANGE)):
             client.sendall(request)
             assert client.recv(len(answer), socket.MSG_WAITALL) == answer
@@ -77,7 +79,7 @@ def talk(address: tuple[str, int]) -> None:
 def ended(run: subprocess.Popen[str]) -> tuple[list[str], str]:
     """What a proxy printed until Ctrl-C ended it."""
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 130, err
     assert "Traceback" not in err
     return out.splitlines(), err
@@ -134,16 +136,16 @@ def test_it_ends_when_nobody_reads_any_more() -> None:
         assert run.stdout
         assert run.stderr
         run.stdout.close()
-        with socket.create_connection(address, timeout=10) as client:
+        with socket.create_connection(address, timeout=PATIENCE) as client:
             assert client.recv(1) == b""
-        assert run.wait(timeout=30) == 0
+        assert run.wait(timeout=PATIENCE) == 0
         assert run.stderr.read() == ""
 
 
 def test_a_node_that_does_not_listen_is_told_and_the_proxy_goes_on() -> None:
     with proxy("--listen", f"127.0.0.1:0=127.0.0.1:{free_port()}") as (run, address):
         for _ in range(2):
-            with socket.create_connection(address, timeout=10) as client:
+            with socket.create_connection(address, timeout=PATIENCE) as client:
                 assert client.recv(1) == b""
         lines, _ = ended(run)
     assert len([line for line in lines if "refused: " in line]) == 2
@@ -211,13 +213,13 @@ def test_a_held_request_goes_on_when_enter_is_pressed(node: str) -> None:
         assert run.stderr
         found = re.match(r"listening at (.+):(\d+) in front of", run.stderr.readline())
         assert found
-        with socket.create_connection((found[1], int(found[2])), timeout=10) as client:
+        with socket.create_connection((found[1], int(found[2])), timeout=PATIENCE) as client:
             client.sendall(ASKED)
             assert "held: ApiVersions v4" in run.stderr.readline()
             client.settimeout(0.05)
             with pytest.raises(TimeoutError):
                 client.recv(1)
-            client.settimeout(10)
+            client.settimeout(PATIENCE)
             run.stdin.write("what\n\n")
             run.stdin.flush()
             assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER

@@ -12,7 +12,7 @@ pytest_plugins = ["controller.pytest_plugin"]
 
 def test_the_fixture_gives_a_controller_that_leads(kwire_controller: BackgroundQuorum) -> None:
     host, _, port = kwire_controller.bootstrap_controllers.partition(":")
-    with socket.create_connection((host, int(port)), timeout=5):
+    with socket.create_connection((host, int(port)), timeout=60):
         assert kwire_controller.quorum.leader is not None
 
 

@@ -16,16 +16,17 @@ from kwire.connection import Connection
 from kwire.errors import InvalidValue, StorageFailed
 from kwire.metadata_versions import METADATA_VERSION
 
+PATIENCE = 60.0
 QUICK = {
     "controller.quorum.election.timeout.ms": "200",
-    "controller.quorum.fetch.timeout.ms": "400",
+    "controller.quorum.fetch.timeout.ms": "1000",
 }
 
 
 async def agreed(quorum: Quorum) -> None:
     """Wait until every running controller has the leader's whole log, committed."""
     leader = await quorum.wait_for_leader()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         for node in quorum.nodes.values():
             await reached(node, leader.raft.end_offset)
 
@@ -47,10 +48,10 @@ async def test_three_controllers_elect_one_and_begin_with_the_bootstrap_records(
 
 
 async def test_a_leader_that_stops_hands_over_at_once() -> None:
-    properties = {"controller.quorum.fetch.timeout.ms": "20000"}
+    properties = {"controller.quorum.fetch.timeout.ms": str(10 * 1000 * int(PATIENCE))}
     async with Quorum(3, properties=properties) as quorum:
         old = await quorum.wait_for_leader()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await old.stop()
             new = await quorum.wait_for_leader()
         assert new.node_id != old.node_id
@@ -91,7 +92,7 @@ async def test_without_a_majority_nobody_leads() -> None:
         for node in list(quorum.nodes.values()):
             if node is not leader:
                 await node.kill()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await leader.metadata.until(lambda: not leader.metadata.is_active)
         with pytest.raises(TimeoutError):
             await quorum.wait_for_leader(timeout=1)
@@ -141,11 +142,11 @@ async def test_a_controller_that_joins_late_begins_with_a_snapshot() -> None:
     }
     async with Quorum(1, properties=QUICK | small) as quorum:
         leader = await quorum.wait_for_leader()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await leader.metadata.until(lambda: leader.log.start_offset > 0)
         quorum.add_member(3005)
         late = await quorum.start_node(3005)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await reached(late, leader.raft.end_offset)
             await late.metadata.until(lambda: set(late.metadata.image.cluster.controllers) > {3000})
         assert late.log.start_offset > 0
@@ -168,7 +169,7 @@ async def test_a_disk_that_fails_stops_the_node_and_nothing_is_acknowledged(
         monkeypatch.setattr(node.log, "flush", broken)
         before = node.metadata.offset
         with pytest.raises(StorageFailed, match="no space left"):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 await node.failed()
         assert node.metadata.offset == before
         monkeypatch.undo()

@@ -76,7 +76,7 @@ async def test_all_faults_at_once_touch_no_other_connection(filtered: bool, tmp_
     metrics = Metrics()
     tap = Tap(metrics.see)
     filters = Filters([Reader()]) if filtered else None
-    limits = Limits(progress=1.0, first_frame=1.0)
+    limits = Limits(progress=3.0, first_frame=3.0)
     with Recorder(CaptureFiles.one(tmp_path / "all.avro")) as recorder:
         async with node(keep) as upstream, tap:
             listener = Listener(node_id=1, upstream=upstream)

@@ -63,7 +63,7 @@ def read_and_write(bootstrap: str) -> int:
         bootstrap_servers=bootstrap,
         auto_offset_reset="earliest",
         group_id="readers",
-        consumer_timeout_ms=20_000,
+        consumer_timeout_ms=60_000,
     )
     received = set()
     for message in consumer:

@@ -58,7 +58,7 @@ class Session:
         """One step; a connection that the controller closes is an answer too."""
         connection = self.follower if step.follower else self.leader
         try:
-            answer = await connection.send(step.request, step.version, timeout=20)
+            answer = await connection.send(step.request, step.version, timeout=60)
         except KwireError as error:
             self.answers[step.name] = type(error).__name__
             return None

@@ -14,7 +14,7 @@ from kwire.observer import LiveImage
 from real_kafka import Cluster, Layout
 from tests.conftest import OwnCluster
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 SNAPSHOTS = {
     "metadata.log.max.snapshot.interval.ms": "1000",
     "metadata.log.max.record.bytes.between.snapshots": "1000",
@@ -22,7 +22,7 @@ SNAPSHOTS = {
 }
 QUICK = {
     "controller.quorum.election.timeout.ms": "200",
-    "controller.quorum.fetch.timeout.ms": "400",
+    "controller.quorum.fetch.timeout.ms": "2000",
 }
 
 

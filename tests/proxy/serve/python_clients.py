@@ -55,12 +55,12 @@ def with_aiokafka(bootstrap: str, topic: str) -> Told:
 def with_confluent(bootstrap: str, topic: str) -> Told:
     """confluent-kafka, which is librdkafka."""
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
-    nodes = set(admin.list_topics(timeout=30).brokers)
+    nodes = set(admin.list_topics(timeout=60).brokers)
     new = cimpl.NewTopic(topic, 1, 1)
-    admin.create_topics([new])[topic].result(30)
-    created = topic in admin.list_topics(timeout=30).topics
-    admin.delete_topics([topic])[topic].result(30)
-    return Told(nodes, created, topic not in admin.list_topics(timeout=30).topics)
+    admin.create_topics([new])[topic].result(60)
+    created = topic in admin.list_topics(timeout=60).topics
+    admin.delete_topics([topic])[topic].result(60)
+    return Told(nodes, created, topic not in admin.list_topics(timeout=60).topics)
 
 
 PYTHON = {

@@ -62,7 +62,7 @@ async def test_new_tools_see_an_old_quorum_as_it_is(own_cluster: OwnCluster) -> 
             await direct.describe_metadata_quorum()
 
     async with fronted(cluster) as bootstrap:
-        async with AdminClient(bootstrap_controllers=bootstrap) as admin:
+        async with AdminClient(bootstrap_controllers=bootstrap, timeout=PATIENCE) as admin:
             found = await admin.describe_metadata_quorum()
             assert found.leader_id in CONTROLLERS
             assert {voter.replica_id for voter in found.voters} == set(CONTROLLERS)
