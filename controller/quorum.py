@@ -36,7 +36,7 @@ class Member:
     """A place for a controller: its directory and its port outlive its restarts.
 
     bound: the socket that keeps the port until the first start. advertised: host and port that it
-    tells the others, such as those of a proxy.
+    tells the others, such as those of a proxy. directory_id: of an observer, known once it started.
     """
 
     node_id: int
@@ -203,7 +203,9 @@ class Quorum:
             features={ELIGIBLE_LEADER_REPLICAS: 0},
             release_version=self._release,
         )
-        write(plan(config.storage, options), datetime.now(UTC))
+        formatting = plan(config.storage, options)
+        member.directory_id = formatting.directories[0][2]  # an observer's is made here
+        write(formatting, datetime.now(UTC))
 
     async def stop(self) -> None:
         """Stop all of them, followers first, and remove what is theirs."""

@@ -144,8 +144,9 @@ async def test_a_controller_that_joins_late_begins_with_a_snapshot() -> None:
         leader = await quorum.wait_for_leader()
         async with asyncio.timeout(PATIENCE):
             await leader.metadata.until(lambda: leader.log.start_offset > 0)
-        quorum.add_member(3005)
+        member = quorum.add_member(3005)
         late = await quorum.start_node(3005)
+        assert late.log.directory_id == member.directory_id
         async with asyncio.timeout(PATIENCE):
             await reached(late, leader.raft.end_offset)
             await late.metadata.until(lambda: set(late.metadata.image.cluster.controllers) > {3000})
