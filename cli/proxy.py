@@ -23,6 +23,7 @@ from cli.flow_options import (
     display,
     expression,
 )
+from cli.record_topic import RecordTopic, TopicRecording, topic_address
 from cli.serving import ClusterId, OffLoopback, Serve, Serving, serving
 from cli.tls_options import ListenTls, UpstreamName, UpstreamTls, with_tls
 
@@ -131,6 +132,7 @@ def proxy(
         str | None,
         typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
     ] = None,
+    record_topic: RecordTopic = None,
     show_secrets: ShowSecrets = False,
     view: View = None,
     script: Script = None,
@@ -160,6 +162,7 @@ def proxy(
     kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093
     kwire proxy --listen 127.0.0.1:19092=localhost:9092 --api Produce --json
     kwire proxy --listen 127.0.0.1:19092=localhost:9092 -w traffic.avro
+    kwire proxy --listen 127.0.0.1:19092=localhost:9092 --record-topic captures@kafka:9092
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --view "~api Fetch & ~lat >100ms"
     kwire proxy --listen 3000@127.0.0.1:19093=localhost:9093 --rules slow.yaml
     kwire proxy --listen 1@127.0.0.1:19092=broker-1:9092 --rewrite-endpoints
@@ -173,7 +176,7 @@ def proxy(
         return _serve(config, context)
     how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
     if read:
-        if listen or script or rules or hold or feed:
+        if listen or script or rules or hold or feed or record_topic:
             raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
         from cli.capture_reading import Reading
 
@@ -194,7 +197,12 @@ def proxy(
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
     from cli.proxy_run import Recording, run
 
-    recording = Recording(write, expression(record), show_secrets=show_secrets) if write else None
+    meant = expression(record)
+    recordings: list[Recording | TopicRecording] = []
+    if write:
+        recordings.append(Recording(write, meant, show_secrets=show_secrets))
+    if record_topic:
+        recordings.append(TopicRecording(topic_address(record_topic), meant, show_secrets))
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
     served = None
@@ -207,7 +215,7 @@ def proxy(
             off_loopback=off_loopback,
         )
     interference = _interference(script or [], rules, hold, book, viewers, served)
-    run(listeners, how, recording, interference, _address(metrics), log_format)
+    run(listeners, how, recordings, interference, _address(metrics), log_format)
 
 
 def _serve(config: Path, context: typer.Context) -> None:

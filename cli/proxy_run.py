@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from proxy.subject import Subject
 
 if TYPE_CHECKING:
     from cli.interference import Interference
+    from cli.record_topic import TopicRecording
     from kwire.address import Address
     from proxy.language import Expression
 
@@ -121,41 +122,43 @@ class Recording:
     meant: Expression | None = None
     show_secrets: bool = False
 
-    def start(self) -> Recorder:
-        """Make the file; CannotRecord, OSError. Its end by an error is told on stderr at once."""
-        return Recorder(
+    @contextmanager
+    def recorded(self) -> Iterator[Recorder]:
+        """The sink that records; at the end it is told what was, an end by an error at once.
+
+        Raises CannotRecord, OSError.
+        """
+        recorder = Recorder(
             files_at(self.path), meant=self.meant, show_secrets=self.show_secrets, stopped=_warn
         )
+        try:
+            with recorder:
+                yield recorder
+        finally:
+            said = f"{recorder.events} events recorded at {self.path}"
+            lost = f", {recorder.dropped} not: the disk is too slow" if recorder.dropped else ""
+            screen(stderr=True).print(said + lost, style="yellow" if lost else "dim")
 
 
 def run(
     listeners: Sequence[Listener],
     how: Display,
-    recording: Recording | None = None,
+    recordings: Sequence[Recording | TopicRecording] = (),
     interference: Interference | None = None,
     metrics: Address | None = None,
     log_format: str | None = None,
 ) -> None:
     """Stand in front of the nodes until SIGTERM, which lets requests under way be answered, or
     Ctrl-C, which is a KeyboardInterrupt here as everywhere. metrics: where to serve them."""
-    with _recorded(recording) as sinks, _logged(log_format, sinks):
+    with _recorded(recordings) as sinks, _logged(log_format, sinks):
         asyncio.run(_run(listeners, how, sinks, interference, metrics))
 
 
 @contextmanager
-def _recorded(recording: Recording | None) -> Iterator[list[Sink]]:
-    """The sinks that record; at the end it is told what was."""
-    if recording is None:
-        yield []
-        return
-    recorder = recording.start()
-    try:
-        with recorder:
-            yield [recorder]
-    finally:
-        said = f"{recorder.events} events recorded at {recording.path}"
-        lost = f", {recorder.dropped} not: the disk is too slow" if recorder.dropped else ""
-        screen(stderr=True).print(said + lost, style="yellow" if lost else "dim")
+def _recorded(recordings: Sequence[Recording | TopicRecording]) -> Iterator[list[Sink]]:
+    """The sinks that record."""
+    with ExitStack() as open_:
+        yield [open_.enter_context(one.recorded()) for one in recordings]
 
 
 @contextmanager

@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 from uuid import uuid4
 
-from kwire.capture import CannotRecord, CaptureFiles, RecordEncoder
+from kwire.capture import CannotRecord, CaptureFiles, CaptureRecord, RecordEncoder
 from kwire.ids import uuid_text
 from proxy.decoded import DecodedFlow
 from proxy.flow import Event, Flow, Notice
@@ -55,6 +55,23 @@ def log_stop(reason: str) -> None:
     logger.error("%s", reason)
 
 
+class Destination(Protocol):
+    """Where encoded records go: CaptureFiles, or a topic. Methods raise OSError, CannotRecord."""
+
+    @property
+    def name(self) -> str:
+        """Of where the latest went, for people."""
+
+    def write(self, now: float, *records: bytes) -> None:
+        """Take the records of one event; now: monotonic seconds."""
+
+    def tick(self, now: float, flush_after: float) -> None:
+        """Do what is due: called some times a second. flush_after: seconds a record may wait."""
+
+    def close(self) -> None:
+        """Take no more."""
+
+
 class Recorder:
     """A sink that writes events to capture files while the context lasts.
 
@@ -69,7 +86,7 @@ class Recorder:
 
     def __init__(
         self,
-        files: CaptureFiles,
+        files: Destination,
         *,
         meant: Expression | None = None,
         show_secrets: bool = False,
@@ -143,16 +160,19 @@ class Recorder:
     def _write(self, number: int, now: float, event: Event) -> None:
         records = event_records(event, number, self.capture, now, show_secrets=self._show_secrets)
         try:
-            encoded = [self._encoder.encode(record) for record in records]
+            encoded = [self._encode(record) for record in records]
         except Exception:  # one event that cannot be written down must not end the recording
             logger.exception("an event is not recorded: %r", event)
             return
         self._files.write(now, *encoded)
         self.events += 1
 
+    def _encode(self, record: CaptureRecord) -> bytes:
+        return self._encoder.encode(record)
+
     def _fail(self, error: Exception) -> None:
         said = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        self.failure = f"recording to {self._files.paths[-1]} stopped: {said}; traffic goes on"
+        self.failure = f"recording to {self._files.name} stopped: {said}; traffic goes on"
         self._queue.clear()
         with suppress(OSError, CannotRecord):
             self._files.close()

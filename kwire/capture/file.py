@@ -175,6 +175,11 @@ class CaptureFiles:
             seconds=seconds,
         )
 
+    @property
+    def name(self) -> str:
+        """The path of the latest file."""
+        return str(self.paths[-1])
+
     def write(self, now: float, *records: bytes) -> None:
         """Add encoded records, which stay in one file; raises OSError, CannotRecord."""
         self._current(now).write(*records)

@@ -1,0 +1,69 @@
+"""`kwire proxy --record-topic`: what passes goes into a topic of Kafka's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.failure import WrongUsage
+from cli.screen import screen
+from kwire.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from proxy.language import Expression
+    from proxy.record_topic import TopicAddress
+    from proxy.recorder import Recorder
+
+RecordTopic = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOPIC@HOST:PORT",
+        help="Record into this topic, too: a message a record; pip install 'kwire[topic]'.",
+    ),
+]
+
+
+def topic_address(text: str) -> TopicAddress:
+    """The topic of an option."""
+    from proxy.record_topic import TopicAddress
+
+    try:
+        return TopicAddress.parse(text)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRecording:
+    """The topic to write down in what passes, or what is meant of it."""
+
+    address: TopicAddress
+    meant: Expression | None = None
+    show_secrets: bool = False
+
+    @contextmanager
+    def recorded(self) -> Iterator[Recorder]:
+        """The sink that records. The first loss is told at once, and in the end how much was."""
+        from proxy.record_topic import Topic, TopicRecorder
+
+        topic = Topic(self.address, told=_warn)
+        recorder = TopicRecorder(topic, meant=self.meant, show_secrets=self.show_secrets)
+        try:
+            with recorder:
+                yield recorder
+        finally:
+            said = f"{recorder.events} events recorded into {self.address}"
+            if recorder.dropped:
+                said += f", {recorder.dropped} not: too much passes"
+            if topic.lost:
+                said += f", {topic.lost} records of them lost"
+            lossy = bool(recorder.dropped or topic.lost)
+            screen(stderr=True).print(said, style="yellow" if lossy else "dim")
+
+
+def _warn(sentence: str) -> None:
+    screen(stderr=True).print(sentence, style="red")

@@ -1,0 +1,167 @@
+"""Records what passes into a Kafka topic, each record of a capture in a message of its own.
+
+The time in a message is that of the capture; the message's own timestamp is the producer's, or the
+topic would delete old captures as they come. A topic that is down, full or slow costs the
+recording, never the traffic.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+from uuid import uuid4
+
+import msgspec
+
+from kwire.address import Address
+from kwire.capture import CaptureRecord
+from kwire.capture.message import message_head
+from kwire.errors import InvalidValue, LocalError
+from proxy.flow import Event, Flow
+from proxy.language import Expression
+from proxy.recorder import QUEUE_LIMIT, Recorder, log_stop
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Message
+
+CLIENT = "kwire-recorder-"
+"""How the client ids of recorders begin. What they send is recorded by none of them: it would be
+recorded again for ever where they reach the topic through a proxy, their own or each other's."""
+
+FRAME_LIMIT = 900_000
+"""Bytes of a frame in a message: the rest of Kafka's default of 1 MiB is for what is told of it."""
+
+TIMEOUT = 30.0
+"""Seconds that a message may wait for the topic."""
+
+CLOSE = 10.0
+"""Seconds that the last messages have in the end."""
+
+_QUEUE_KIB = 64 * 1024
+_TOPIC = re.compile(r"(?P<topic>[A-Za-z0-9._-]{1,249})@(?P<servers>.+)")
+
+logger = logging.getLogger(__name__)
+
+
+class TopicUnavailable(LocalError):
+    """What recording into a topic needs is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicAddress:
+    """A topic, and where its cluster is asked for it."""
+
+    topic: str
+    servers: tuple[Address, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `captures@host:port,host:port`. Raises InvalidValue."""
+        match = _TOPIC.fullmatch(text)
+        if match is None:
+            raise InvalidValue(f"{text!r} is no topic: write TOPIC@HOST:PORT")
+        return cls(match["topic"], tuple(map(Address.parse, match["servers"].split(","))))
+
+    @property
+    def bootstrap(self) -> str:
+        """The servers as Kafka's clients want them."""
+        return ",".join(map(str, self.servers))
+
+    def __str__(self) -> str:
+        return f"{self.topic}@{self.bootstrap}"
+
+
+class Topic:
+    """Where messages go. lost: those that did not get there; told: called with a sentence for the
+    first of them, in the thread that writes."""
+
+    def __init__(
+        self,
+        address: TopicAddress,
+        *,
+        timeout: float = TIMEOUT,
+        told: Callable[[str], None] = log_stop,
+    ) -> None:
+        try:
+            from confluent_kafka import Producer
+        except ImportError as error:
+            raise TopicUnavailable(
+                "recording into a topic needs confluent-kafka: pip install 'kwire[topic]'"
+            ) from error
+        self.address = address
+        self.lost = 0
+        self._told = told
+        self._producer = Producer(
+            {
+                "bootstrap.servers": address.bootstrap,
+                "client.id": f"{CLIENT}{uuid4()}",
+                "enable.idempotence": True,
+                "linger.ms": 50,
+                "message.timeout.ms": round(timeout * 1000),
+                "queue.buffering.max.kbytes": _QUEUE_KIB,
+            },
+            logger=logger,
+        )
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return str(self.address)
+
+    def write(self, now: float, *records: bytes) -> None:
+        """Hand messages to the producer, or lose them."""
+        for record in records:
+            try:
+                self._producer.produce(self.address.topic, record, on_delivery=self._delivered)
+            except BufferError:
+                self._lose("too many wait for it")
+        self._producer.poll(0)
+
+    def tick(self, now: float, flush_after: float) -> None:
+        """Hear what became of messages."""
+        self._producer.poll(0)
+
+    def close(self) -> None:
+        """Wait for the last messages, and give up those that do not get there."""
+        if self._producer.flush(CLOSE):
+            self._producer.purge()
+            self._producer.flush(CLOSE)
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._lose(error.str())
+
+    def _lose(self, reason: str) -> None:
+        self.lost += 1
+        if self.lost == 1:
+            self._told(f"{self.name} does not take what is recorded: {reason}; traffic goes on")
+
+
+class TopicRecorder(Recorder):
+    """A sink that writes events into a topic while the context lasts, like Recorder into files."""
+
+    def __init__(
+        self,
+        topic: Topic,
+        *,
+        meant: Expression | None = None,
+        show_secrets: bool = False,
+        limit: int = QUEUE_LIMIT,
+    ) -> None:
+        super().__init__(topic, meant=meant, show_secrets=show_secrets, limit=limit)
+        self._head = message_head()
+
+    def __call__(self, event: Event) -> None:
+        """Take an event from the data path, unless it is a recorder's."""
+        if isinstance(event, Flow) and (event.client_id or "").startswith(CLIENT):
+            return
+        super().__call__(event)
+
+    def _encode(self, record: CaptureRecord) -> bytes:
+        frame = record.frame
+        if frame is not None and len(frame) > FRAME_LIMIT:
+            record = msgspec.structs.replace(record, frame=frame[:FRAME_LIMIT])
+        return self._head + super()._encode(record)
