@@ -23,7 +23,8 @@ def voter_changes(quorum: DataFrame) -> DataFrame:
     """
     changed, requests, marks = _changed(quorum), _requests(quorum), _marks(quorum)
     ours = f.coalesce(f.col("replica_id") == f.col("of"), f.col("change") == "UPDATED")
-    theirs = (f.col("change") == f.col("kind")) & ours & (f.col("sent") <= f.col("appended"))
+    earlier = f.date_trunc("millisecond", "sent") <= f.col("appended")
+    theirs = (f.col("change") == f.col("kind")) & ours & earlier
     asked = (
         changed.join(requests, theirs, "left").groupBy(*CHANGE).agg(f.max("sent").alias("asked"))
     )

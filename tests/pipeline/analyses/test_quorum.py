@@ -71,13 +71,13 @@ def test_a_voter_change_is_followed_from_the_request_to_the_commit(spark: SparkS
         change | {"at": second(3), "offset": 9, "voters": voters(1, 2, 3)},
         OVERHEARD | {"what": "FETCH", "at": second(3.5), "high_watermark": 9},
         OVERHEARD | {"what": "FETCH", "at": second(4), "high_watermark": 10},
-        OVERHEARD | {"what": "REMOVE_VOTER", "at": second(5), "replica_id": 1},
+        OVERHEARD | {"what": "REMOVE_VOTER", "at": second(6.0004), "replica_id": 1},
         change | {"at": second(6), "offset": 20, "voters": voters(2, 3)},
         change | {"at": second(7), "offset": 30, "voters": voters(2, 3)},
     )
     assert told(voter_changes(quorum)) == [
         (1, 9, "ADDED", 3, naive(2), naive(3), naive(4), 2000.0, [1, 2, 3]),
-        (1, 20, "REMOVED", 1, naive(5), naive(6), None, None, [2, 3]),
+        (1, 20, "REMOVED", 1, naive(6.0004), naive(6), None, None, [2, 3]),
         (1, 30, "UPDATED", None, None, naive(7), None, None, [2, 3]),
     ]
 
