@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -46,7 +46,7 @@ def serve(server: socket.socket, ended: threading.Event) -> None:
             peer, _ = server.accept()
         except TimeoutError:
             continue
-        with peer:
+        with peer, suppress(OSError):
             for request, answer in ((ASKED, ANSWER), (UNKNOWN, STRANGE)):
                 peer.settimeout(PATIENCE)
                 if peer.recv(len(request), socket.MSG_WAITALL) != request:

@@ -11,7 +11,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any, Self
@@ -67,7 +67,7 @@ class Node:
             self._start(self._serve, peer)
 
     def _serve(self, peer: socket.socket) -> None:
-        with peer:
+        with peer, suppress(OSError):
             peer.settimeout(PATIENCE)
             while len(peer.recv(len(ASKED), socket.MSG_WAITALL)) == len(ASKED):
                 self.asked.put(None)

@@ -131,7 +131,9 @@ class _Scenario:
             await self.listen()
             await asyncio.to_thread(self.cluster.start)
             self.admin = await stack.enter_async_context(
-                AdminClient(bootstrap_controllers=self.cluster.bootstrap_controllers)
+                AdminClient(
+                    bootstrap_controllers=self.cluster.bootstrap_controllers, timeout=PATIENCE
+                )
             )
             self.history.leaders.append((await self.admin.describe_metadata_quorum()).leader_id)
             await self.create_topics()

@@ -270,13 +270,13 @@ async def test_a_silent_client_is_cut_and_told(limits: Limits, said: str) -> Non
 
 async def test_a_connection_at_rest_between_frames_is_left_alone() -> None:
     events: list[Event] = []
-    limits = Limits(progress=0.05, first_frame=0.05)
+    limits = Limits(progress=0.3, first_frame=1.0)
     async with proxied(grant, events, limits) as (address, _):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         for _ in range(3):
             writer.write(VOTE)
             assert await reader.readexactly(len(GRANTED)) == GRANTED
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.5)
         writer.close()
     assert Kind.TIMED_OUT not in kinds(events)
 

@@ -162,8 +162,8 @@ async def test_a_viewer_that_is_silent_is_forgotten(monkeypatch: pytest.MonkeyPa
 async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(viewers, "LEASE", 0.2)
-    monkeypatch.setattr(sender, "LEASE", 0.2)
+    monkeypatch.setattr(viewers, "LEASE", 1.0)
+    monkeypatch.setattr(sender, "LEASE", 1.0)
     monkeypatch.setattr(receiver, "RENEW", 0.05)
     async with traffic() as run:
         async with viewer(run.feed.address, Viewing()) as one:
@@ -314,7 +314,7 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
     async with traffic() as run:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
             stranger.connect((run.feed.address.host, run.feed.address.port))
-            stranger.settimeout(20)
+            stranger.settimeout(60)
             good = encode(Subscribe(cookie=b"guessed", backlog=1000), b"")
             for number in range(200):
                 cut = good[: number % len(good)]
