@@ -1,5 +1,6 @@
 """Metrics are served under Kafka's names, and say what the controller says."""
 
+import asyncio
 import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,6 +30,7 @@ from kwire.apis.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     PartitionData,
+    ResponsePartitionData,
     TopicData,
 )
 from kwire.connection import Connection
@@ -63,16 +65,33 @@ async def served(size: int = 1) -> AsyncIterator[tuple[Quorum, int]]:
             yield quorum, server.port
 
 
+async def at_one_time(
+    connection: Connection, port: int
+) -> tuple[ResponsePartitionData, dict[str, float]]:
+    """What a leader answers and what it serves, when nothing is written in between."""
+    topic = TopicData(
+        topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
+    )
+    async with asyncio.timeout(60):
+        while True:
+            answer = await connection.send(DescribeQuorumRequest(topics=[topic]))
+            metrics = values(await scrape(port), node_id="3000")
+            again = await connection.send(DescribeQuorumRequest(topics=[topic]))
+            assert isinstance(answer, DescribeQuorumResponse)
+            assert isinstance(again, DescribeQuorumResponse)
+            found, later = (one.topics[0].partitions[0] for one in (answer, again))
+            if _ends(found) == _ends(later):
+                return found, metrics
+
+
+def _ends(partition: ResponsePartitionData) -> tuple[int, int]:
+    return partition.high_watermark, partition.current_voters[0].log_end_offset
+
+
 async def test_a_live_leader_serves_what_describe_quorum_answers() -> None:
     async with served() as (quorum, port):
         async with await Connection.open(*quorum.addresses[3000]) as connection:
-            topic = TopicData(
-                topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
-            )
-            answer = await connection.send(DescribeQuorumRequest(topics=[topic]))
-        assert isinstance(answer, DescribeQuorumResponse)
-        found = answer.topics[0].partitions[0]
-        metrics = values(await scrape(port), node_id="3000")
+            found, metrics = await at_one_time(connection, port)
         assert metrics[RAFT + "current_leader"] == found.leader_id
         assert metrics[RAFT + "current_epoch"] == found.leader_epoch
         assert metrics[RAFT + "high_watermark"] == found.high_watermark

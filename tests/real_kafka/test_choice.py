@@ -22,7 +22,7 @@ def run_tests(**environment: str) -> str:
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return told.stdout

@@ -128,7 +128,7 @@ def test_two_processes_that_want_the_same_jars_load_them_once(
         subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    told = "".join(process.communicate(timeout=120)[0] for process in both)
+    told = "".join(process.communicate(timeout=300)[0] for process in both)
     assert [process.returncode for process in both] == [0, 0]
     assert told.count("downloading slf4j-simple-1.7.36.jar") == 1
     assert {jar.name for jar in artifact(SMALL)} == BOTH_JARS
