@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.failure import WrongUsage
 from cli.pipeline import AsJson, Master, Output, Packages, print_summary, progress, session
+from cli.record_topic import topic_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def stream(
-    folder: Annotated[
-        str,
-        typer.Argument(metavar="DIR", help="The folder, or URL, in which captures appear."),
-    ],
     output: Output,
+    folder: Annotated[
+        str | None,
+        typer.Argument(metavar="DIR", help="The folder, or URL, in which captures appear."),
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOPIC@HOST:PORT", help="Read what kwire proxy --record-topic wrote instead."
+        ),
+    ] = None,
     master: Master = "local[*]",
     once: Annotated[
         bool, typer.Option("--once", help="Take what is there, and end; for a timer.")
@@ -46,17 +60,30 @@ def stream(
     \b
     kwire pipeline stream captures/ --output tables
     kwire pipeline stream captures/ --output tables --once
+    kwire pipeline stream --topic captures@kafka:9092 --output tables
     """
+    if (folder is None) == (topic is None):
+        raise WrongUsage("give a folder of captures, or --topic, and not both.")
     from pipeline.installed import require_spark
 
     require_spark()
+    from pipeline.packages import KAFKA, coordinates
     from pipeline.streaming.captures import ensure_folder, follow_captures
     from pipeline.streaming.job import stream as run
+    from pipeline.streaming.topic import follow_topic
 
-    ensure_folder(folder)  # before Spark takes its time to start
-    with session(master, packages.split(",") if packages else []) as spark, progress(spark) as told:
+    jars = packages.split(",") if packages else []
+    follow: Callable[[SparkSession], DataFrame]
+    if folder is not None:
+        ensure_folder(folder)  # before Spark takes its time to start
+        follow = partial(follow_captures, folder=folder, files=files)
+    else:
+        address = topic_address(topic or "")
+        jars += coordinates([KAFKA])
+        follow = partial(follow_topic, topic=address.topic, bootstrap=address.bootstrap)
+    with session(master, jars) as spark, progress(spark) as told:
         summary = run(
-            follow_captures(spark, folder, files=files),
+            follow(spark),
             output,
             every=None if once else timedelta(seconds=every),
             late=timedelta(seconds=late),

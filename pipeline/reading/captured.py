@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -29,23 +29,30 @@ DAMAGE = "DAMAGE"
 
 
 def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
-    """The rows of a slice, so many at once that a batch stays small."""
+    """The rows of a slice."""
+    return captured_batches(_records(part), part.file.path)
+
+
+def captured_batches(
+    records: Iterable[CaptureRecord | Damage], path: str
+) -> Iterator[pa.RecordBatch]:
+    """The rows of records, so many at once that a batch stays small. path: where they are from."""
     waiting: list[CaptureRecord] = []
     size = 0
-    for record in _records(part):
+    for record in records:
         if isinstance(record, Damage):
             if waiting:
-                yield _batch(waiting, part.file.path)
+                yield _batch(waiting, path)
                 waiting, size = [], 0
-            yield _damage(record, part.file.path)
+            yield _damage(record, path)
             continue
         waiting.append(record)
         size += len(record.frame or b"")
         if len(waiting) == BATCH_ROWS or size >= BATCH_BYTES:
-            yield _batch(waiting, part.file.path)
+            yield _batch(waiting, path)
             waiting, size = [], 0
     if waiting:
-        yield _batch(waiting, part.file.path)
+        yield _batch(waiting, path)
 
 
 def _records(part: Slice) -> Iterator[CaptureRecord | Damage]:

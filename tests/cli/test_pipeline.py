@@ -37,6 +37,19 @@ def test_what_is_no_folder_is_not_waited_for(kwire: Command, tmp_path: Path) -> 
     )
 
 
+@pytest.mark.parametrize("given", [[], ["captures", "--topic", "captured@kafka:9092"]])
+def test_a_stream_needs_a_folder_or_a_topic(kwire: Command, given: list[str]) -> None:
+    run = kwire("pipeline", "stream", *given, "--output", "out")
+    assert run.code == 2
+    assert "a folder of captures, or --topic, and not both" in run.err
+
+
+def test_what_is_no_topic_is_wrong_usage(kwire: Command) -> None:
+    run = kwire("pipeline", "stream", "--topic", "captured", "--output", "out")
+    assert run.code == 2
+    assert "'captured' is no topic: write TOPIC@HOST:PORT" in run.err
+
+
 def test_an_unknown_table_is_wrong_usage(kwire: Command, tmp_path: Path) -> None:
     run = kwire("pipeline", "ingest", str(tmp_path), "-o", "out", "--table", "frame")
     assert run.code == 2

@@ -1,0 +1,80 @@
+"""A topic that a proxy records into becomes the tables that captures of the same become."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from pyspark.sql import SparkSession
+
+from kwire.capture import RecordEncoder
+from kwire.capture.message import message_head
+from pipeline.ingest import ingest
+from pipeline.packages import KAFKA, coordinates
+from pipeline.streaming.job import stream
+from pipeline.streaming.topic import follow_topic, read_messages
+from proxy.record_topic import Topic, TopicAddress
+from real_kafka import Cluster, artifact
+from tests.kwire.capture.captured import record, write
+from tests.pipeline.spoken import call, notice
+from tests.pipeline.test_stream import rows
+
+PATIENCE = 120.0
+RECORDS = [notice(1_000), *(one for event in range(40) for one in call(event))]
+
+
+def test_what_is_no_record_is_a_row_that_says_so() -> None:
+    whole = message_head() + RecordEncoder().encode(record(3))
+    messages = [("t", 0, 0, whole), ("t", 0, 1, b"junk"), ("t", 1, 7, None), ("t", 1, 8, whole)]
+    names = ("topic", "partition", "offset", "value")
+    batch = pa.RecordBatch.from_pylist([dict(zip(names, one, strict=True)) for one in messages])
+    found = [row for out in read_messages([batch]) for row in out.to_pylist()]
+    assert [(row["file"], row["event"], row["text"]) for row in found] == [
+        ("t-0", 3, None),
+        ("t-0", None, "t-0, offset 1, byte 0: no record of a capture (4 bytes are lost)"),
+        ("t-1", None, "t-1, offset 7, byte 0: no record of a capture (0 bytes are lost)"),
+        ("t-1", 3, None),
+    ]
+
+
+@pytest.fixture
+def captured(combined: Cluster) -> Iterator[TopicAddress]:
+    """A topic of two partitions, gone in the end."""
+    admin = AdminClient({"bootstrap.servers": combined.bootstrap_servers})
+    name = f"captured-{uuid4()}"
+    admin.create_topics([NewTopic(name, num_partitions=2)])[name].result(PATIENCE)
+    yield TopicAddress.parse(f"{name}@{combined.bootstrap_servers}")
+    admin.delete_topics([name])[name].result(PATIENCE)
+
+
+@pytest.fixture
+def spark_kafka(spark: SparkSession) -> SparkSession:
+    """The session with the package that the command would load."""
+    (coordinate,) = coordinates([KAFKA])
+    for jar in artifact(coordinate):
+        if not jar.name.startswith(("hadoop", "scala", "slf4j", "lz4", "snappy", "jsr305")):
+            spark.sql(f"ADD JAR '{jar}'")
+    return spark
+
+
+@pytest.mark.timeout(900)
+def test_a_topic_becomes_the_tables_of_a_capture(
+    spark_kafka: SparkSession, captured: TopicAddress, tmp_path: Path
+) -> None:
+    (tmp_path / "captures").mkdir()
+    write(tmp_path / "captures" / "night.avro", RECORDS)
+    ingest(spark_kafka, [str(tmp_path / "captures")], str(tmp_path / "ingested"))
+    topic, encoder = Topic(captured), RecordEncoder()
+    for part in (RECORDS[:50], RECORDS[50:]):  # which parts a request from its response
+        topic.write(0.0, *(message_head() + encoder.encode(one) for one in part))
+        topic.close()
+        followed = follow_topic(spark_kafka, captured.topic, captured.bootstrap)
+        summary = stream(followed, str(tmp_path / "streamed"), every=None)
+    assert topic.lost == 0
+    assert sum(summary.frames.values()) == len(RECORDS) - 50
+    for table in ("calls", "quorum", "messages", "verdicts"):
+        streamed, ingested = (tmp_path / name for name in ("streamed", "ingested"))
+        assert rows(spark_kafka, streamed, table) == rows(spark_kafka, ingested, table), table
