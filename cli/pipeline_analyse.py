@@ -43,10 +43,11 @@ def analyse(
 
     require_spark()
     from pipeline.analyses import ANALYSES
-    from pipeline.opening import needed, open_tables
+    from pipeline.opening import needed, open_tables, tables_in
 
     if unknown := [name for name in names or () if name not in ANALYSES]:
         raise WrongUsage(f"no analysis is called {unknown[0]!r}: {', '.join(ANALYSES)}.")
+    tables_in(tables)  # before Spark takes its time to start
     with session(master, packages.split(",") if packages else []) as spark:
         opened = open_tables(spark, tables)
         possible = [name for name, one in ANALYSES.items() if one.table in opened]
@@ -76,8 +77,10 @@ def compare(
 
     require_spark()
     from pipeline.analyses import comparison
-    from pipeline.opening import needed, open_tables
+    from pipeline.opening import needed, open_tables, tables_in
 
+    for one in (before, after):
+        tables_in(one)  # before Spark takes its time to start
     with session(master, packages.split(",") if packages else []) as spark:
         calls = [needed(open_tables(spark, one), "calls", one) for one in (before, after)]
         title = f"{before} and {after}: what became slower first"
@@ -105,8 +108,9 @@ def sql(
     require_spark()
     from cli.pipeline_rows import json_rows, print_rows
     from cli.screen import print_json, screen
-    from pipeline.opening import open_tables
+    from pipeline.opening import open_tables, tables_in
 
+    tables_in(tables)  # before Spark takes its time to start
     with session(master, packages.split(",") if packages else []) as spark:
         for name, table in open_tables(spark, tables).items():
             table.createOrReplaceTempView(name)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.failure import WrongUsage
 from cli.pipeline import Master, Packages, progress, session
 from cli.pipeline_analyse import Folder
 
@@ -31,9 +32,12 @@ def report(
     from pipeline.installed import require_spark
 
     require_spark()
-    from pipeline.opening import open_tables
+    from pipeline.opening import open_tables, tables_in
     from pipeline.report import render, sections
 
+    if not output.parent.is_dir():
+        raise WrongUsage(f"{output.parent} is no folder: make it, or choose another --output.")
+    tables_in(tables)  # before Spark takes its time to start
     with session(master, packages.split(",") if packages else []) as spark, progress(spark) as told:
         made = sections(spark, open_tables(spark, tables), told)
     output.write_text(render(made, title or f"Kafka as recorded in {tables}"), encoding="utf-8")

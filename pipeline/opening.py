@@ -13,18 +13,23 @@ class NoTables(LocalError):
     """A folder holds none of the tables, or not the one that is needed."""
 
 
-def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
-    """The tables that a folder, or a URL, holds, by name; raises NoTables where it has none.
-
-    Columns that were added after a table was written are null in it.
-    """
+def tables_in(folder: str) -> list[str]:
+    """Names of the tables that a folder, or a URL, holds; raises NoTables where it has none."""
     filesystem, path = fsspec.core.url_to_fs(folder)
     found = [name for name in TABLES if filesystem.isdir(f"{path}/{name}")]
     if not found:
         raise NoTables(
             f"{folder} holds no tables: make them with kwire pipeline ingest --output {folder}"
         )
-    return {name: spark.read.schema(TABLES[name]).parquet(f"{folder}/{name}") for name in found}
+    return found
+
+
+def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
+    """The tables of a folder by name; columns that are younger than a file are null in its rows."""
+    return {
+        name: spark.read.schema(TABLES[name]).parquet(f"{folder}/{name}")
+        for name in tables_in(folder)
+    }
 
 
 def needed(tables: dict[str, DataFrame], name: str, folder: str) -> DataFrame:

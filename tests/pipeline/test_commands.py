@@ -1,5 +1,7 @@
 """`kwire pipeline analyse`, `compare` and `sql`, on tables of a handful of calls."""
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -90,6 +92,15 @@ def test_what_cannot_be_answered_is_told_in_a_sentence(
     done = kwire("pipeline", *(one.format(folder=folder) for one in arguments))
     assert (done.code, done.out) == (code, "")
     assert told in done.error
+
+
+def test_a_report_needs_tables_and_a_place(kwire: Command, folder: str, tmp_path: Path) -> None:
+    nowhere = kwire("pipeline", "report", f"{folder}/nowhere", "-o", str(tmp_path / "report.html"))
+    assert (nowhere.code, nowhere.out) == (1, "")
+    assert "holds no tables" in nowhere.error
+    placeless = kwire("pipeline", "report", folder, "-o", str(tmp_path / "missing" / "report.html"))
+    assert placeless.code == 2
+    assert "is no folder: make it" in placeless.err
 
 
 def test_an_analysis_that_nobody_knows_is_wrong_usage(kwire: Command, folder: str) -> None:
