@@ -10,7 +10,7 @@ from tests.conftest import OwnCluster
 from tests.controller.live.admin_session import Session, run
 from tests.controller.live.answers import ABSENT, PRESENT, differences, flat
 
-QUIET = {"broker.session.timeout.ms": "60000"}
+QUIET = {"broker.session.timeout.ms": "600000"}
 """Brokers that are none stay registered for the session."""
 
 NOT_YET = "17|29|30|31|33|36|38|39|40|41|45|49|50|51"

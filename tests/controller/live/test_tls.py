@@ -9,6 +9,7 @@ from controller.quorum import Quorum
 from kwire.logdir.properties import parse_properties
 from real_kafka import Launcher
 from tests.controller.live.nodes import JavaNodes
+from tests.controller.live.test_brokers import until_broker
 from tests.controller.pem import CONTROLLERS, stores
 
 
@@ -29,6 +30,7 @@ async def test_a_broker_boots_and_creates_a_topic_over_mutual_tls(kafka: Launche
         try:
             broker = java.make(1, "broker", written)
             await asyncio.to_thread(broker.start)
+            await until_broker(quorum, 1, active=True)
             await asyncio.to_thread(create, str(broker.broker_address), "sealed")
             leader = await quorum.wait_for_leader()
             assert leader.metadata.image.topics.named("sealed") is not None
