@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from time import sleep
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as f
@@ -22,6 +23,9 @@ from pipeline.streaming.settling import settled, waiting
 
 LATE = timedelta(hours=2)
 """How long a request waits for its response by the time in the captures, by default."""
+
+PAUSE = 0.5
+"""Seconds between two looks at whether the stream has ended."""
 
 PAIRED = frozenset({"calls", "quorum"})
 """Tables whose rows are made of a request and its response."""
@@ -47,6 +51,8 @@ def stream(
     writer = writer.option("checkpointLocation", f"{output}/{FOLDER}/{CHECKPOINT}")
     query = _triggered(writer, every).start()
     try:
+        while query.isActive:
+            sleep(PAUSE)  # in awaitTermination, Ctrl-C would break the connection to the JVM
         query.awaitTermination()
     finally:
         query.stop()
