@@ -11,7 +11,6 @@ import typer
 
 from cli.failure import WrongUsage
 from cli.screen import screen
-from kwire.errors import InvalidValue
 
 if TYPE_CHECKING:
     from proxy.language import Expression
@@ -29,6 +28,7 @@ RecordTopic = Annotated[
 
 def topic_address(text: str) -> TopicAddress:
     """The topic of an option."""
+    from kwire.errors import InvalidValue
     from proxy.record_topic import TopicAddress
 
     try:

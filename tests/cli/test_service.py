@@ -405,7 +405,7 @@ PLACES = {
 }
 """Where an option of the command stands in the file."""
 
-NOT_OF_A_SERVICE = {"context", "config", "read", "since", "until"}
+NOT_OF_A_SERVICE = {"context", "config", "read", "since", "until", "record_topic"}
 
 
 def test_every_option_has_a_place_in_the_file() -> None:
