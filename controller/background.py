@@ -80,10 +80,12 @@ class BackgroundQuorum:
                 self._thread.start()
             for doing in list(self._doing):
                 doing.cancel()
-        self.run(self.quorum.stop)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        try:
+            self.run(self.quorum.stop)
+        finally:  # a thread that is left would keep the program from ending
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
 
     def __enter__(self) -> Self:
         try:

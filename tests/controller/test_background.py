@@ -1,6 +1,7 @@
 """A quorum for programs and tests that are not asynchronous."""
 
 import socket
+import threading
 
 import pytest
 
@@ -33,3 +34,21 @@ def test_what_was_closed_before_it_started_does_not_start() -> None:
     with pytest.raises(InvalidValue, match="is closed"):
         background.start()
     assert not background.quorum.folder.exists()
+
+
+def test_its_thread_ends_also_where_the_quorum_does_not_stop_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    background = BackgroundQuorum(1)
+    background.start()
+    stop = background.quorum.stop
+
+    async def fail() -> None:
+        await stop()
+        raise OSError("the folder is not empty")
+
+    monkeypatch.setattr(background.quorum, "stop", fail)
+    before = threading.active_count()
+    with pytest.raises(OSError, match="not empty"):
+        background.close()
+    assert threading.active_count() == before - 1
