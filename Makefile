@@ -7,6 +7,7 @@ BIN := .venv/bin
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
 	$(BIN)/kwire demo
 
+# loadgroup without groups: a worker takes one test at a time, so that slow ones hold up no others.
 test: .venv/ready  ## the whole suite, real Kafka included, on two workers
 	$(BIN)/pytest -n 2 --dist loadgroup
 

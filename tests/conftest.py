@@ -38,6 +38,10 @@ progress = logging.getLogger("real_kafka").info
 settings.register_profile("kwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kwire")
 
+# A busy machine is no fault of the code's.
+settings.register_profile("kwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("kwire")
+
 PIPELINE = "tests/pipeline"
 """Whose tests share a Spark session, and one real history."""
 
@@ -64,18 +68,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         names = _launchers(metafunc)
         parameters = [pytest.param(name, marks=_marks(name)) for name in names]
         metafunc.parametrize("kafka", parameters, indirect=True, scope="session")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of two workers one runs all real Kafka, so that clusters are shared and never two at once."""
-    for item in items:
-        names = getattr(item, "fixturenames", ())
-        group = item.path.relative_to(item.config.rootpath).parent.as_posix()
-        if group.startswith(PIPELINE):
-            group = PIPELINE
-        elif "kafka" in names or "docker_engine" in names:
-            group = "kafka"
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def _launchers(metafunc: pytest.Metafunc) -> list[str]:
