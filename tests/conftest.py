@@ -38,13 +38,6 @@ progress = logging.getLogger("real_kafka").info
 settings.register_profile("kwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kwire")
 
-# A busy machine is no fault of the code's.
-settings.register_profile("kwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("kwire")
-
-PIPELINE = "tests/pipeline"
-"""Whose tests share a Spark session, and one real history."""
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kafka", choices=CHOICES, help="what real Kafka runs as in all its tests")
