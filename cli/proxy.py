@@ -29,6 +29,7 @@ from cli.tls_options import ListenTls, UpstreamName, UpstreamTls, with_tls
 
 if TYPE_CHECKING:
     from cli.interference import Interference
+    from cli.proxy_run import Recording
     from kwire.address import Address
     from proxy import Listener
     from proxy.addresses import AddressBook
@@ -195,14 +196,9 @@ def proxy(
     )
     if not listeners:
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
-    from cli.proxy_run import Recording, run
+    from cli.proxy_run import run
 
-    meant = expression(record)
-    recordings: list[Recording | TopicRecording] = []
-    if write:
-        recordings.append(Recording(write, meant, show_secrets=show_secrets))
-    if record_topic:
-        recordings.append(TopicRecording(topic_address(record_topic), meant, show_secrets))
+    recordings = _recordings(write, record_topic, record, show_secrets)
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
     served = None
@@ -228,6 +224,20 @@ def _serve(config: Path, context: typer.Context) -> None:
     from cli.service import serve
 
     serve(config)
+
+
+def _recordings(
+    write: Path | None, topic: str | None, record: str | None, show_secrets: bool
+) -> list[Recording | TopicRecording]:
+    from cli.proxy_run import Recording
+
+    meant = expression(record)
+    recordings: list[Recording | TopicRecording] = []
+    if write:
+        recordings.append(Recording(write, meant, show_secrets=show_secrets))
+    if topic:
+        recordings.append(TopicRecording(topic_address(topic), meant, show_secrets))
+    return recordings
 
 
 def _address(text: str | None) -> Address | None:
