@@ -7,7 +7,7 @@ BIN := .venv/bin
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
 	$(BIN)/kwire demo
 
-# loadgroup without groups: a worker takes one test at a time, so that slow ones hold up no others.
+# loadgroup: a worker takes one test at a time, so that slow ones hold up no others; or a whole group.
 test: .venv/ready  ## the whole suite, real Kafka included, on two workers
 	$(BIN)/pytest -n 2 --dist loadgroup
 

@@ -63,6 +63,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("kafka", parameters, indirect=True, scope="session")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker runs all of the pipeline: its Spark session and its history are made but once."""
+    for item in items:
+        if item.path.is_relative_to(item.config.rootpath / "tests" / "pipeline"):
+            item.add_marker(pytest.mark.xdist_group("pipeline"))
+
+
 def _launchers(metafunc: pytest.Metafunc) -> list[str]:
     try:
         chosen = choice(metafunc.config.getoption("--kafka"))
