@@ -11,21 +11,19 @@ from __future__ import annotations
 
 import argparse
 import gc
-import re
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 
 import codec_batches
 from codec_contenders import Call, Run, contenders
 from codec_payloads import UUID_START, Payload, fresh_uuids, payloads
 from codec_report import Times, report
+from performance_page import write_section
 
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 SLICE = 3e-3
 """Seconds that one contender measures in one round, at least."""
 
@@ -55,7 +53,7 @@ def main() -> None:
     text = report(tables, options.rounds)
     print(text)  # noqa: T201  # a script's output
     if options.write:
-        _write(text)
+        write_section("codec", text)
 
 
 def _calls(made: dict[str, dict[str, Run]], direction: str) -> dict[str, dict[str, Call]]:
@@ -119,14 +117,6 @@ def _seconds(call: Call, loops: int) -> float:
     for _ in repeat(None, loops):
         function(*arguments)
     return (time.thread_time() - start) / loops
-
-
-def _write(text: str) -> None:
-    begin, end = "<!-- codec: begin -->\n", "<!-- codec: end -->"
-    page = PAGE.read_text()
-    assert begin in page
-    fresh = re.sub(f"{begin}.*{end}", lambda _: f"{begin}{text}\n{end}", page, flags=re.DOTALL)
-    PAGE.write_text(fresh)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import platform
-import re
 import sys
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from statistics import median
 
 import controller_failover
@@ -33,10 +31,10 @@ from kwire.apis.a32_describe_configs import (
     DescribeConfigsResource,
     DescribeConfigsResponse,
 )
+from performance_page import write_section
 from real_kafka import launcher
 from simulated_broker import SimulatedBroker
 
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 BROKERS, INTERVAL, SPAN = 100, 2.0, 10.0
 Row = tuple[str, str, str, str]
 
@@ -52,7 +50,7 @@ def main() -> None:
     text = asyncio.run(measure(options.kills, options.rounds, options.records))
     print(text)  # noqa: T201  # a script's output
     if options.write:
-        _write(text)
+        write_section("controller", text)
 
 
 async def measure(kills: int, rounds: int, records: int) -> str:
@@ -176,14 +174,6 @@ def _table(rows: list[Row]) -> str:
 
 def _progress(text: str) -> None:
     print(text, file=sys.stderr)  # noqa: T201  # progress
-
-
-def _write(text: str) -> None:
-    begin, end = "<!-- controller: begin -->\n", "<!-- controller: end -->"
-    page = PAGE.read_text()
-    assert begin in page
-    fresh = re.sub(f"{begin}.*{end}", lambda _: f"{begin}{text}\n{end}", page, flags=re.DOTALL)
-    PAGE.write_text(fresh)
 
 
 if __name__ == "__main__":

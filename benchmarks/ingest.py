@@ -10,7 +10,6 @@ a core, whatever else the machine does. --write puts the table into docs/perform
 from __future__ import annotations
 
 import argparse
-import re
 import resource
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import msgspec
 
 from kwire.capture import NOTICE, CaptureFile, CaptureRecord, Damage, RecordEncoder, captures_at
 from kwire.capture.reading import read_capture
+from performance_page import write_section
 from pipeline.ingest import ingest
 from pipeline.session import spark_session
 from process_tree import ProcessTree
@@ -35,8 +35,6 @@ WARM_UP = 20_000
 
 TSHARK_FRAMES = 50_000
 TABLES = ["calls", "verdicts"]
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
-MARKS = "<!-- pipeline: begin -->", "<!-- pipeline: end -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +143,7 @@ def main() -> None:
     text = table(runs, peer)
     sys.stdout.write(text + "\n")
     if given.write:
-        pattern = re.compile(f"{MARKS[0]}.*{MARKS[1]}", re.DOTALL)
-        new = f"{MARKS[0]}\n{text}\n{MARKS[1]}"
-        DOCUMENT.write_text(pattern.sub(lambda _: new, DOCUMENT.read_text()))
+        write_section("pipeline", text)
 
 
 if __name__ == "__main__":

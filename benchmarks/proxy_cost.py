@@ -12,17 +12,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import platform
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+from performance_page import write_section
 from proxy_loads import LOADS, Client, Load, connect
 from proxy_memory import idle_connection, slow_reader
 from proxy_relays import LIKE_OURS, OURS, Server, kafka_proxy, ours, serve
 
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 PAUSE = 0.2
 """Seconds before a measurement, for what the one before has left."""
 
@@ -114,14 +113,6 @@ def _memory(node: Server) -> Iterator[str]:
     yield f"| a connection at rest | {idle / 1e3:.1f} kB | 64 kB |"
 
 
-def _write(text: str) -> None:
-    begin, end = "<!-- proxy: begin -->\n", "<!-- proxy: end -->"
-    page = PAGE.read_text()
-    assert begin in page
-    fresh = re.sub(f"{begin}.*{end}", lambda _: f"{begin}{text}\n{end}", page, flags=re.DOTALL)
-    PAGE.write_text(fresh)
-
-
 def main() -> None:
     """Serve one part, or measure all."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -137,7 +128,7 @@ def main() -> None:
     text = run(options.rounds, options.seconds, options.kafka_proxy)
     sys.stdout.write(text + "\n")
     if options.write:
-        _write(text)
+        write_section("proxy", text)
 
 
 if __name__ == "__main__":
