@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from pipeline.analyses.latencies import is_long_poll
+
 SAME = ("api", "client_id")
 
 
@@ -21,8 +23,7 @@ def comparison(before: DataFrame, after: DataFrame) -> DataFrame:
 
 
 def _side(calls: DataFrame, name: str) -> DataFrame:
-    waits = f.coalesce(f.col("max_wait_ms") > 0, f.lit(False))
-    latency = f.when(~waits, f.col("latency_ms"))
+    latency = f.when(~is_long_poll(), f.col("latency_ms"))
     span: Column = f.concat_ws("–", f.min("api_version"), f.max("api_version"))
     return calls.groupBy(*SAME).agg(
         f.count(f.lit(1)).alias(f"calls_{name}"),

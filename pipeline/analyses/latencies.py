@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 PARTIES = ("api", "api_version", "client_id", "node_id")
@@ -20,7 +20,7 @@ def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
     calls: those that were answered. p50_ms, p95_ms, p99_ms, max_ms: of their latencies.
     """
     answered = calls.where("latency_ms is not null")
-    waiting = f.coalesce(f.col("max_wait_ms") > 0, f.lit(False)).alias("long_poll")
+    waiting = is_long_poll().alias("long_poll")
     shares = [
         f.percentile_approx("latency_ms", share, ACCURACY).alias(name)
         for name, share in PERCENTILES.items()
@@ -29,3 +29,8 @@ def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
         f.count(f.lit(1)).alias("calls"), *shares, f.max("latency_ms").alias("max_ms")
     )
     return found.orderBy(f.desc("p99_ms"), *by)
+
+
+def is_long_poll() -> Column:
+    """Whether a call is a Fetch that may wait for records: its latency is no load."""
+    return f.coalesce(f.col("max_wait_ms") > 0, f.lit(False))

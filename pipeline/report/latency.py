@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
+from pipeline.analyses.latencies import is_long_poll
 from pipeline.report.heat import colours, of_names, over_time
 from pipeline.report.look import LANE, clients_axis, clock, duration, figure, label, many, names
 from pipeline.report.section import Section
@@ -28,8 +29,7 @@ UNITS = {
 
 def latency_section(calls: DataFrame, span: Span | None) -> Section:
     """Heat maps of the 99th percentile: by API and time, by API and client."""
-    waits = f.coalesce(f.col("max_wait_ms") > 0, f.lit(False))
-    quick = calls.where(f.col("latency_ms").isNotNull() & ~waits)
+    quick = calls.where(f.col("latency_ms").isNotNull() & ~is_long_poll())
     overall = _percentiles(quick, "api").orderBy(f.desc("p99_ms")).limit(APIS).collect()
     if span is None or not overall:
         return Section(topic=TOPIC, finding="No call was answered in these tables.")
