@@ -20,7 +20,7 @@ FeedAt = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="Let `kwire watch HOST:PORT` see what passes, and hold requests; see docs/watch.md.",
+        help="Let `kwire watch HOST:PORT` see what passes, and hold messages; see docs/watch.md.",
     ),
 ]
 FeedToken = Annotated[

@@ -41,7 +41,7 @@ class Interference:
     """The filters, and a task that keeps them as the files say while the context lasts.
 
     hold: an expression, what lines on stdin decide about. book: the addresses that are written over
-    the nodes'. feed: to its viewers, who hold requests as well. serving: answers what no filter
+    the nodes'. feed: to its viewers, who hold messages as well. serving: answers what no filter
     before it has. Raises WrongUsage, Failure.
     """
 
@@ -168,10 +168,10 @@ def _read(loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str]) -> None:
 
 
 def _tell(flow: Flow) -> None:
+    what = f"{flow.api} v{flow.version}"
+    what = f"the answer to {what}" if flow.answered is not None else what
     who = flow.connection.label
-    _say(
-        f"held: {flow.api} v{flow.version} of {who}; Enter lets it go, or drop, close, all", "cyan"
-    )
+    _say(f"held: {what} of {who}; Enter lets it go, or drop, close, all", "cyan")
 
 
 def _say(text: str, style: str) -> None:

@@ -58,7 +58,8 @@ Hold = Annotated[
     str | None,
     typer.Option(
         metavar="EXPRESSION",
-        help="Hold these requests until a line comes in: Enter, drop, close or all.",
+        help="Hold these requests, or with ~response, ~err … responses, until a line comes in: "
+        "Enter, drop, close or all.",
     ),
 ]
 Rewrite = Annotated[

@@ -23,7 +23,7 @@ KEYS = ("hold", "feed", "rewrite_endpoints", "advertised_host", "serve")
 class Lasting:
     """Made once for a cluster. filters: of its proxy. Raises WrongUsage, Failure.
 
-    feed: to viewers, who hold requests. book: the addresses that are written over the nodes'.
+    feed: to viewers, who hold messages. book: the addresses that are written over the nodes'.
     serving: answers what no filter before it has, and opens the listeners itself.
     """
 

@@ -1,4 +1,4 @@
-"""`kwire watch`: see what passes a proxy, from anywhere, and hold requests there."""
+"""`kwire watch`: see what passes a proxy, from anywhere, and hold messages there."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def watch(
 ) -> None:
     """Show what passes a proxy that has a --feed: flows, the tree of one, the quorum, latencies.
 
-    On the screen / filters, h holds requests, and r, d, x and e resume, drop, kill and edit those
-    that are held. A viewer never slows the proxy: what it has no time for is lost, and counted.
+    On the screen / filters, h holds requests and responses, and r, d, x and e resume, drop, kill
+    and edit those that are held. A viewer never slows the proxy: what it has no time for is lost,
+    and counted.
 
     \b
     kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093 --feed 127.0.0.1:9900

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.apis.headers import RequestHeader, ResponseHeader
 from kwire.declaration import Request, Response
 from kwire.errors import FrameError
@@ -22,7 +23,7 @@ _SIZE = struct.Struct(">i")
 _HEAD = struct.Struct(">hhi")
 _API_VERSIONS = 18
 _CONTROLLED_SHUTDOWN = 7
-_UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+_UNSUPPORTED_VERSION = 35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,17 +109,22 @@ def decode_request(frame: bytes) -> RequestFrame:
 
 
 def encode_response(body: Response, version: int, *, correlation_id: int) -> bytes:
-    """A response frame, size included."""
+    """A response frame, size included; ApiVersions falls back where the body says so."""
     key = type(body).key
     assert key is not None, f"{type(body).__name__} has no API key"
     header = ResponseHeader(correlation_id=correlation_id)
+    if isinstance(body, ApiVersionsResponse) and body.error_code == _UNSUPPORTED_VERSION:
+        version = 0
     return _framed(header.encode(response_header_version(key, version)), body.encode(version))
 
 
 def decode_response(frame: bytes, key: int, version: int) -> ResponseFrame:
     """The response frame, without its size, to a request of this API and version."""
     header, offset = ResponseHeader.decode_from(frame, response_header_version(key, version))
-    if key == _API_VERSIONS and frame[offset : offset + 2] == _UNSUPPORTED_VERSION:
+    if (
+        key == _API_VERSIONS
+        and int.from_bytes(frame[offset : offset + 2], "big") == _UNSUPPORTED_VERSION
+    ):
         version = 0
     body, end = response(key).decode_from(frame, version, offset)
     return ResponseFrame(version=version, header=header, body=body, left_over=len(frame) - end)

@@ -87,9 +87,14 @@ class Ask(Step[Response]):
 
 @dataclass(frozen=True, slots=True)
 class Until(Step[T]):
-    """Wait for somebody. begin: is given what ends the waiting, to be called once with a value."""
+    """Wait for somebody. begin: is given what ends the waiting, to be called once with a value.
+
+    lapses: whether the connection is cut where the client has sent its last byte, since Kafka's
+    clients then wait for nothing any more.
+    """
 
     begin: Callable[[Callable[[T], None]], None]
+    lapses: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -124,9 +129,11 @@ class Call:
         latest = type(request).versions.last
         return Ask(request, latest if version is None else version)
 
-    def until(self, begin: Callable[[Callable[[T], None]], None]) -> Awaitable[T]:
-        """Await this for a value that somebody will give to what `begin` is given."""
-        return Until(begin)
+    def until(
+        self, begin: Callable[[Callable[[T], None]], None], *, lapses: bool = False
+    ) -> Awaitable[T]:
+        """Await this for a value that somebody will give to what `begin` is given; see Until."""
+        return Until(begin, lapses)
 
     def note(self, text: str) -> None:
         """Tell viewers of the flow something."""

@@ -48,12 +48,16 @@ class Hands(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Held:
-    """A frame that waits. data: what is to be sent in its place, once that is known."""
+    """A frame that waits. data: what is to be sent in its place, once that is known.
+
+    lapses: whether nobody waits for it any more once the client has sent its last byte.
+    """
 
     flow: Flow
     pieces: list[bytes]
     size: int = 0
     data: bytes | None = None
+    lapses: bool = False
     over: Callable[[], None] | None = None
     timer: Timer | None = None
     coroutine: Coroutine[Any, Any, Any] | None = None
@@ -118,6 +122,12 @@ class Gate:
     def holding(self) -> bool:
         """Whether the frame that is coming is held."""
         return self._current is not None
+
+    @property
+    def lapsing(self) -> Flow | None:
+        """The first flow that waits only as long as its client does."""
+        held = (one for one in self._queue if isinstance(one, Held))
+        return next((one.flow for one in held if one.lapses), None)
 
     def begin(self, flow: Flow | None, size: int) -> None:
         """A frame begins; size: without its own four bytes."""

@@ -61,6 +61,7 @@ class Hold:
         self._own: dict[int, tuple[Flow, Callable[[Whole], None]]] = {}
         self._numbers = count(_LOWEST_ID)
         self._connecting: Held | None = None
+        self._client_ended = False
         self.requests = Gate(_REQUEST, memory, self._wants_request, self._judge_request)
         self.responses = Gate(_RESPONSE, memory, self._wants_response, self._judge_response)
 
@@ -100,6 +101,11 @@ class Hold:
             self._pairing.copy_answer(flow, frame[SIZE.size :])
             self._pairing.end(flow)
             self.responses.append(frame)
+
+    def client_ended(self) -> None:
+        """The client has sent its last byte."""
+        self._client_ended = True
+        self._lapse()
 
     def close(self) -> None:
         """The connection is gone."""
@@ -175,6 +181,7 @@ class Hold:
     def _step(self, run: _Run, value: Any = None, error: Exception | None = None) -> None:
         """Let the filters run until they wait for something, or have decided."""
         run.held.timer = None
+        run.held.lapses = False
         run.held.coroutine = run.work
         try:
             step = run.work.send(value) if error is None else run.work.throw(error)
@@ -188,9 +195,17 @@ class Hold:
         if isinstance(step, Ask):
             self._ask(step, run)
         elif isinstance(step, Until):
+            run.held.lapses = step.lapses
             step.begin(lambda value: self._resume(run, value))
+            self._lapse()
         else:
             run.held.timer = self._hands.later(max(step.seconds, 0.0), lambda: self._step(run))
+
+    def _lapse(self) -> None:
+        """Cut the connection of a client that does not wait for what is held any more."""
+        flow = self.requests.lapsing or self.responses.lapsing if self._client_ended else None
+        if flow is not None:
+            self._hands.cut(f"the client closed while its {flow.api} was held")
 
     def _resume(self, run: _Run, value: Any) -> None:
         """What filters waited for is there, for a connection that may have gone meanwhile."""

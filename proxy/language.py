@@ -13,7 +13,7 @@ import pyparsing as pp
 
 from kwire.errors import InvalidValue
 from proxy.subject import Subject
-from proxy.terms import COMPARE, TERMS, Meaning, field_meaning, meaning
+from proxy.terms import COMPARE, FLAGS, TERMS, Meaning, field_meaning, meaning
 
 DEPTH = 40
 """Parentheses and negations that may be nested."""
@@ -21,6 +21,7 @@ DEPTH = 40
 LONGEST = 4000
 """Characters of an expression."""
 
+_ALL_TERMS = (*TERMS, *FLAGS)
 
 _MEANINGLESS = "meaningless: "
 """Marks what a term said of its text: pyparsing makes another exception of the one it gets."""
@@ -140,9 +141,9 @@ def _reason(error: pp.ParseBaseException, text: str) -> str:
     if not rest:
         return "the expression ends too early"
     word = rest[0]
-    if word.startswith("~") and word not in TERMS:
-        return f"there is no term {word!r}; there are {' '.join(TERMS)}"
-    if word in TERMS:
+    if word.startswith("~") and word not in _ALL_TERMS:
+        return f"there is no term {word!r}; there are {' '.join(_ALL_TERMS)}"
+    if word in _ALL_TERMS:
         return f"{word} stands where it cannot"
     return f"{word!r} cannot stand here; join terms with & or |, compare fields as name==value"
 
@@ -157,6 +158,7 @@ def _grammar() -> pp.ParserElement:
     value = quoted | pp.Regex(r"""[^\s()&|!"'~]+""")
     names = sorted(TERMS, key=len, reverse=True)
     term = pp.Regex(rf"({'|'.join(names)})(?![A-Za-z])") - pp.Located(quoted | amount | bare)
+    flag = pp.Regex(rf"({'|'.join(FLAGS)})(?![A-Za-z])")
     comparison = name + pp.one_of(list(COMPARE)) - value
     either = pp.Forward()
     one = pp.Forward()
@@ -164,6 +166,7 @@ def _grammar() -> pp.ParserElement:
     one <<= (
         negation.set_parse_action(lambda found: Not(found[0]))
         | pp.Suppress("(") - either - pp.Suppress(")")
+        | flag.set_parse_action(lambda found: Term(FLAGS[found[0]]))
         | term.set_parse_action(_term)
         | comparison.set_parse_action(_comparison)
     )

@@ -87,6 +87,11 @@ class Relay:
             self._notice(Kind.OPENED, reached)
             self.client.start()
 
+    def last_came(self, side: Side) -> None:
+        """A side has sent its last byte, which may still be held by filters."""
+        if side is self.client and self._hold is not None:
+            self._hold.client_ended()
+
     def ended(self, side: Side) -> None:
         """A side has sent its last byte; when both have, the connection is done."""
         if self.client.eof and self.node.eof:

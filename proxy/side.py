@@ -66,6 +66,7 @@ class Side(asyncio.Protocol):
     def eof_received(self) -> bool:
         """The peer has sent its last byte, and may still read where it does not speak TLS."""
         self.eof = True
+        self._relay.last_came(self)
         if self._relay.drained(self):
             self.pass_end_on()
         return self.can_half_close

@@ -161,6 +161,10 @@ def _latency(text: str) -> Meaning:
     return Meaning(test, _depends, answers=True)
 
 
+def _answered(subject: Subject) -> bool:
+    return subject.flow.answered is not None
+
+
 def _size(text: str) -> Meaning:
     holds, wanted = _amount(text, _BYTES, "a size such as >1MiB")
     return Meaning(lambda one: holds(one.size, wanted), _depends)
@@ -220,3 +224,6 @@ TERMS: dict[str, Callable[[str], Meaning]] = {
     "~topic": _topic,
     "~size": _size,
 }
+
+FLAGS = {"~response": Meaning(_answered, _depends, answers=True)}
+"""The terms that take no text."""

@@ -183,14 +183,14 @@ class WatchApp(App[None]):
         self._draw_panels()
 
     def action_hold(self) -> None:
-        """Say which requests are to be held."""
+        """Say which messages are to be held."""
         status = None if self._receiver is None else self._receiver.status
         now = (status.hold if status else None) or self._filter.value
-        question = "Hold requests of which this is so; empty: hold no more of them"
+        question = "Hold requests of which this is so, with ~response responses; empty: none"
         self._ask(Ask(question, now, expression_problem), self._hold)
 
     def action_release(self, how: str) -> None:
-        """Let the request at the cursor go, or the oldest that is held; or drop or kill it."""
+        """Let the message at the cursor go, or the oldest that is held; or drop or kill it."""
         entry = self._held()
         if entry is not None and self._receiver is not None:
             self._do(self._receiver.release(entry.number, how))
@@ -202,13 +202,13 @@ class WatchApp(App[None]):
                 self._do(self._receiver.release(number))
 
     def action_edit(self) -> None:
-        """Change a field of the held request at the cursor."""
+        """Change a field of the held message at the cursor."""
         entry = self._held()
         if entry is None:
             return
         self._list.choose(entry)
         field = self._details.edit
-        question = "Set a field of the held request: path=value, as topics.0.name=new"
+        question = "Set a field of the held message: path=value, as topics.0.name=new"
         self._ask(Ask(question, field, _edit_problem), lambda text: self._edit(entry, text))
 
     def action_export(self) -> None:

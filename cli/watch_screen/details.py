@@ -21,7 +21,7 @@ OPENED = 80
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A branch, and its path in the message as edits take it; empty outside of a request's body."""
+    """A branch, and its path in a message as edits take it; empty outside of what may be held."""
 
     branch: Branch
     path: str = ""
@@ -48,7 +48,7 @@ class Details(Tree[Place]):
             self.root.add_leaf(Text(f"! {problem}", "yellow"))
         for note in entry.seen.flow.notes:
             self.root.add_leaf(Text(f"· {printable(note)}", "magenta"))
-        self._open(entry.seen)
+        self._open(entry.seen, "Response" if entry.holds_response else "Request")
         self.root.expand()
 
     @property
@@ -67,12 +67,15 @@ class Details(Tree[Place]):
         event.stop()
         self._grow(event.node)
 
-    def _open(self, decoded: DecodedFlow) -> None:
-        """The messages, breadth first, until there is enough to read."""
+    def _open(self, decoded: DecodedFlow, editable: str) -> None:
+        """The messages, breadth first, until there is enough to read.
+
+        editable: which of them edits change, `Request` or `Response`.
+        """
         nodes = []
-        for number, tree in enumerate(flow_trees(decoded, record_trees)):
+        for tree in flow_trees(decoded, record_trees):
             label = Text.assemble((tree.name, "bold"), f" {tree.value}")
-            path = "." if number == 0 and tree.name.endswith("Request") else ""
+            path = "." if tree.name.endswith(editable) else ""
             nodes.append(self.root.add(label, Place(tree, path)))
         count = 0
         while nodes and count < OPENED:

@@ -138,8 +138,9 @@ def _segments(entry: Entry) -> list[Segment]:
         return _notice(entry.seen)
     flow = entry.seen.flow
     latency = "-" if flow.latency is None else duration(flow.latency)
-    mark = Segment("HELD", _HELD) if entry.held else Segment(f"{latency:>{LATENCY}}", _DIM)
-    pad = Segment(" " * (LATENCY - 4) if entry.held else "", _PLAIN)
+    held = "HELD ←" if entry.holds_response else "HELD →"
+    mark = Segment(held, _HELD) if entry.held else Segment(f"{latency:>{LATENCY}}", _DIM)
+    pad = Segment(" " * (LATENCY - len(held)) if entry.held else "", _PLAIN)
     return [
         *_head(flow.at, flow.connection),
         Segment(f"{flow.api} v{flow.version}".ljust(API), _API),

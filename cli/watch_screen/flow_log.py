@@ -15,11 +15,17 @@ MOST = 5000
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """An event by its number in the feed. held: a request that waits at the proxy."""
+    """An event by its number in the feed. held: its response waits, without one its request."""
 
     number: int
     seen: DecodedFlow | Notice
     held: bool = False
+
+    @property
+    def holds_response(self) -> bool:
+        """Whether it is the response that waits."""
+        seen = self.seen
+        return self.held and isinstance(seen, DecodedFlow) and seen.flow.answered is not None
 
 
 class FlowLog:

@@ -1,4 +1,4 @@
-"""What viewers may do: say which requests are held, change those that are, and let them go."""
+"""What viewers may do: say which messages are held, change those that are, and let them go."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from copy import copy
 
 import yaml
 
+from kwire.declaration import Request
 from kwire.errors import InvalidValue
-from kwire.frames import encode_request
 from proxy.chain import Filters
 from proxy.feed.datagrams import Command, Done, Edit, Release, SetHold
 from proxy.filter import Action, Close, Drop
-from proxy.filters.stop import Stop
+from proxy.filters.stop import NOT_HELD, Stop
 from proxy.flow import Flow
-from proxy.heads import SIZE
+from proxy.hold import ENCODING
 from proxy.language import parse
 
 HOW: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
-"""What can become of a held request."""
+"""What can become of a held message."""
 
 
 class Controls:
@@ -34,20 +34,23 @@ class Controls:
 
     @property
     def held(self) -> tuple[Flow, ...]:
-        """The flows whose requests wait, the oldest first."""
+        """The flows that wait, the oldest first."""
         return tuple(one.flow for one in self._stop.waiting)
 
     def snapshot(self, flow: Flow) -> Flow | None:
-        """The flow with its request as it is now; None where it does not wait any more."""
-        request = next((one.request for one in self._stop.waiting if one.flow is flow), None)
-        if request is None:
+        """The flow with its message as it is now; None where it does not wait any more."""
+        waiting = next((one for one in self._stop.waiting if one.flow is flow), None)
+        if waiting is None:
             return None
         shown = copy(flow)
-        frame = encode_request(
-            request, flow.version, correlation_id=flow.correlation_id, client_id=flow.client_id
-        )
-        shown.request_copy = frame[SIZE.size :]
-        shown.request_size = len(shown.request_copy)
+        try:
+            frame = waiting.frame
+        except ENCODING:  # a filter before left what cannot be sent: its flow will say so
+            return shown
+        if isinstance(waiting.message, Request):
+            shown.request_copy, shown.request_size = frame, len(frame)
+        else:
+            shown.response_copy, shown.response_size = frame, len(frame)
         return shown
 
     def obey(self, command: Command, flow_of: Callable[[int], Flow | None]) -> Done:
@@ -58,7 +61,7 @@ class Controls:
             else:
                 flow = flow_of(command.flow)
                 if flow is None:
-                    raise InvalidValue("the request is not held any more")
+                    raise InvalidValue(NOT_HELD)
                 self._act(command, flow)
         except InvalidValue as error:
             return Done(number=command.number, problem=str(error)[:1000])
@@ -75,7 +78,7 @@ class Controls:
         elif command.how not in HOW:
             raise InvalidValue(f"{command.how!r} is none of {', '.join(HOW)}")
         elif not self._stop.release(HOW[command.how], flow):
-            raise InvalidValue("the request is not held any more")
+            raise InvalidValue(NOT_HELD)
 
 
 def _value(text: str) -> object:

@@ -58,7 +58,7 @@ class Get(_Message, frozen=True, tag="get"):
 
 
 class SetHold(_Message, frozen=True, tag="set_hold"):
-    """Hold the requests of which the expression is so; None: hold no more of them.
+    """Hold the messages of which the expression is so; None: hold no more of them.
 
     number, in this and the other commands: what the answer repeats.
     """
@@ -69,7 +69,7 @@ class SetHold(_Message, frozen=True, tag="set_hold"):
 
 
 class Release(_Message, frozen=True, tag="release"):
-    """Let a held request go. how: `resume`, `drop`, or `close` its connection."""
+    """Let a held message go. how: `resume`, `drop`, or `close` its connection."""
 
     cookie: bytes
     number: int
@@ -78,7 +78,7 @@ class Release(_Message, frozen=True, tag="release"):
 
 
 class Edit(_Message, frozen=True, tag="edit"):
-    """Set a field of a held request, which stays held. path: `topics.0.name`; value: as in YAML."""
+    """Set a field of a held message, which stays held. path: `topics.0.name`; value: as in YAML."""
 
     cookie: bytes
     number: int
@@ -114,7 +114,8 @@ class Shown(_Message, frozen=True, tag="shown"):
     """One flow, or one notice, within a Seen.
 
     records: as in a capture (docs/capture-format.md), their `event` is the number of the flow;
-    frames are cut where they do not fit. held: the request waits, and there is no response yet.
+    frames are cut where they do not fit. held: the response waits, where there is one, else the
+    request.
     """
 
     records: tuple[CaptureRecord, ...]

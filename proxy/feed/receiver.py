@@ -58,7 +58,7 @@ class Refused(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """An event by its number in the feed; held: it is a request that waits."""
+    """An event by its number in the feed; held: its response waits, without one its request."""
 
     number: int
     event: Event
@@ -143,17 +143,17 @@ class Receiver:
         return event_of(decode_records(b"".join(data)))[1]
 
     async def set_hold(self, expression: str | None) -> None:
-        """Hold requests of which it is so from now on; None holds no more. Raises Refused."""
+        """Hold messages of which it is so from now on; None holds no more. Raises Refused."""
         number = next(self._numbers)
         await self._command(SetHold(cookie=self._cookie, number=number, expression=expression))
 
     async def release(self, flow: int, how: str = "resume") -> None:
-        """Let a held request go on, or `drop` it, or `close` its connection. Raises Refused."""
+        """Let a held message go on, or `drop` it, or `close` its connection. Raises Refused."""
         number = next(self._numbers)
         await self._command(Release(cookie=self._cookie, number=number, flow=flow, how=how))
 
     async def edit(self, flow: int, path: str, value: str) -> None:
-        """Set a field of a held request. Raises Refused."""
+        """Set a field of a held message. Raises Refused."""
         number, cookie = next(self._numbers), self._cookie
         await self._command(Edit(cookie=cookie, number=number, flow=flow, path=path, value=value))
 

@@ -123,8 +123,10 @@ class Feed:
         self._put(job)
 
     def hold(self, flow: Flow) -> None:
-        """A request waits: viewers are shown it before its flow has ended."""
-        self._held[flow] = number = next(self._numbers)
+        """A message waits: viewers are shown it before its flow has ended."""
+        number = self._held.get(flow)
+        if number is None:  # it is, where its request has waited before its response
+            number = self._held[flow] = next(self._numbers)
         self._put(_Job(number, time.monotonic(), flow, held=True))
 
     async def __aenter__(self) -> Self:
@@ -321,7 +323,7 @@ class Feed:
         if viewer.done is not None and command.number <= viewer.done.number:
             return viewer.done
         if self._controls is None:
-            return Done(number=command.number, problem="this proxy holds no requests")
+            return Done(number=command.number, problem="this proxy holds no messages")
         viewer.done = done = self._controls.obey(command, self._flow_of)
         if isinstance(command, Edit) and not done.problem:
             flow = self._flow_of(command.flow)

@@ -1,4 +1,4 @@
-"""Stops requests until somebody has looked at them."""
+"""Stops messages until somebody has looked at them."""
 
 from __future__ import annotations
 
@@ -6,31 +6,47 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kwire.declaration import Request
+from kwire.declaration import Request, Response
 from kwire.errors import InvalidValue
+from kwire.frames import decode_request, decode_response, encode_request, encode_response
 from proxy.filter import Call, Filter, Verdict
 from proxy.flow import Flow
 from proxy.framer import Direction
+from proxy.heads import SIZE
 from proxy.hold import ENCODING
 from proxy.language import Expression
 from proxy.patch import patch
 from proxy.subject import Subject
 
+NOT_HELD = "it is not held any more"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
-    """A request that is held. resume: ends the waiting with what is to become of it."""
+    """A message that is held. resume: ends the waiting with what is to become of it."""
 
     flow: Flow
-    request: Request
+    message: Request | Response
     resume: Callable[[Verdict], None]
+
+    @property
+    def frame(self) -> bytes:
+        """The message as it is now, in a frame without its size. Raises one of ENCODING."""
+        return _frame(self.message, self.flow)
+
+    def copy(self) -> Request | Response:
+        """Another one like it. Raises one of ENCODING."""
+        if isinstance(self.message, Request):
+            return decode_request(self.frame).body
+        return decode_response(self.frame, self.flow.key, self.flow.version).body
 
 
 class Stop(Filter):
-    """Holds the requests of which the expression is so, none where there is no expression.
+    """Holds the messages of which the expression is so, none where there is no expression.
 
-    told: is called with each flow that begins to wait. Filters that have it must be replaced, if
-    only by themselves, after `match` was changed: they know which messages it wants.
+    Those are requests; where the expression asks for what only a response can tell, responses as
+    well. told: is called with each flow that begins to wait. Filters that have it must be replaced,
+    if only by themselves, after `match` was changed: they know which messages it wants.
     """
 
     def __init__(self, match: Expression | None, told: Callable[[Flow], None]) -> None:
@@ -44,21 +60,27 @@ class Stop(Filter):
         return tuple(self._waiting.values())
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
-        """Requests alone."""
-        if direction is not Direction.REQUEST or self.match is None:
+        """Requests are also seen where only responses are meant, since match may ask of both."""
+        if self.match is None or self.match.static(key, version) is False:
             return False
-        return self.match.static(key, version) is not False
+        return direction is Direction.REQUEST or self.match.answers
 
     async def on_request(self, request: Request, call: Call) -> Verdict:
-        if self.match is None or not self.match(Subject.of_request(request, call)):
+        return await self._hold(request, call, Subject.of_request(request, call))
+
+    async def on_response(self, response: Response, call: Call) -> Verdict:
+        return await self._hold(response, call, Subject.of_response(response, call))
+
+    async def _hold(self, message: Request | Response, call: Call, subject: Subject) -> Verdict:
+        if self.match is None or not self.match(subject):
             return None
 
         def wait(resume: Callable[[Verdict], None]) -> None:
-            self._waiting[call.flow] = Waiting(call.flow, request, resume)
+            self._waiting[call.flow] = Waiting(call.flow, message, resume)
             self._told(call.flow)
 
         try:
-            return await call.until(wait)
+            return await call.until(wait, lapses=True)
         finally:
             self._waiting.pop(call.flow, None)
 
@@ -72,15 +94,29 @@ class Stop(Filter):
         return True
 
     def edit(self, flow: Flow, path: str, value: Any) -> None:
-        """Set a field of a held request. Raises InvalidValue, and then nothing was changed."""
-        if flow not in self._waiting:
-            raise InvalidValue("the request is not held any more")
-        request, version = self._waiting[flow].request, flow.version
-        trial, _ = type(request).decode_from(request.encode(version), version)
+        """Set a field of a held message. Raises InvalidValue, and then nothing was changed."""
+        waiting = self._waiting.get(flow)
+        if waiting is None:
+            raise InvalidValue(NOT_HELD)
+        try:
+            trial = waiting.copy()
+        except ENCODING as error:
+            raise InvalidValue(f"a filter left what cannot be sent: {error}") from error
         if not patch(trial, path, value):
             raise InvalidValue(f"there is nothing at {path}")
         try:
-            trial.encode(version)
+            _frame(trial, flow)
         except ENCODING as error:
-            raise InvalidValue(f"{path} cannot be that at version {version}: {error}") from error
-        patch(request, path, value)
+            said = f"{path} cannot be that at version {flow.version}: {error}"
+            raise InvalidValue(said) from error
+        patch(waiting.message, path, value)
+
+
+def _frame(message: Request | Response, flow: Flow) -> bytes:
+    number = flow.correlation_id
+    if isinstance(message, Request):
+        client_id = flow.client_id
+        frame = encode_request(message, flow.version, correlation_id=number, client_id=client_id)
+    else:
+        frame = encode_response(message, flow.version, correlation_id=number)
+    return frame[SIZE.size :]

@@ -55,6 +55,7 @@ TRUE = (
     "response.error_code==41",
     "!(~api Fetch | ~v 3) & !!~api Vote",
     "~api Fetch & ~v 1 | ~api Vote",
+    "~response & ~api Vote",
 )
 
 
@@ -87,6 +88,8 @@ def test_what_cannot_be_compared_or_is_not_there_is_not_so(text: str) -> None:
         ("~lat >1s", None),
         ("~err * & ~api Fetch", False),
         ("~err * | ~api Vote", True),
+        ("~response", False),
+        ("!~response", True),
     ],
 )
 def test_a_request_alone_cannot_tell_everything(text: str, answer: bool | None) -> None:
@@ -132,6 +135,9 @@ WRONG = {
     "~v 1 |  (voter_idd == 3)": (10, "did you mean 'voter_id'?"),
     "topics.voter_id==1": (1, "no message has a field 'topics.voter_id'"),
     "~v": (3, "ends too early"),
+    "~response 3": (11, "'3' cannot stand here"),
+    "~v ~response": (4, "~response stands where it cannot"),
+    "~responses": (1, "there is no term '~responses'; there are ~api"),
     "(" * 100: (1, "nested deeper"),
 }
 

@@ -60,7 +60,7 @@ class Screen:
     def tree(self) -> list[str]:
         """The open branches of the details."""
         details = self.app.query_one(Details)
-        return [str(node.label) for node in _opened(details.root)]
+        return [str(node.label) for node in opened(details.root)]
 
     def text(self, selector: str) -> str:
         """What a panel says."""
@@ -87,11 +87,12 @@ class Screen:
         return [one.seen for one in entries if one.held and isinstance(one.seen, DecodedFlow)]
 
 
-def _opened(node: TreeNode[Place]) -> Iterator[TreeNode[Place]]:
+def opened(node: TreeNode[Place]) -> Iterator[TreeNode[Place]]:
+    """The open branches of a tree."""
     yield node
     if node.is_expanded:
         for child in node.children:
-            yield from _opened(child)
+            yield from opened(child)
 
 
 @asynccontextmanager

@@ -9,16 +9,19 @@ from pathlib import Path
 
 import pytest
 from textual.widgets import Input
+from textual.widgets.tree import TreeNode
 
 from cli.watch_screen.app import WatchApp
+from cli.watch_screen.details import Details, Place
 from cli.watch_screen.flow_list import FlowList
 from kwire.address import Address
-from kwire.apis.a52_vote import VoteRequest
+from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.capture import Damage, read_capture
 from proxy import Flow
 from proxy.records import events
 from real_kafka import free_port
-from tests.cli.watch.screen import Screen, screen
+from tests.cli.watch.screen import Screen, opened, screen
+from tests.proxy.dialogue import answered
 from tests.proxy.test_relay import GRANTED, VOTE
 
 
@@ -65,11 +68,11 @@ async def test_the_view_option_is_the_first_filter() -> None:
 
 
 @asynccontextmanager
-async def held(shown: Screen) -> AsyncIterator[asyncio.StreamReader]:
-    """A Vote that the screen has told the proxy to hold."""
+async def held(shown: Screen, match: str = "~api Vote") -> AsyncIterator[asyncio.StreamReader]:
+    """A Vote, or its answer, that the screen has told the proxy to hold."""
     await shown.press("h")
-    await shown.write("~api Vote")
-    await shown.until(lambda: "~api Vote" in shown.text("#status"))
+    await shown.write(match)
+    await shown.until(lambda: match in shown.text("#status"))
     address = shown.run.address
     reader, writer = await asyncio.open_connection(address.host, address.port)
     writer.write(VOTE)
@@ -80,7 +83,7 @@ async def held(shown: Screen) -> AsyncIterator[asyncio.StreamReader]:
 
 async def test_a_held_request_is_marked_edited_and_resumed() -> None:
     async with screen() as shown, held(shown) as reader:
-        await shown.until(lambda: any("HELD" in line for line in shown.lines))
+        await shown.until(lambda: any("HELD →" in line for line in shown.lines))
         await shown.until(lambda: "1 held" in shown.text("#status"))
         await shown.press("e")
         await shown.write("cluster_id=mine")
@@ -94,6 +97,24 @@ async def test_a_held_request_is_marked_edited_and_resumed() -> None:
         await shown.write("cluster_id=null")
         await shown.press("r")
         assert await reader.readexactly(len(GRANTED)) == GRANTED
+        await shown.until(lambda: not shown.held and shown.votes == 1)
+
+
+async def test_a_held_response_is_marked_edited_at_the_cursor_and_resumed() -> None:
+    async with screen() as shown, held(shown, "~api Vote & ~response") as reader:
+        await shown.until(lambda: any("HELD ←" in line for line in shown.lines))
+        await shown.until(lambda: "error_code: 0 NONE" in shown.tree)
+        details = shown.app.query_one(Details)
+        details.move_cursor(next(node for node in opened(details.root) if at(node, "error_code")))
+        await shown.press("e")
+        line = shown.app.screen.focused
+        assert isinstance(line, Input)
+        assert line.value == "error_code=0"
+        await shown.write("error_code=87")
+        await shown.until(lambda: "error_code: 87 INVALID_RECORD" in shown.tree)
+        await shown.press("r")
+        refused = answered(VoteResponse(error_code=87), 2, 1)
+        assert await reader.readexactly(len(refused)) == refused
         await shown.until(lambda: not shown.held and shown.votes == 1)
 
 
@@ -132,6 +153,11 @@ async def test_keys_with_nothing_held_say_so() -> None:
     async with screen() as shown:
         await shown.press("r")
         assert shown.told == ["nothing is held: h says what is to be"]
+
+
+def at(node: TreeNode[Place], path: str) -> bool:
+    """Whether this is the branch of a field that an edit would change."""
+    return node.data is not None and node.data.path == path
 
 
 def row(shown: Screen) -> list[str]:

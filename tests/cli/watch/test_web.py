@@ -103,6 +103,16 @@ def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) 
             browser.press("r")
             assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
         browser.until(lambda text: "HELD" not in text)
+        browser.press("h")
+        browser.until(lambda text: "Hold requests of which this is so" in text)
+        browser.press(" ~response", Keys.ENTER)
+        browser.until(lambda text: "0 held" in text)
+        with socket.create_connection(address, timeout=90) as client:
+            client.sendall(ASKED)
+            browser.until(lambda text: "HELD ←" in text and "1 held" in text)
+            browser.press("r")
+            assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
+        browser.until(lambda text: "HELD" not in text)
 
 
 def test_a_page_from_elsewhere_gets_no_screen(node: str) -> None:

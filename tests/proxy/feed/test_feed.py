@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import random
 import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,7 +12,7 @@ import msgspec
 import pytest
 
 from kwire.address import Address
-from kwire.apis.a52_vote import VoteRequest
+from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.capture import CaptureRecord
 from kwire.errors import AnswerLost, InvalidValue
 from proxy import CannotListen, DecodedFlow, Ending, Flow, Kind, Notice
@@ -30,6 +31,7 @@ from proxy.feed.datagrams import (
 )
 from proxy.feed.receiver import Receiver, Refused
 from proxy.feed.sender import Feed
+from tests.proxy.dialogue import answered
 from tests.proxy.feed.traffic import HERE, Traffic, Viewing, traffic, viewer
 from tests.proxy.test_relay import GRANTED, VOTE, until
 
@@ -198,10 +200,12 @@ async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch)
 
 
 @asynccontextmanager
-async def held(run: Traffic, one: Receiver, shown: Viewing) -> AsyncIterator[asyncio.StreamReader]:
-    """A Vote that waits at the proxy."""
+async def held(
+    run: Traffic, one: Receiver, shown: Viewing, match: str = "~api Vote"
+) -> AsyncIterator[asyncio.StreamReader]:
+    """A Vote, or the answer to one, that waits at the proxy."""
     await until(lambda: one.status is not None)
-    await one.set_hold("~api Vote")
+    await one.set_hold(match)
     reader, writer = await asyncio.open_connection(run.address.host, run.address.port)
     writer.write(VOTE)
     await until(lambda: len(shown.held) == 1)
@@ -237,6 +241,67 @@ async def test_a_held_request_is_shown_edited_and_let_go() -> None:
             await one.release(number)
         await one.set_hold(None)
         await run.vote()
+
+
+async def test_a_held_response_is_shown_edited_and_let_go() -> None:
+    shown = Viewing()
+    async with (
+        traffic() as run,
+        viewer(run.feed.address, shown) as one,
+        held(run, one, shown, "~api Vote & ~response") as reader,
+    ):
+        (watched,) = shown.held
+        assert isinstance(watched.event, Flow)
+        assert (watched.event.request_copy, watched.event.response_copy) == (VOTE[4:], GRANTED[4:])
+        assert watched.event.ending is Ending.PENDING
+        await one.edit(watched.number, "error_code", "87")
+        await until(lambda: len(shown.held) == 2)
+        refused = answered(VoteResponse(error_code=87), 2, 1)
+        whole = await one.whole(watched.number)
+        assert isinstance(whole, Flow)
+        assert whole.response_copy == refused[4:]
+        await one.release(watched.number)
+        assert await reader.readexactly(len(refused)) == refused
+        await until(lambda: len(shown.flows) == 1)
+        assert shown.flows[0].number == watched.number
+
+
+async def test_a_request_and_then_its_response_are_held_as_one_flow() -> None:
+    shown = Viewing()
+    async with (
+        traffic() as run,
+        viewer(run.feed.address, shown) as one,
+        held(run, one, shown, "~api Vote | ~err *") as reader,
+    ):
+        await one.release(shown.held[0].number)
+        await until(lambda: len(shown.held) == 2)
+        await one.release(shown.held[0].number)
+        assert await reader.readexactly(len(GRANTED)) == GRANTED
+        await until(lambda: len(shown.flows) == 1)
+        assert len({each.number for each in [*shown.held, *shown.flows]}) == 1
+
+
+@pytest.mark.parametrize("match", ["~api Vote", "~api Vote & ~response"])
+@pytest.mark.parametrize("reset", [False, True])
+async def test_a_client_that_goes_leaves_nothing_held(match: str, reset: bool) -> None:
+    shown = Viewing()
+    async with traffic() as run, viewer(run.feed.address, shown) as one:
+        await until(lambda: one.status is not None)
+        await one.set_hold(match)
+        _, writer = await asyncio.open_connection(run.address.host, run.address.port)
+        if reset:
+            at_once = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        writer.write(VOTE)
+        await until(lambda: len(shown.held) == 1)
+        assert run.proxy.held.held > 0
+        writer.close()
+        await until(lambda: len(shown.flows) == 1)
+        assert shown.flows[0].number == shown.held[0].number
+        await until(lambda: not run.proxy.connections)
+        assert (run.proxy.held.held, run.proxy.copies.held) == (0, 0)
+        await one.set_hold(None)
+        await until(lambda: one.status is not None and one.status.held == ())
 
 
 WRONG_EDITS = {
@@ -292,7 +357,7 @@ async def test_what_cannot_be_done_is_said() -> None:
             await one.release(shown.held[0].number, "burn")
     async with Feed(HERE) as feed, viewer(feed.address, Viewing()) as one:
         await until(lambda: one.status is not None)
-        with pytest.raises(Refused, match="holds no requests"):
+        with pytest.raises(Refused, match="holds no messages"):
             await one.set_hold(None)
 
 
