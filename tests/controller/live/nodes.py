@@ -30,7 +30,6 @@ from real_kafka.node import Quorum as Voters
 QUICK_BROKER = {
     "offsets.topic.num.partitions": "3",
     "replica.lag.time.max.ms": "6000",
-    "initial.broker.registration.timeout.ms": "60000",
 }
 
 

@@ -1,5 +1,6 @@
 """A real Kafka node and kwire take turns on one directory."""
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,12 +39,21 @@ NOT_IN_A_SNAPSHOT = (
 )
 TOPIC = TopicRecord(name="made-by-kwire", topic_id=parse_uuid("JEXY6aqzQY-32P5TStzaFg"))
 SMALL = LogConfig(segment_bytes=4096)
+PATIENCE = 120.0
 
 
 def format_by_kwire(cluster: Cluster, node: RunningNode) -> None:
     properties = storage_properties(parse_properties(node.server_properties))
     options = FormatOptions(cluster_id=cluster.cluster_id, standalone=True)
     write(plan(properties, options), datetime.now(UTC))
+
+
+def wait_until_registered(node: RunningNode) -> None:
+    """Until the log has the node's RegisterControllerRecord, which comes after it is served."""
+    until = time.monotonic() + PATIENCE
+    while "Our registration has been persisted" not in node.log():
+        assert time.monotonic() < until, node.log()
+        time.sleep(0.1)
 
 
 def metadata(log: MetadataLog) -> list[VersionedRecord]:
@@ -89,7 +99,7 @@ def test_kafka_and_kwire_take_turns_on_one_directory(own_cluster: OwnCluster) ->
     # 1. Kafka boots from what kwire formatted.
     format_by_kwire(cluster, node)
     cluster.start()
-    node.wait_until_served()
+    wait_until_registered(node)
     node.stop()
 
     # 2. kwire writes on in Kafka's log: more segments, a snapshot, a log that begins at it.

@@ -54,7 +54,6 @@ LAYOUT = Layout(
     brokers=BROKERS,
     properties={
         "offsets.topic.replication.factor": "2",
-        "initial.broker.registration.timeout.ms": "120000",
         "log.cleaner.dedupe.buffer.size": "4194304",
         "metadata.log.max.snapshot.interval.ms": "1000",
         "controller.quorum.fetch.snapshot.max.bytes": "1000",
