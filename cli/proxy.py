@@ -23,8 +23,8 @@ from cli.flow_options import (
     display,
     expression,
 )
-from cli.record_topic import RecordTopic, TopicRecording, topic_address
-from cli.serving import ClusterId, OffLoopback, Serve, Serving, serving
+from cli.record_topic import RecordTopic, TopicConfig, TopicRecording, topic_recording
+from cli.serving import ClusterId, OffLoopback, Serve, ServeConfig, Serving, serving
 from cli.tls_options import ListenTls, UpstreamName, UpstreamTls, with_tls
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kwire.address import Address
     from proxy import Listener
     from proxy.addresses import AddressBook
+    from proxy.language import Expression
 
 LISTEN = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<listen>[^=@]+)=(?P<upstream>[^=@]+)")
 
@@ -135,6 +136,7 @@ def proxy(
         typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
     ] = None,
     record_topic: RecordTopic = None,
+    topic_config: TopicConfig = None,
     show_secrets: ShowSecrets = False,
     view: View = None,
     script: Script = None,
@@ -143,6 +145,7 @@ def proxy(
     rewrite_endpoints: Rewrite = False,
     advertised_host: AdvertisedHost = None,
     serve: Serve = None,
+    serve_config: ServeConfig = None,
     cluster_id: ClusterId = None,
     off_loopback: OffLoopback = False,
     listen_tls: ListenTls = None,
@@ -186,12 +189,7 @@ def proxy(
         return reading.copy(how, write) if write else reading.show(how)
     if since or until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
-    if advertised_host and not (rewrite_endpoints or serve):
-        raise WrongUsage(
-            "--advertised-host says what --rewrite-endpoints or --serve tells: give one of them."
-        )
-    if rewrite_endpoints and serve:
-        raise WrongUsage("--serve tells the proxy's addresses itself: leave --rewrite-endpoints.")
+    _check_together(serve, serve_config, advertised_host, rewrite_endpoints)
     listeners = with_tls(
         [_listener(text) for text in listen or ()], listen_tls, upstream_tls, upstream_name
     )
@@ -199,7 +197,9 @@ def proxy(
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
     from cli.proxy_run import run
 
-    recordings = _recordings(write, record_topic, record, show_secrets)
+    recordings = _recordings(
+        write, record_topic, topic_config, expression(record), show_secrets=show_secrets
+    )
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
     served = None
@@ -210,9 +210,23 @@ def proxy(
             cluster_id=cluster_id,
             advertised_host=advertised_host,
             off_loopback=off_loopback,
+            client_config=serve_config,
         )
     interference = _interference(script or [], rules, hold, book, viewers, served)
     run(listeners, how, recordings, interference, _address(metrics), log_format)
+
+
+def _check_together(
+    serve: Serve, serve_config: ServeConfig, advertised_host: AdvertisedHost, rewrite: Rewrite
+) -> None:
+    if advertised_host and not (rewrite or serve):
+        raise WrongUsage(
+            "--advertised-host says what --rewrite-endpoints or --serve tells: give one of them."
+        )
+    if serve_config and not serve:
+        raise WrongUsage("--serve-config is for --serve: give that as well.")
+    if rewrite and serve:
+        raise WrongUsage("--serve tells the proxy's addresses itself: leave --rewrite-endpoints.")
 
 
 def _serve(config: Path, context: typer.Context) -> None:
@@ -228,16 +242,19 @@ def _serve(config: Path, context: typer.Context) -> None:
 
 
 def _recordings(
-    write: Path | None, topic: str | None, record: str | None, show_secrets: bool
+    write: Path | None,
+    topic: str | None,
+    topic_config: Path | None,
+    meant: Expression | None,
+    *,
+    show_secrets: bool,
 ) -> list[Recording | TopicRecording]:
     from cli.proxy_run import Recording
 
-    meant = expression(record)
-    recordings: list[Recording | TopicRecording] = []
+    into = topic_recording(topic, topic_config, meant, show_secrets=show_secrets)
+    recordings: list[Recording | TopicRecording] = [] if into is None else [into]
     if write:
         recordings.append(Recording(write, meant, show_secrets=show_secrets))
-    if topic:
-        recordings.append(TopicRecording(topic_address(topic), meant, show_secrets))
     return recordings
 
 

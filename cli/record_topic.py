@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from cli.failure import WrongUsage
 from cli.screen import screen
 
 if TYPE_CHECKING:
+    from kwire.security import Security
     from proxy.language import Expression
     from proxy.record_topic import TopicAddress
     from proxy.recorder import Recorder
@@ -22,6 +24,16 @@ RecordTopic = Annotated[
     typer.Option(
         metavar="TOPIC@HOST:PORT",
         help="Record into this topic, too: a message a record; pip install 'kwire[topic]'.",
+    ),
+]
+
+
+TopicConfig = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --record-topic: how to speak with its cluster, as a client.properties of"
+        " Kafka's.",
     ),
 ]
 
@@ -37,11 +49,26 @@ def topic_address(text: str) -> TopicAddress:
         raise WrongUsage(f"{error}.") from error
 
 
+def topic_recording(
+    topic: str | None, config: Path | None, meant: Expression | None, *, show_secrets: bool
+) -> TopicRecording | None:
+    """What the options ask for. Raises WrongUsage, and InvalidValue for the file."""
+    if topic is None:
+        if config is not None:
+            raise WrongUsage("--topic-config is for --record-topic: give that as well.")
+        return None
+    from kwire.security import PLAINTEXT, read_security
+
+    security = PLAINTEXT if config is None else read_security(config)
+    return TopicRecording(topic_address(topic), security, meant, show_secrets)
+
+
 @dataclass(frozen=True, slots=True)
 class TopicRecording:
     """The topic to write down in what passes, or what is meant of it."""
 
     address: TopicAddress
+    security: Security
     meant: Expression | None = None
     show_secrets: bool = False
 
@@ -50,7 +77,7 @@ class TopicRecording:
         """The sink that records. The first loss is told at once, and in the end how much was."""
         from proxy.record_topic import Topic, TopicRecorder
 
-        topic = Topic(self.address, told=_warn)
+        topic = Topic(self.address, self.security, told=_warn)
         recorder = TopicRecorder(topic, meant=self.meant, show_secrets=self.show_secrets)
         try:
             with recorder:

@@ -14,6 +14,7 @@ from cli.tls_options import client_tls, server_tls
 
 if TYPE_CHECKING:
     from kwire.address import Address
+    from kwire.security import Security
 
 _PLACE = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<address>[^@]+)")
 
@@ -64,6 +65,13 @@ def replay(
             metavar="CA[,CERT,KEY]", help="Speak TLS there; `system` for the system's authorities."
         ),
     ] = None,
+    command_config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Speak there as this file says, a client.properties of Kafka's: TLS and SASL.",
+        ),
+    ] = None,
     listen_tls: Annotated[
         str | None,
         typer.Option(metavar="CERT,KEY[,CA]", help="Speak TLS with the clients of --server."),
@@ -102,19 +110,30 @@ def replay(
         from cli.replay_client import send
         from proxy.replay.client import Targets
 
-        tls = None if upstream_tls is None else client_tls(upstream_tls.split(","), None)
-        targets = Targets(addresses=places(to), ssl=None if tls is None else tls.context())
+        targets = Targets(addresses=places(to), security=_security(upstream_tls, command_config))
         reading = Reading(captures=client, since=since, until=until)
         ignored = (tuple(ignore or ()), not exact)
         send(reading, targets, meant, ignored, fast=fast, verbose=verbose, as_json=as_json)
     else:
-        if not listen or to or ignore or exact or upstream_tls:
+        if not listen or to or ignore or exact or upstream_tls or command_config:
             raise WrongUsage("--server takes --listen HOST:PORT, and nothing that compares.")
         from cli.replay_server import serve
 
         reading = Reading(captures=server or [], since=since, until=until, meant=meant)
         own = None if listen_tls is None else server_tls(listen_tls.split(","))
         serve(reading, places(listen), own, fast=fast, verbose=verbose, as_json=as_json)
+
+
+def _security(upstream_tls: str | None, command_config: Path | None) -> Security:
+    from kwire.security import PLAINTEXT, Security, read_security
+
+    if upstream_tls and command_config:
+        raise WrongUsage("--command-config says whether there is TLS: leave --upstream-tls.")
+    if command_config:
+        return read_security(command_config)
+    if upstream_tls:
+        return Security(tls=client_tls(upstream_tls.split(","), None))
+    return PLAINTEXT
 
 
 def places(texts: list[str]) -> dict[int | None, Address]:

@@ -9,11 +9,11 @@ from cli.printer import Printer
 from cli.proxy_run import Display, Selection
 from cli.screen import screen
 from kwire.address import Address
+from kwire.tls import ServerTls
 from proxy import DecodedFlow, Flow, Notice, Tap
 from proxy.records import events
 from proxy.replay.answers import Answers
 from proxy.replay.server import ReplayServer
-from proxy.tls import ServerTls
 
 
 def serve(

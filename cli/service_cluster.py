@@ -16,6 +16,7 @@ from cli.service_log import NoticeLog, log
 from cli.serving import Serving
 from kwire.address import Address
 from kwire.errors import InvalidValue
+from kwire.security import PLAINTEXT, read_security
 from proxy import (
     Copies,
     DecodedFlow,
@@ -36,6 +37,7 @@ from proxy.copies import COPY_LIMIT
 from proxy.filters.rule import rule_filters
 from proxy.metrics import Metrics
 from proxy.metrics_families import Metered
+from proxy.record_topic import Topic, TopicRecorder
 from proxy.recorder import Recorder, files_at
 from proxy.rules import BadRules, Rules, read_rules
 from proxy.script import load
@@ -204,14 +206,24 @@ class ClusterService:
 
 
 def begin_recording(config: RecordConfig) -> Recorder:
-    """A recorder at work. Raises CannotRecord and OSError where there can be no file."""
-    recorder = Recorder(
-        files_at(config.path),
-        meant=config.only,
-        show_secrets=config.show_secrets,
-        stopped=lambda reason: log.error("%s", reason),
-    )
-    return recorder.__enter__()
+    """A recorder at work. Raises CannotRecord and OSError where there can be no file, InvalidValue
+    and TopicUnavailable where messages cannot be sent."""
+    return _recorder(config).__enter__()
+
+
+def _recorder(config: RecordConfig) -> Recorder:
+    meant, show_secrets = config.only, config.show_secrets
+    if config.path is not None:
+        files = files_at(config.path)
+        return Recorder(files, meant=meant, show_secrets=show_secrets, stopped=_say_stopped)
+    assert config.topic is not None, "a record has a path or a topic"
+    security = PLAINTEXT if config.client_config is None else read_security(config.client_config)
+    topic = Topic(config.topic, security, told=_say_stopped)
+    return TopicRecorder(topic, meant=meant, show_secrets=show_secrets)
+
+
+def _say_stopped(reason: str) -> None:
+    log.error("%s", reason)
 
 
 async def end_recording(recorder: Recorder | None) -> None:

@@ -99,7 +99,9 @@ class Clusters:
             return None
         running = self._running.get(config.name)
         found = running.recorder if running and running.config.record == config.record else None
-        if found is not None and not (found.failure and config.record.path.is_dir()):
+        path = config.record.path
+        in_folder = path is not None and path.is_dir()
+        if found is not None and not (found.failure and in_folder):
             return found
         recorder = begin_recording(config.record)
         undo.push_async_callback(end_recording, recorder)
@@ -116,25 +118,31 @@ class Clusters:
         return await undo.enter_async_context(cluster)
 
     def _going(self, config: ProxyConfig) -> list[tuple[ClusterService, Listener]]:
-        """Listeners that run and that a configuration has no more."""
-        wanted = {one.name: one for one in config.clusters}
-        return [
-            (cluster, one.listener)
-            for name, cluster in self._running.items()
-            for one in cluster.config.listeners
-            if name not in wanted or one not in wanted[name].listeners
-        ]
+        """Listeners that run and that a configuration has no more.
+
+        Those that were opened for nodes of the metadata go with their cluster.
+        """
+        wanted = {one.name: one.listeners for one in config.clusters}
+        going: list[tuple[ClusterService, Listener]] = []
+        for name, cluster in self._running.items():
+            if name not in wanted:
+                going += [(cluster, one) for one in cluster.proxy.addresses]
+            elif cluster.lasting.serving is None:
+                gone = (one for one in cluster.config.listeners if one not in wanted[name])
+                going += [(cluster, one.listener) for one in gone]
+        return going
 
     async def _listen(
         self, cluster: ClusterService, config: ClusterConfig, undo: AsyncExitStack
     ) -> None:
-        """Open the listeners of a cluster that are not open yet; renew the keys of the others."""
+        """Renew the keys of the listeners of a cluster, and open those that are not open yet."""
+        for listener in cluster.proxy.addresses:
+            undo.callback(cluster.proxy.renew(listener))
         if cluster.lasting.serving is not None:
+            undo.callback(cluster.lasting.serving.renew())
             return
         for one in config.listeners:
-            if one.listener in cluster.proxy.addresses:
-                cluster.proxy.renew(one.listener)
-            else:
+            if one.listener not in cluster.proxy.addresses:
                 await cluster.listen(one.listener)
                 undo.callback(cluster.proxy.unlisten, one.listener)
 

@@ -49,6 +49,7 @@ class Lasting:
                 cluster_id=config.serve.cluster_id,
                 advertised_host=config.advertised_host,
                 off_loopback=config.serve.off_loopback,
+                client_config=config.serve.client_config,
             )
             self._behind.append(self.serving.filter)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
@@ -34,8 +35,14 @@ ClusterId = Annotated[
         metavar="ID", help="With --serve: the cluster's id, where its controllers do not tell it."
     ),
 ]
-
-
+ServeConfig = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --serve: how the proxy itself asks nodes, as a client.properties of Kafka's;"
+        " else with --upstream-tls.",
+    ),
+]
 OffLoopback = Annotated[
     bool,
     typer.Option(
@@ -59,6 +66,12 @@ class Serving(Protocol):
     def run(self, proxy: Proxy) -> AbstractAsyncContextManager[None]:
         """Raises KwireError where it cannot begin."""
 
+    def renew(self) -> Callable[[], None]:
+        """Read the files of its own connections again; gives what takes that back.
+
+        Raises InvalidValue, BadTls.
+        """
+
 
 def serving(
     mode: Mode,
@@ -67,8 +80,9 @@ def serving(
     cluster_id: str | None,
     advertised_host: str | None,
     off_loopback: bool,
+    client_config: Path | None,
 ) -> Serving:
-    """What the mode stands for. Raises WrongUsage."""
+    """What the mode stands for. Raises WrongUsage, InvalidValue, BadTls."""
     for one in listeners:
         if one.node_id is None:
             raise WrongUsage(f"--serve knows nodes by their ids: write ID@{one.listen}=….")
@@ -81,7 +95,12 @@ def serving(
     from proxy.serve.modes import serve_kip919, serve_metadata
     from proxy.serve.served_cluster import ServedCluster
 
-    cluster = ServedCluster(listeners, cluster_id=cluster_id, advertised_host=advertised_host)
+    cluster = ServedCluster(
+        listeners,
+        client_config=client_config,
+        cluster_id=cluster_id,
+        advertised_host=advertised_host,
+    )
     if mode is Mode.CONTROLLER:
         from cli.simulation import Simulation
 

@@ -7,7 +7,7 @@ carries out reaches the cluster.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from controller.simulated import APIS, Origin, SimulatedController
@@ -66,6 +66,10 @@ class Simulation:
         ):
             self._begun.set_result(controller)
             yield
+
+    def renew(self) -> Callable[[], None]:
+        """Read the files of the proxy's own connections again; gives what takes that back."""
+        return self.cluster.opener.renew()
 
     def _origin(self) -> Origin:
         cluster = self.cluster

@@ -13,8 +13,8 @@ import typer
 from cli.failure import WrongUsage
 
 if TYPE_CHECKING:
+    from kwire.tls import ClientTls, ServerTls
     from proxy import Listener
-    from proxy.tls import ClientTls, ServerTls
 
 ListenTls = Annotated[
     list[str] | None,
@@ -76,7 +76,7 @@ def _by_node(texts: list[str] | None) -> list[tuple[int | None, list[str]]]:
 
 def server_tls(files: list[str]) -> ServerTls:
     """The files of --listen-tls. Raises WrongUsage."""
-    from proxy.tls import ServerTls
+    from kwire.tls import ServerTls
 
     if len(files) not in (2, 3):
         raise WrongUsage("--listen-tls takes CERT,KEY or CERT,KEY,CA: files in PEM.")
@@ -86,7 +86,7 @@ def server_tls(files: list[str]) -> ServerTls:
 
 def client_tls(files: list[str], name: str | None) -> ClientTls:
     """The files of --upstream-tls. Raises WrongUsage."""
-    from proxy.tls import ClientTls
+    from kwire.tls import ClientTls
 
     if len(files) not in (1, 3):
         raise WrongUsage("--upstream-tls takes CA or CA,CERT,KEY: files in PEM, or `system` as CA.")

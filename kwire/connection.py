@@ -1,14 +1,16 @@
 """One asyncio connection to a Kafka node: the only client connection there is.
 
-Requests may overlap (pipelining). What needs no socket is in exchange.py and negotiation.py; SASL
-will follow ApiVersions in `open`.
+Requests may overlap (pipelining). What needs no socket is in exchange.py, negotiation.py and
+sasl.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 from errno import ECONNREFUSED
+from math import inf
 from socket import gaierror
+from ssl import SSLError
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
@@ -27,15 +29,20 @@ from kwire.exchange import Exchange
 from kwire.frames import FRAME_LIMIT
 from kwire.link import Link
 from kwire.negotiation import NodeApiVersions, api_versions_request, fall_back
+from kwire.sasl import Credentials, Login
+from kwire.tls import handshake_failure
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
 CONNECT_TIMEOUT = 5.0
-"""Seconds until a connection is open: name lookup, TCP, TLS and ApiVersions together."""
+"""Seconds until a connection is open: name lookup, TCP, TLS, ApiVersions and SASL together."""
 
 REQUEST_TIMEOUT = 30.0
 """Seconds until a request is answered: the default of Kafka's request.timeout.ms."""
+
+SESSION_SHARE = 0.85
+"""Of a session's lifetime, after which it is renewed; Java's clients wait up to a tenth longer."""
 
 
 class Connection:
@@ -44,11 +51,16 @@ class Connection:
     node: what the peer said in its ApiVersions answer. peer: its `host:port`.
     """
 
-    def __init__(self, peer: str, link: Link, request_timeout: float) -> None:
+    def __init__(
+        self, peer: str, link: Link, request_timeout: float, sasl: Credentials | None = None
+    ) -> None:
         self.peer = peer
         self.node = NodeApiVersions(api_versions={})
         self._link = link
         self._request_timeout = request_timeout
+        self._sasl = sasl
+        self._session_ends = inf
+        self._authenticating = asyncio.Lock()
 
     @classmethod
     async def open(
@@ -58,30 +70,40 @@ class Connection:
         *,
         client_id: str | None = "kwire",
         ssl: SSLContext | None = None,
+        server_hostname: str | None = None,
+        sasl: Credentials | None = None,
         connect_timeout: float = CONNECT_TIMEOUT,
         request_timeout: float = REQUEST_TIMEOUT,
         frame_limit: int = FRAME_LIMIT,
     ) -> Self:
-        """Connect and negotiate, both within `connect_timeout` seconds.
+        """Connect, negotiate and authenticate, all within `connect_timeout` seconds.
 
-        1. TCP, and TLS when a context is given.
+        1. TCP, and TLS when a context is given; the certificate must be for `server_hostname`, by
+           default the host.
         2. ApiVersions in the highest version; error 35 leads down to v0 (KIP-511).
+        3. SASL when there are credentials.
 
         Raises ConnectionFailed where no node answers, WireError where something else does,
         BrokerError where the node refuses.
         """
         peer = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         link = Link(peer, Exchange(client_id=client_id, frame_limit=frame_limit))
-        self = cls(peer, link, request_timeout)
+        self = cls(peer, link, request_timeout, sasl)
         try:
             async with asyncio.timeout(connect_timeout):
                 loop = asyncio.get_running_loop()
-                await loop.create_connection(lambda: link, host, port, ssl=ssl)
+                name = server_hostname if ssl else None
+                await loop.create_connection(
+                    lambda: link, host, port, ssl=ssl, server_hostname=name
+                )
                 self.node = await self._negotiate()
+                if sasl is not None:
+                    await self._authenticate(sasl)
         except BaseException as error:
             link.abort()
             if isinstance(error, TimeoutError):
-                raise _silent(peer, link.connected, connect_timeout) from None
+                awaited = "SASL" if self.node.api_versions else "ApiVersions"
+                raise _silent(peer, link.connected, awaited, connect_timeout) from None
             if isinstance(error, AnswerLost | WireError | OSError | UnicodeError | OverflowError):
                 raise _failed(peer, error) from error
             raise
@@ -90,13 +112,40 @@ class Connection:
     async def _negotiate(self) -> NodeApiVersions:
         request = api_versions_request()
         version = type(request).versions.last
-        response = cast(ApiVersionsResponse, await self.send(request, version))
+        response = cast(ApiVersionsResponse, await self._ask(request, version))
         while response.error_code == ErrorCode.UNSUPPORTED_VERSION:
             version = fall_back(version, response)
-            response = cast(ApiVersionsResponse, await self.send(request, version))
+            response = cast(ApiVersionsResponse, await self._ask(request, version))
         if response.error_code:
             raise BrokerError(response.error_code, f"{self.peer} refused ApiVersions v{version}")
         return NodeApiVersions.of(response)
+
+    async def _authenticate(self, sasl: Credentials) -> None:
+        login = Login(sasl, self.peer)
+        try:
+            while login.request is not None:
+                login.receive(await self._ask(login.request))
+        except AnswerLost as error:
+            raise ConnectionFailed(str(error)) from error
+        ends = asyncio.get_running_loop().time() + SESSION_SHARE * login.lifetime
+        self._session_ends = ends if login.lifetime else inf
+
+    async def _renew_session(self) -> None:
+        """Authenticate again where the session is nearly over, and let all requests wait for it."""
+        loop = asyncio.get_running_loop()
+        if self._sasl is None or loop.time() < self._session_ends:
+            return
+        async with self._authenticating:
+            if loop.time() >= self._session_ends:
+                try:
+                    await self._authenticate(self._sasl)
+                except BaseException:
+                    self._link.abort()  # a node takes nothing else before it is done
+                    raise
+
+    async def _ask(self, request: Request, version: int | None = None) -> Response:
+        chosen = self.version_for(type(request)) if version is None else version
+        return (await self._link.ask(request, chosen)).body
 
     def version_for(self, request: type[Request]) -> int:
         """The highest version that both sides have. Raises UnsupportedVersion naming both."""
@@ -120,16 +169,17 @@ class Connection:
         limit = self._request_timeout if timeout is None else timeout
         try:
             async with asyncio.timeout(limit):
-                frame = await self._link.ask(request, chosen)
+                await self._renew_session()
+                return await self._ask(request, chosen)
         except TimeoutError:
             name = type(request).__name__.removesuffix("Request")
             raise AnswerLost(
                 f"{self.peer} did not answer {name} v{chosen} within {limit:.1f} s"
             ) from None
-        return frame.body
 
     async def tell(self, request: Request, version: int) -> None:
         """Send a request that gets no answer: Produce with acks=0. Raises as `send` does."""
+        await self._renew_session()
         await self._link.tell(request, version)
 
     @property
@@ -158,10 +208,10 @@ class Connection:
         await self.close()
 
 
-def _silent(peer: str, connected: bool, timeout: float) -> ConnectionFailed:
+def _silent(peer: str, connected: bool, awaited: str, timeout: float) -> ConnectionFailed:
     if connected:
         return ConnectionFailed(
-            f"{peer} accepted the connection but did not answer ApiVersions within {timeout:.1f} s:"
+            f"{peer} accepted the connection but did not answer {awaited} within {timeout:.1f} s:"
             " check that it is a Kafka listener, and whether it wants TLS"
         )
     return ConnectionFailed(f"{peer} could not be connected to within {timeout:.1f} s")
@@ -183,4 +233,6 @@ def _failed(peer: str, error: BaseException) -> KwireError:
         return ConnectionFailed(f"{peer} refused the connection: nothing listens there")
     if isinstance(error, gaierror | UnicodeError):
         return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
+    if isinstance(error, SSLError):
+        return ConnectionFailed(f"{peer} {handshake_failure(error)}")
     return ConnectionFailed(f"{peer} cannot be reached: {error}")

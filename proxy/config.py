@@ -24,9 +24,10 @@ from pydantic import (
 
 from kwire.address import Address
 from kwire.index import APIS
+from kwire.tls import ClientTls, ServerTls
 from proxy.language import Expression, parse
 from proxy.listener import Limits, Listener
-from proxy.tls import ClientTls, ServerTls
+from proxy.record_topic import TopicAddress
 from proxy.yaml_file import BadFile, Seconds, Strict, read_yaml
 
 _LIMITS = Limits()
@@ -41,6 +42,12 @@ def _address(value: Any) -> Any:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is no address: write host:port")
     return Address.parse(value)
+
+
+def _topic(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no topic: write TOPIC@HOST:PORT")
+    return TopicAddress.parse(value)
 
 
 def _expression(value: Any) -> Any:
@@ -116,11 +123,24 @@ class ListenerConfig(Strict):
 
 
 class RecordConfig(Strict):
-    """Where to write down what passes. only: what is meant of it."""
+    """Where to write down what passes: in files, or in a topic. only: what is meant of it.
 
-    path: File
+    client_config: how the topic's cluster is spoken with; a file of Kafka's client properties.
+    """
+
+    path: File | None = None
+    topic: Annotated[InstanceOf[TopicAddress], BeforeValidator(_topic)] | None = None
+    client_config: File | None = None
     only: Match | None = None
     show_secrets: bool = False
+
+    @model_validator(mode="after")
+    def _one_place(self) -> RecordConfig:
+        if (self.path is None) == (self.topic is None):
+            raise ValueError("give one of path and topic")
+        if self.client_config is not None and self.topic is None:
+            raise ValueError("client_config is for the cluster of a topic: give topic as well")
+        return self
 
 
 class FeedConfig(Strict):
@@ -131,9 +151,13 @@ class FeedConfig(Strict):
 
 
 class ServeConfig(Strict):
-    """What is answered instead of passed."""
+    """What is answered instead of passed.
+
+    client_config: how the proxy itself asks nodes; a file of Kafka's client properties.
+    """
 
     mode: Literal["metadata", "kip919", "controller"]
+    client_config: File | None = None
     cluster_id: str | None = None
     off_loopback: bool = False
 

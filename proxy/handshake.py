@@ -8,7 +8,7 @@ from ssl import SSLContext
 from typing import cast
 
 from kwire.address import Address
-from proxy.tls import handshake_failure
+from kwire.tls import handshake_failure
 
 
 class Handshake(asyncio.Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kwire.address import Address
-from proxy.tls import ClientTls, ServerTls
+from kwire.tls import ClientTls, ServerTls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

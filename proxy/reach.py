@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ssl import SSLContext, SSLError
 
 from kwire.address import Address
-from proxy.tls import handshake_failure
+from kwire.tls import handshake_failure
 
 
 @dataclass(frozen=True, slots=True)

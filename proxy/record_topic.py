@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
@@ -20,7 +21,8 @@ from kwire.address import Address
 from kwire.capture import CaptureRecord
 from kwire.capture.message import message_head
 from kwire.errors import InvalidValue, LocalError
-from proxy.flow import Event, Flow
+from kwire.security import PLAINTEXT, Security
+from proxy.flow import Event, Flow, Kind, Notice
 from proxy.language import Expression
 from proxy.recorder import QUEUE_LIMIT, Recorder, log_stop
 
@@ -74,19 +76,34 @@ class TopicAddress:
         return f"{self.topic}@{self.bootstrap}"
 
 
+def librdkafka(security: Security) -> dict[str, str]:
+    """The properties by which librdkafka speaks so; it asks the system for authorities itself."""
+    found = {"security.protocol": security.protocol}
+    if (tls := security.tls) is not None:
+        key = tls.key or tls.certificate
+        files = {"ca": tls.authorities, "certificate": tls.certificate, "key": key}
+        found |= {f"ssl.{what}.location": str(path) for what, path in files.items() if path}
+        found["ssl.endpoint.identification.algorithm"] = "https" if tls.check_name else "none"
+    if (sasl := security.sasl) is not None:
+        found["sasl.mechanism"] = sasl.mechanism.value
+        found |= {"sasl.username": sasl.username, "sasl.password": sasl.password}
+    return found
+
+
 class Topic:
-    """Where messages go. lost: those that did not get there; told: called with a sentence for the
-    first of them, in the thread that writes."""
+    """Where messages go. security: how to speak with its cluster. lost: those that did not get
+    there; told: called with a sentence for the first of them, in the thread that writes."""
 
     def __init__(
         self,
         address: TopicAddress,
+        security: Security = PLAINTEXT,
         *,
         timeout: float = TIMEOUT,
         told: Callable[[str], None] = log_stop,
     ) -> None:
         try:
-            from confluent_kafka import Producer
+            from confluent_kafka import KafkaException, Producer
         except ImportError as error:
             raise TopicUnavailable(
                 "recording into a topic needs confluent-kafka: pip install 'kwire[topic]'"
@@ -94,17 +111,22 @@ class Topic:
         self.address = address
         self.lost = 0
         self._told = told
-        self._producer = Producer(
-            {
-                "bootstrap.servers": address.bootstrap,
-                "client.id": f"{CLIENT}{uuid4()}",
-                "enable.idempotence": True,
-                "linger.ms": 50,
-                "message.timeout.ms": round(timeout * 1000),
-                "queue.buffering.max.kbytes": _QUEUE_KIB,
-            },
-            logger=logger,
-        )
+        self._trouble = ""
+        properties = {
+            "bootstrap.servers": address.bootstrap,
+            "client.id": f"{CLIENT}{uuid4()}",
+            "enable.idempotence": True,
+            "error_cb": self._troubled,
+            "linger.ms": 50,
+            "message.timeout.ms": round(timeout * 1000),
+            "queue.buffering.max.kbytes": _QUEUE_KIB,
+            **librdkafka(security),
+        }
+        try:
+            self._producer = Producer(properties, logger=logger)
+        except KafkaException as error:
+            reason = error.args[0].str()
+            raise InvalidValue(f"{address} cannot be recorded into: {reason}") from None
 
     @property
     def name(self) -> str:
@@ -134,10 +156,15 @@ class Topic:
         if error is not None:
             self._lose(error.str())
 
+    def _troubled(self, error: KafkaError) -> None:
+        """The producer has trouble with brokers, which may be why messages will be lost."""
+        self._trouble = f" ({error.str()})"
+
     def _lose(self, reason: str) -> None:
         self.lost += 1
         if self.lost == 1:
-            self._told(f"{self.name} does not take what is recorded: {reason}; traffic goes on")
+            why = f"{reason}{self._trouble}"
+            self._told(f"{self.name} does not take what is recorded: {why}; traffic goes on")
 
 
 class TopicRecorder(Recorder):
@@ -153,15 +180,41 @@ class TopicRecorder(Recorder):
     ) -> None:
         super().__init__(topic, meant=meant, show_secrets=show_secrets, limit=limit)
         self._head = message_head()
+        self._opened: dict[int, Notice] = {}
 
     def __call__(self, event: Event) -> None:
-        """Take an event from the data path, unless it is a recorder's."""
-        if isinstance(event, Flow) and (event.client_id or "").startswith(CLIENT):
+        """Take an event from the data path, unless it is of a recorder's connection.
+
+        Whose a connection is shows with its first request: that it was opened is told then.
+        """
+        opened = self._opened.pop(event.connection.number, None)
+        if _is_recorders(event):
             return
+        if isinstance(event, Notice) and event.kind is Kind.OPENED:
+            self._opened[event.connection.number] = event
+            return
+        if opened is not None:
+            super().__call__(opened)
         super().__call__(event)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for opened in self._opened.values():
+            if not _is_recorders(opened):
+                super().__call__(opened)
+        super().__exit__(kind, error, traceback)
 
     def _encode(self, record: CaptureRecord) -> bytes:
         frame = record.frame
         if frame is not None and len(frame) > FRAME_LIMIT:
             record = msgspec.structs.replace(record, frame=frame[:FRAME_LIMIT])
         return self._head + super()._encode(record)
+
+
+def _is_recorders(event: Event) -> bool:
+    own = event.client_id if isinstance(event, Flow) else event.connection.client_id
+    return (own or "").startswith(CLIENT)

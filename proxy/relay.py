@@ -12,6 +12,7 @@ from collections.abc import Callable
 from ssl import SSLError
 
 from kwire.address import Address
+from kwire.tls import handshake_failure
 from proxy.flow import Connection, Kind, Notice, Sink
 from proxy.framer import Direction, Framer
 from proxy.hold import Hold
@@ -19,7 +20,6 @@ from proxy.listener import Limits
 from proxy.pairing import Pairing
 from proxy.reach import Upstream, reach
 from proxy.side import Side
-from proxy.tls import handshake_failure
 
 LINGER = 0.5
 """Seconds that a client has to read its last answers before what it sent since is refused."""
@@ -146,11 +146,13 @@ class Relay:
     def finish(self, reason: str, now: float) -> None:
         """Take no more requests, and close when those that came are answered.
 
-        To be called until the relay is gone. now: of the monotonic clock.
+        Where that cannot be seen, as with TLS that passes, the peers end it. To be called until the
+        relay is gone. now: of the monotonic clock.
         """
+        opaque = self.client.opaque or self.node.opaque
         if not self._opened:
             self.abort(reason)
-        elif self._closing_since is not None or not self.client.stop_reading():
+        elif opaque or self._closing_since is not None or not self.client.stop_reading():
             return
         elif self._finished is None and self._all_answered:
             self._finished = now

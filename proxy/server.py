@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from ssl import SSLContext
 from types import TracebackType
@@ -135,13 +135,21 @@ class Proxy:
         self._addresses[listener] = Address(name[0], name[1])
         return self._addresses[listener]
 
-    def renew(self, listener: Listener) -> None:
-        """Read its certificates and keys again, for the connections to come.
+    def renew(self, listener: Listener) -> Callable[[], None]:
+        """Read its certificates and keys again, for the connections to come; gives what takes that
+        back.
 
         Raises BadTls, and those of before stay.
         """
-        self._doors[listener].open(self._limits)
+        door = self._doors[listener]
+        before = door.tls, door.upstream
+        door.open(self._limits)
         self._failures.clear()
+
+        def take_back() -> None:
+            door.tls, door.upstream = before
+
+        return take_back
 
     def add_sink(self, sink: Sink) -> None:
         """Send events to one more sink, from now on."""

@@ -121,7 +121,7 @@ class Side(asyncio.Protocol):
 
     def stop_reading(self) -> bool:
         """Read no more, unless a frame has begun; whether that is so."""
-        if not self._enough and (self._framer.lost or not self._framer.unfinished):
+        if not self._enough and not self._framer.unfinished:
             self._enough = True
             self._read_or_not()
         return self._enough
@@ -162,6 +162,11 @@ class Side(asyncio.Protocol):
             self._mark = (framer.frames, framer.passed)
             self._marked = now
         return now - self._marked > limits.progress
+
+    @property
+    def opaque(self) -> bool:
+        """Whether what comes here is not Kafka's protocol, and passes all the same."""
+        return self._framer.lost
 
     @property
     def unsent(self) -> int:

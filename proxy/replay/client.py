@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from ssl import SSLContext
 
 from kwire.address import Address
 from kwire.connection import REQUEST_TIMEOUT, Connection
 from kwire.declaration import Response
 from kwire.errors import ConnectionFailed, InvalidValue, KwireError
 from kwire.registry import api_name
+from kwire.security import PLAINTEXT, Security
 from proxy.decoded import DecodedFlow
 from proxy.flow import Ending, Flow
 from proxy.replay.carried import Carried
@@ -49,11 +49,11 @@ Told = Callable[[Outcome], None]
 class Targets:
     """Where to send what was recorded of which node; None stands for all others.
 
-    ssl: how to speak TLS there; None without it.
+    security: how to speak there.
     """
 
     addresses: Mapping[int | None, Address]
-    ssl: SSLContext | None = None
+    security: Security = PLAINTEXT
 
     def of(self, flow: Flow) -> Address:
         """The address for a request. Raises InvalidValue where there is none."""
@@ -70,7 +70,7 @@ async def replay(
     """Send the steps of a plan in their order, each when its time and its answers have come.
 
     fast: do not wait for their times. told: hears of each outcome, in the order they come. Raises
-    InvalidValue where there is no address for one.
+    InvalidValue where there is no address for one, BadTls.
     """
     for step in plan.steps:
         targets.of(step.flow)
@@ -81,6 +81,8 @@ class _Replay:
     def __init__(self, plan: Plan, targets: Targets, ignore: Ignore, told: Told) -> None:
         self._plan = plan
         self._targets = targets
+        self._tls = targets.security.tls
+        self._context = None if self._tls is None else self._tls.context()
         self._ignore = ignore
         self._told = told
         self._carried = Carried()
@@ -114,7 +116,9 @@ class _Replay:
                     address.host,
                     address.port,
                     client_id=step.flow.client_id,
-                    ssl=self._targets.ssl,
+                    ssl=self._context,
+                    server_hostname=None if self._tls is None else self._tls.name,
+                    sasl=self._targets.security.sasl,
                 )
             except KwireError as error:
                 found = error

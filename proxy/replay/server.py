@@ -21,13 +21,13 @@ from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.frames import FrameSplitter, decode_request, encode_response, request_head
+from kwire.tls import ServerTls
 from proxy.addresses.places import places
 from proxy.decoded import DecodedFlow
 from proxy.error_response import error_response
 from proxy.flow import Connection, Deed, Ending, Flow, Kind, Notice, Sink
 from proxy.replay.answers import Answers
 from proxy.server import CannotListen
-from proxy.tls import ServerTls
 
 UNMATCHED = ErrorCode.UNKNOWN_SERVER_ERROR
 """What a request that was not recorded is answered with."""

@@ -9,7 +9,7 @@ kip919: controllers of Kafka 3.6 behind the admin tools of Kafka 4.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -40,6 +40,10 @@ class Serving:
         """Answer while the context lasts. Raises what following and listening raise."""
         async with self.cluster.follow(), self.cluster.listen(proxy):
             yield
+
+    def renew(self) -> Callable[[], None]:
+        """Read the files of the proxy's own connections again; gives what takes that back."""
+        return self.cluster.opener.renew()
 
 
 def serve_metadata(cluster: ServedCluster) -> Serving:

@@ -4,32 +4,61 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
+from ssl import SSLContext
 
 from kwire.address import Address
 from kwire.connection import Connection
 from kwire.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.observer.live_image import Open
-from proxy.tls import ClientTls
+from kwire.security import Security
 
 CONNECT_TIMEOUT = 2.0
 
 
-def opening(tls: ClientTls | None) -> Open:
-    """What connects to nodes. Raises BadTls."""
-    context = None if tls is None else tls.context()
+class Opener:
+    """Connects to nodes.
 
-    async def open(address: Address) -> Connection:
+    security: how, read from its files at the start and by `renew`. Raises BadTls, InvalidValue.
+    """
+
+    def __init__(self, security: Callable[[], Security]) -> None:
+        self._read = security
+        self._security, self._context = self._prepared()
+
+    @property
+    def with_sasl(self) -> bool:
+        """Whether nodes want clients to authenticate by SASL, as far as is known here."""
+        return self._security.sasl is not None
+
+    async def __call__(self, address: Address) -> Connection:
+        """A new connection. Raises what `Connection.open` raises."""
+        tls = self._security.tls
         return await Connection.open(
             address.host,
             address.port,
             client_id="kwire-proxy",
-            ssl=context,
+            ssl=self._context,
+            server_hostname=None if tls is None else tls.name,
+            sasl=self._security.sasl,
             connect_timeout=CONNECT_TIMEOUT,
         )
 
-    return open
+    def renew(self) -> Callable[[], None]:
+        """Read the files again, for the connections to come; gives what takes that back."""
+        before = self._security, self._context
+        self._security, self._context = self._prepared()
+
+        def take_back() -> None:
+            self._security, self._context = before
+
+        return take_back
+
+    def _prepared(self) -> tuple[Security, SSLContext | None]:
+        security = self._read()
+        return security, None if security.tls is None else security.tls.context()
 
 
 class NodeConnections:

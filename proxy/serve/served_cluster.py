@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 from kwire.address import Address
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.errors import ConnectionFailed, KwireError
 from kwire.image import MetadataImage
 from kwire.observer import LiveImage
+from kwire.security import Security, read_security
 from proxy.listener import Listener
 from proxy.serve.answers.describe_cluster import CONTROLLERS
 from proxy.serve.cluster_view import ClusterView
-from proxy.serve.node_connections import NodeConnections, opening
+from proxy.serve.node_connections import NodeConnections, Opener
 from proxy.serve.virtual_nodes import VirtualNodes
 from proxy.server import Proxy
 
@@ -26,21 +28,26 @@ class ServedCluster:
     """What services and routers stand on: first `follow` it, then `listen` for its nodes.
 
     listeners: in front of controllers, with their ids; the TLS of the first is that of all later
-    ones, and of the proxy's own connections. cluster_id: where controllers before Kafka 3.7 cannot
-    tell. Who the nodes take the proxy for needs CLUSTER_ACTION, to read the log. Raises BadTls.
+    ones. client_config: a file that says how the proxy's own connections are made, else they have
+    the TLS of the first listener. cluster_id: where controllers before Kafka 3.7 cannot tell. Who
+    the nodes take the proxy for needs CLUSTER_ACTION, to read the log. Raises BadTls, InvalidValue.
     """
 
     def __init__(
         self,
         listeners: Sequence[Listener],
         *,
+        client_config: Path | None = None,
         cluster_id: str | None = None,
         advertised_host: str | None = None,
     ) -> None:
-        open = opening(listeners[0].upstream_tls)
-        self.live = LiveImage([one.upstream for one in listeners], open=open)
+        as_listener = Security(tls=listeners[0].upstream_tls)
+        self.opener = Opener(
+            lambda: as_listener if client_config is None else read_security(client_config)
+        )
+        self.live = LiveImage([one.upstream for one in listeners], open=self.opener)
         self.nodes = VirtualNodes(listeners, advertised_host)
-        self.connections = NodeConnections(open)
+        self.connections = NodeConnections(self.opener)
         self.cluster_id = cluster_id
 
     @asynccontextmanager
@@ -57,7 +64,8 @@ class ServedCluster:
             except TimeoutError:
                 raise ConnectionFailed(
                     f"no controller let the metadata log be read within {READY:g} s: check the"
-                    " addresses behind --listen, and that the quorum has a leader"
+                    " addresses behind --listen, whether they want TLS or SASL, and that the quorum"
+                    " has a leader"
                 ) from None
             await self._learn_cluster_id()
             try:

@@ -387,12 +387,15 @@ PLACES = {
     "rewrite_endpoints": "clusters.rewrite_endpoints",
     "advertised_host": "clusters.advertised_host",
     "serve": "clusters.serve.mode",
+    "serve_config": "clusters.serve.client_config",
     "cluster_id": "clusters.serve.cluster_id",
     "off_loopback": "clusters.serve.off_loopback",
     "listen_tls": "clusters.listeners.tls.certificate",
     "upstream_tls": "clusters.listeners.upstream_tls.authorities",
     "upstream_name": "clusters.listeners.upstream_tls.name",
     "write": "clusters.record.path",
+    "record_topic": "clusters.record.topic",
+    "topic_config": "clusters.record.client_config",
     "record": "clusters.record.only",
     "show_secrets": "clusters.record.show_secrets",
     "api": "show.api",
@@ -405,7 +408,7 @@ PLACES = {
 }
 """Where an option of the command stands in the file."""
 
-NOT_OF_A_SERVICE = {"context", "config", "read", "since", "until", "record_topic"}
+NOT_OF_A_SERVICE = {"context", "config", "read", "since", "until"}
 
 
 def test_every_option_has_a_place_in_the_file() -> None:
@@ -477,6 +480,23 @@ def test_what_needs_another_key_says_so(file: Path, more: str, said: str) -> Non
     with pytest.raises(BadConfig) as caught:
         read_config(file)
     assert f"clusters[1]: {said}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("only: ~api Vote", ": give one of path and topic"),
+        ("path: here, topic: there@a:1", ": give one of path and topic"),
+        ("path: here, client_config: c", ": client_config is for the cluster of a topic"),
+        ("topic: captures", ".topic: 'captures' is no topic: write TOPIC@HOST:PORT"),
+        ("topic: 3", ".topic: 3 is no topic: write TOPIC@HOST:PORT"),
+    ],
+)
+def test_what_is_recorded_goes_into_files_or_into_a_topic(file: Path, keys: str, said: str) -> None:
+    write(file, f"clusters: [{{listeners: [{{listen: a:1, upstream: b:1}}], record: {{{keys}}}}}]")
+    with pytest.raises(BadConfig) as caught:
+        read_config(file)
+    assert f"clusters[1].record{said}" in str(caught.value)
 
 
 def test_several_clusters_have_names_and_addresses_of_their_own(file: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kwire.tls import ClientTls, ServerTls
 from proxy.config import BadConfig, read_config
-from proxy.tls import ClientTls, ServerTls
 
 
 def listener_of(folder: Path, keys: str) -> str:

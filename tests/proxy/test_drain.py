@@ -84,6 +84,31 @@ async def test_a_request_that_has_begun_may_end() -> None:
             writer.close()
 
 
+async def test_what_cannot_be_read_ends_by_itself() -> None:
+    """Such as TLS that passes: whether a node is still to answer cannot be seen."""
+
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(100):
+            writer.write(data)
+        writer.close()
+
+    async with node(echo) as upstream:
+        listener = Listener(node_id=1, upstream=upstream)
+        async with Proxy([listener]) as proxy:
+            address = proxy.addresses[listener]
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+            hello = b"\x16\x03\x01\x02\x00\x01\x00"
+            writer.write(hello)
+            assert await reader.readexactly(len(hello)) == hello
+            draining = asyncio.create_task(proxy.drain(60))
+            await asyncio.sleep(0.2)  # it looks several times meanwhile
+            writer.write(b"more")
+            assert await reader.readexactly(4) == b"more"
+            writer.close()
+            await draining
+            assert proxy.connections == ()
+
+
 async def test_what_takes_too_long_is_cut() -> None:
     events: list[Event] = []
     async with slow(events) as (behind, address, proxy):

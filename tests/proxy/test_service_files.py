@@ -75,10 +75,11 @@ def test_the_example_is_a_configuration_and_the_others_run_it() -> None:
     container = (FOLDER / "Containerfile").read_text()
     assert f"EXPOSE {config.metrics.port}" in container
     assert "/etc/kwire/kwire-proxy.yaml" in container
-    folder = config.clusters[0].record
-    assert folder is not None
-    assert f"VOLUME {folder.path}" in container
-    assert f"StateDirectory={folder.path.name}" in (FOLDER / "kwire-proxy.service").read_text()
+    record = config.clusters[0].record
+    assert record is not None
+    assert record.path is not None
+    assert f"VOLUME {record.path}" in container
+    assert f"StateDirectory={record.path.name}" in (FOLDER / "kwire-proxy.service").read_text()
 
 
 def test_the_example_of_the_guide_is_a_configuration(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from kwire.address import Address
 from kwire.apis.a01_fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
+from kwire.tls import BadTls, ClientTls, ServerTls
 from proxy import Event, Flow, Kind, Limits, Listener, Notice, Proxy
-from proxy.tls import BadTls, ClientTls, ServerTls
 from tests.proxy.certificates import Authority, Pem
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.test_relay import GRANTED, VOTE, grant, kinds, until

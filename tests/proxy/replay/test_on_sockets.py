@@ -21,13 +21,14 @@ from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersi
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.errors import InvalidValue
 from kwire.frames import decode_response, encode_request
+from kwire.security import Security
+from kwire.tls import ClientTls, ServerTls
 from proxy import Ending, Event, Flow, Notice
 from proxy.replay.answers import Answers
 from proxy.replay.client import Outcome, Targets, Verdict, replay
 from proxy.replay.comparison import Ignore
 from proxy.replay.plan import plan
 from proxy.replay.server import ReplayServer
-from proxy.tls import ClientTls, ServerTls
 from tests.proxy.certificates import Authority
 from tests.proxy.replay.conversation import flow, records
 
@@ -127,8 +128,8 @@ async def test_it_works_over_tls(tmp_path: Path) -> None:
     tls = ServerTls(certificate=pem.certificate, key=pem.key)
     flows = [versions(), metadata("a", 1)]
     async with serving(*flows, tls=tls) as (address, _):
-        context = ClientTls(authorities=authority.path).context()
-        targets = Targets(addresses={None: address}, ssl=context)
+        security = Security(tls=ClientTls(authorities=authority.path))
+        targets = Targets(addresses={None: address}, security=security)
         found = await outcomes(flows, targets, *ADDRESSES)
     assert [one.verdict for one in found] == [Verdict.SAME] * 2
 

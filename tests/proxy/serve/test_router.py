@@ -15,10 +15,10 @@ from kwire.error_codes import ErrorCode
 from kwire.frames import RequestFrame
 from kwire.observer import LiveImage
 from kwire.service import RequestContext
+from kwire.tls import ClientTls
 from proxy import Listener
 from proxy.serve.router import ControllerRouter
 from proxy.serve.served_cluster import ServedCluster
-from proxy.tls import ClientTls
 from scripted_node import HANG_UP, Raw, ScriptedNode
 from tests.proxy.certificates import Authority
 

@@ -1,4 +1,4 @@
-"""TLS of a listener: what it shows its clients, and what it wants of the node behind it.
+"""TLS: what a listener shows its clients, and what a client wants of a node.
 
 Both are contexts of Python's ssl, made from PEM files as Kafka takes them (KIP-651).
 """
