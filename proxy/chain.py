@@ -11,11 +11,14 @@ from typing import Any
 
 from kwire.errors import InvalidValue, KwireError
 from kwire.index import APIS
-from kwire.registry import message
+from kwire.registry import message, request
 from kwire.versions import Versions
 from proxy.filter import Delay, Drop, Filter, Pause, Said, Verdict
 from proxy.flow import Deed
 from proxy.framer import Direction
+
+ENVELOPE = 58
+"""The API that carries others (KIP-590)."""
 
 _GENERAL = ("on_connect", "on_request", "on_response")
 _ALL = Versions("0+")
@@ -59,7 +62,8 @@ class Filters:
         methods = [_methods(one) for one in filters]
         self._filters = filters
         self._methods = methods
-        self._cache: dict[tuple[int, int, Direction], tuple[Handler, ...]] = {}
+        self._cache: dict[tuple[int, int, Direction, bool], tuple[Handler, ...]] = {}
+        self._look_inside: bool | None = None
         self._reported.clear()
 
     @property
@@ -76,15 +80,33 @@ class Filters:
             if type(one).on_connect is not Filter.on_connect
         )
 
-    def handlers(self, key: int, version: int, direction: Direction) -> tuple[Handler, ...]:
-        """The methods that want such a message; none for what no schema has."""
-        wanted = (key, version, direction)
+    def handlers(
+        self, key: int, version: int, direction: Direction, *, inside: bool = False
+    ) -> tuple[Handler, ...]:
+        """The methods that want such a message; none for what no schema has.
+
+        inside: it came in an Envelope.
+        """
+        wanted = (key, version, direction, inside)
         found = self._cache.get(wanted)
         if found is None:
             found = tuple(self._find(*wanted)) if _exists(key, version) else ()
             if len(self._cache) < 10_000:  # keys and versions are a peer's word
                 self._cache[wanted] = found
         return found
+
+    @property
+    def look_inside(self) -> bool:
+        """Whether any of them wants a message that may come in an Envelope."""
+        if self._look_inside is None:
+            self._look_inside = any(
+                self.handlers(key, version, direction, inside=True)
+                for key in APIS
+                if key != ENVELOPE
+                for version in request(key).versions
+                for direction in Direction
+            )
+        return self._look_inside
 
     def report(self, handler: Handler, error: Exception) -> str:
         """The sentence about an error that has not been told before, else nothing."""
@@ -96,8 +118,11 @@ class Filters:
         said = f"{type(error).__name__}: {error}"
         return f"{handler.name} failed, the message is {fate}: {said}; told once"
 
-    def _find(self, key: int, version: int, direction: Direction) -> Iterable[Handler]:
-        ordered = list(zip(self._filters, self._methods, strict=True))
+    def _find(
+        self, key: int, version: int, direction: Direction, inside: bool
+    ) -> Iterable[Handler]:
+        both = zip(self._filters, self._methods, strict=True)
+        ordered = [pair for pair in both if pair[0].looks_inside or not inside]
         for one, methods in ordered if direction is Direction.REQUEST else reversed(ordered):
             for name in (f"on_{direction.value}", f"{key} {direction.value}"):
                 method = methods.get(name)

@@ -11,8 +11,9 @@ from typing import TypeVar
 from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.declaration import Request, Response
 from kwire.errors import KwireError
-from kwire.frames import RequestFrame, ResponseFrame, decode_request, decode_response, request_head
+from kwire.frames import RequestFrame, ResponseFrame, decode_request, decode_response
 from proxy.cut import decode_cut_request, decode_cut_response
+from proxy.envelopes import inner_flow
 from proxy.flow import Ending, Flow
 from proxy.peers import node_of_request
 from proxy.text import printable
@@ -120,21 +121,10 @@ class DecodedFlow:
 
 def _inner(outer: Flow, request: bytes, response: bytes | None) -> DecodedFlow | None:
     try:
-        head = request_head(request)
+        flow = inner_flow(outer, request)
     except KwireError:
         return None
-    flow = Flow(
-        outer.connection,
-        head.key,
-        head.version,
-        head.correlation_id,
-        None,
-        outer.at,
-        outer.asked,
-        len(request),
-        request_copy=request,
-        ending=Ending.LOST,
-    )
+    flow.request_copy, flow.ending = request, Ending.LOST
     if response is not None:
         flow.ending = Ending.ANSWERED
         flow.answered = outer.answered

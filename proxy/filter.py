@@ -97,18 +97,28 @@ class Until(Step[T]):
     lapses: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Envelope:
+    """What a broker forwarded a message in (KIP-590): an EnvelopeRequest, or -Response."""
+
+    message: Request | Response
+    call: Call
+
+
 @dataclass(slots=True, eq=False)
 class Call:
     """What a filter knows about the message at hand.
 
     size: bytes of its frame. request: of a response, the request as it was sent on, where filters
-    have seen it. now: seconds of a steady clock, when the message was whole.
+    have seen it. now: seconds of a steady clock, when the message was whole. envelope: what the
+    message came in, where a broker forwarded it; the flow is that of the message inside then.
     """
 
     flow: Flow
     size: int
     now: float
     request: Request | None = None
+    envelope: Envelope | None = None
 
     @property
     def connection(self) -> Connection:
@@ -141,9 +151,13 @@ class Call:
 
 
 class Filter:
-    """The base of filters. apis: names of the APIs that on_request and on_response see, or all."""
+    """The base of filters. apis: names of the APIs that on_request and on_response see, or all.
+
+    looks_inside: whether its methods also see the messages that come in an Envelope.
+    """
 
     apis: frozenset[str] | None = None
+    looks_inside = True
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
         """Whether on_request or on_response is to see such messages; asked once for each kind."""

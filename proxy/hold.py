@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, cast
 
-from kwire.declaration import Request
+from kwire.declaration import Request, Response
 from kwire.errors import KwireError, LocalError
 from kwire.frames import encode_request, encode_response
-from proxy.chain import Filters, Handler, through
+from proxy.chain import ENVELOPE, Failed, Filters, Handler, through
 from proxy.copies import Copies
+from proxy.envelopes import through_envelope
 from proxy.filter import Answer, Ask, Call, Close, Drop, Pause, Stall, Until, Verdict
 from proxy.flow import Deed, Ending, Flow, Kind
 from proxy.framer import Direction
@@ -26,7 +27,7 @@ from proxy.gate import Gate, Hands, Held
 from proxy.heads import SIZE
 from proxy.masks import without_secret
 from proxy.pairing import Pairing
-from proxy.whole import Whole, take_apart
+from proxy.whole import ENCODING, Whole, take_apart
 
 OWN_CLIENT_ID = "kwire-proxy"
 """The client id of requests that filters send."""
@@ -34,9 +35,6 @@ OWN_CLIENT_ID = "kwire-proxy"
 _LOWEST_ID = -(1 << 31)
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
 _Coroutine = Coroutine[Any, Any, tuple[str, Verdict]]
-
-ENCODING = (KwireError, TypeError, AttributeError, ValueError, OverflowError)
-"""What engines raise for values of the wrong type or size, which a filter may leave."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,11 +123,17 @@ class Hold:
             then()
 
     def _wants_request(self, flow: Flow) -> bool:
-        return bool(self._filters.handlers(flow.key, flow.version, _REQUEST))
+        return self._wanted(flow, _REQUEST)
 
     def _wants_response(self, flow: Flow) -> bool:
         own = flow.correlation_id in self._own and self._own[flow.correlation_id][0] is flow
-        return own or bool(self._filters.handlers(flow.key, flow.version, _RESPONSE))
+        return own or self._wanted(flow, _RESPONSE)
+
+    def _wanted(self, flow: Flow, direction: Direction) -> bool:
+        filters = self._filters
+        if filters.handlers(flow.key, flow.version, direction):
+            return True
+        return flow.key == ENVELOPE and filters.look_inside
 
     def _judge_request(self, held: Held) -> None:
         self._judge(held, _REQUEST)
@@ -170,13 +174,24 @@ class Hold:
             broken.append(handler)
             self._failed(handler, error, flow)
 
-        handlers = self._filters.handlers(flow.key, flow.version, direction)
-        work = through(handlers, (whole.body, call), self._filters, failed)
+        message = cast(Request | Response, whole.body)
+        work = self._meet(message, call, direction, failed)
 
         def decided(name: str, verdict: Verdict) -> None:
             self._decided(held, direction, whole, name, verdict, bool(broken))
 
         self._step(_Run(held, work, decided))
+
+    async def _meet(
+        self, message: Request | Response, call: Call, direction: Direction, failed: Failed
+    ) -> tuple[str, Verdict]:
+        """The filters that want a message, and then those that want what is in it."""
+        flow, filters = call.flow, self._filters
+        handlers = filters.handlers(flow.key, flow.version, direction)
+        name, verdict = await through(handlers, (message, call), filters, failed)
+        if verdict is None and flow.key == ENVELOPE and filters.look_inside:
+            return await through_envelope(message, call, filters, failed)
+        return name, verdict
 
     def _step(self, run: _Run, value: Any = None, error: Exception | None = None) -> None:
         """Let the filters run until they wait for something, or have decided."""

@@ -25,7 +25,8 @@ _TOPIC_FIELDS = frozenset({"topic", "topic_name"})
 class Subject:
     """One RPC as far as it is known. request, response: their bodies, where they are decoded.
 
-    size: bytes of the longer one of its frames, or of the one at hand.
+    size: bytes of the longer one of its frames, or of the one at hand. inner: what its envelope
+    carries.
     """
 
     flow: Flow
@@ -45,14 +46,16 @@ class Subject:
         return cls(flow, size, request, response, list(inner))
 
     @classmethod
-    def of_request(cls, request: Request, call: Call) -> Self:
-        """A request before the node has seen it."""
-        return cls(call.flow, call.size, request)
+    def of(cls, message: Request | Response, call: Call) -> Self:
+        """A request before the node has seen it, or a response before the client has."""
+        if isinstance(message, Request):
+            return cls(call.flow, call.size, message)
+        return cls(call.flow, call.size, call.request, message)
 
-    @classmethod
-    def of_response(cls, response: Response, call: Call) -> Self:
-        """A response before the client has seen it."""
-        return cls(call.flow, call.size, call.request, response)
+    @property
+    def layers(self) -> list[Subject]:
+        """Itself, and what its envelope carries."""
+        return [self, *self.inner]
 
     @property
     def bodies(self) -> list[tuple[str, Any]]:

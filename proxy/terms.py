@@ -59,7 +59,8 @@ def field_meaning(path: str, compare: str, text: str) -> Meaning:
     holds = COMPARE[compare]
 
     def test(subject: Subject) -> bool | None:
-        return any(_compared(holds, value, text) for value in subject.values(path))
+        found = (value for one in subject.layers for value in one.values(path))
+        return any(_compared(holds, value, text) for value in found)
 
     return Meaning(test, _depends, answers=path.startswith("response."))
 
@@ -93,8 +94,7 @@ def _version(text: str) -> Meaning:
 
 def _static(static: Callable[[int, int], bool]) -> Meaning:
     def test(subject: Subject) -> bool:
-        inner = any(static(one.flow.key, one.flow.version) for one in subject.inner)
-        return inner or static(subject.flow.key, subject.flow.version)
+        return any(static(one.flow.key, one.flow.version) for one in subject.layers)
 
     return Meaning(test, static)
 
@@ -106,7 +106,10 @@ def _ranges(text: str, what: str) -> Versions:
 
 
 def _client(text: str) -> Meaning:
-    return Meaning(lambda one: fnmatchcase(one.flow.client_id or "", text), _depends)
+    def test(subject: Subject) -> bool:
+        return any(fnmatchcase(one.flow.client_id or "", text) for one in subject.layers)
+
+    return Meaning(test, _depends)
 
 
 def _node(text: str) -> Meaning:
@@ -133,10 +136,10 @@ def _number(text: str) -> int:
 def _error(text: str) -> Meaning:
     codes = None if text == "*" else frozenset(_code(one) for one in text.split(","))
 
-    def test(one: Subject) -> bool | None:
-        found = one.errors.union(*(inner.errors for inner in one.inner))
-        if one.response is None and one.flow.answered is None:
+    def test(subject: Subject) -> bool | None:
+        if subject.response is None and subject.flow.answered is None:
             return None
+        found = frozenset(code for one in subject.layers for code in one.errors)
         return bool(found) if codes is None else bool(found & codes)
 
     return Meaning(test, _depends, answers=True)
@@ -180,9 +183,8 @@ def _amount(
 
 
 def _topic(text: str) -> Meaning:
-    def test(one: Subject) -> bool:
-        everywhere = one.topics.union(*(inner.topics for inner in one.inner))
-        return any(fnmatchcase(topic, text) for topic in everywhere)
+    def test(subject: Subject) -> bool:
+        return any(fnmatchcase(topic, text) for one in subject.layers for topic in one.topics)
 
     return Meaning(test, _depends)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from kwire.apis.headers import RequestHeader, ResponseHeader
 from kwire.declaration import Message
+from kwire.errors import KwireError
 from kwire.frames import (
     decode_request,
     decode_response,
@@ -18,6 +19,9 @@ from kwire.frames import (
 from proxy.flow import Flow
 from proxy.framer import Direction
 from proxy.heads import SIZE
+
+ENCODING = (KwireError, TypeError, AttributeError, ValueError, OverflowError)
+"""What engines raise for values of the wrong type or size, which a filter may leave."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +38,7 @@ class Whole:
     end: int
 
     def encode(self) -> bytes:
-        """The frame to send on. Raises EncodeError where a filter left a value that has no bytes.
+        """The frame to send on. Raises one of ENCODING where a filter left what has no bytes.
 
         1. Encode. Where that gives the bytes that came, they are the answer.
         2. What came may be written otherwise than kwire would: decode it again and encode that.

@@ -14,8 +14,8 @@ from proxy.feed.datagrams import Command, Done, Edit, Release, SetHold
 from proxy.filter import Action, Close, Drop
 from proxy.filters.stop import NOT_HELD, Stop
 from proxy.flow import Flow
-from proxy.hold import ENCODING
 from proxy.language import parse
+from proxy.whole import ENCODING
 
 HOW: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
 """What can become of a held message."""

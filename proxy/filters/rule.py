@@ -42,24 +42,31 @@ class RuleFilter(Filter):
     def on_request(self, request: Request, call: Call) -> Verdict:
         if self._rule.way is Direction.RESPONSE:
             return None
-        subject = Subject.of_request(request, call)
-        return self._act(request, call) if self._strikes(subject, call) else None
+        return self._act(request, call) if self._strikes(request, call) else None
 
     def on_response(self, response: Response, call: Call) -> Verdict:
-        subject = Subject.of_response(response, call)
-        return self._act(response, call) if self._strikes(subject, call) else None
+        return self._act(response, call) if self._strikes(response, call) else None
 
-    def _strikes(self, subject: Subject, call: Call) -> bool:
+    def _strikes(self, message: Request | Response, call: Call) -> bool:
         """Whether the rule applies, at this time, once more, and by the dice."""
         rule, age = self._rule, call.now - self._start
         if age < rule.after or (rule.until is not None and age >= rule.until):
             return False
         if rule.count is not None and self.hits >= rule.count:
             return False
-        if not rule.match(subject) or (rule.probability < 1 and self._dice() >= rule.probability):
+        if not self._means(message, call) or (
+            rule.probability < 1 and self._dice() >= rule.probability
+        ):
             return False
         self.hits += 1
         return True
+
+    def _means(self, message: Request | Response, call: Call) -> bool:
+        """Whether it matches; what came in an Envelope only where that does not match itself."""
+        outer = call.envelope
+        if outer is not None and self._means(outer.message, outer.call):
+            return False
+        return self._rule.match(Subject.of(message, call))
 
     def _act(self, message: Request | Response, call: Call) -> Verdict:
         then = self._end(message, call)

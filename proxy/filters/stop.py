@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from kwire.declaration import Request, Response
-from kwire.errors import InvalidValue
+from kwire.errors import InvalidValue, KwireError
 from kwire.frames import decode_request, decode_response, encode_request, encode_response
+from proxy.chain import ENVELOPE
+from proxy.envelopes import look_inside
 from proxy.filter import Call, Filter, Verdict
 from proxy.flow import Flow
 from proxy.framer import Direction
 from proxy.heads import SIZE
-from proxy.hold import ENCODING
 from proxy.language import Expression
 from proxy.patch import patch
 from proxy.subject import Subject
+from proxy.whole import ENCODING
 
 NOT_HELD = "it is not held any more"
 
@@ -46,8 +49,11 @@ class Stop(Filter):
 
     Those are requests; where the expression asks for what only a response can tell, responses as
     well. told: is called with each flow that begins to wait. Filters that have it must be replaced,
-    if only by themselves, after `match` was changed: they know which messages it wants.
+    if only by themselves, after `match` was changed: they know which messages it wants. An Envelope
+    is held as a whole, also where the expression is so of what it carries.
     """
+
+    looks_inside = False
 
     def __init__(self, match: Expression | None, told: Callable[[Flow], None]) -> None:
         self.match = match
@@ -61,18 +67,20 @@ class Stop(Filter):
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
         """Requests are also seen where only responses are meant, since match may ask of both."""
-        if self.match is None or self.match.static(key, version) is False:
+        if self.match is None:
+            return False
+        if key != ENVELOPE and self.match.static(key, version) is False:
             return False
         return direction is Direction.REQUEST or self.match.answers
 
     async def on_request(self, request: Request, call: Call) -> Verdict:
-        return await self._hold(request, call, Subject.of_request(request, call))
+        return await self._hold(request, call)
 
     async def on_response(self, response: Response, call: Call) -> Verdict:
-        return await self._hold(response, call, Subject.of_response(response, call))
+        return await self._hold(response, call)
 
-    async def _hold(self, message: Request | Response, call: Call, subject: Subject) -> Verdict:
-        if self.match is None or not self.match(subject):
+    async def _hold(self, message: Request | Response, call: Call) -> Verdict:
+        if self.match is None or not self.match(_subject(message, call)):
             return None
 
         def wait(resume: Callable[[Verdict], None]) -> None:
@@ -110,6 +118,15 @@ class Stop(Filter):
             said = f"{path} cannot be that at version {flow.version}: {error}"
             raise InvalidValue(said) from error
         patch(waiting.message, path, value)
+
+
+def _subject(message: Request | Response, call: Call) -> Subject:
+    subject = Subject.of(message, call)
+    with suppress(KwireError):  # what cannot be decoded is held by what is around it
+        inside = look_inside(message, call)
+        if inside is not None:
+            subject.inner.append(Subject.of(inside.message, inside.call))
+    return subject
 
 
 def _frame(message: Request | Response, flow: Flow) -> bytes:

@@ -53,6 +53,8 @@ class Dispatch(Filter):
     truth about the cluster; they are marked. listener: the name that the service knows it by.
     """
 
+    looks_inside = False
+
     def __init__(
         self,
         service: Service,

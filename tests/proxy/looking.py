@@ -5,13 +5,19 @@ from proxy import Call, Filter
 
 
 class Look(Filter):
-    """Sees everything and changes nothing."""
+    """Sees everything and changes nothing. forwarded: names of what came in an Envelope."""
 
     def __init__(self) -> None:
         self.seen: list[Request | Response] = []
+        self.forwarded: set[str] = set()
 
     def on_request(self, request: Request, call: Call) -> None:
-        self.seen.append(request)
+        self._see(request, call)
 
     def on_response(self, response: Response, call: Call) -> None:
-        self.seen.append(response)
+        self._see(response, call)
+
+    def _see(self, message: Request | Response, call: Call) -> None:
+        self.seen.append(message)
+        if call.envelope is not None:
+            self.forwarded.add(type(message).__name__)

@@ -7,6 +7,10 @@ from random import Random
 from time import monotonic
 from typing import TypeVar
 
+import pytest
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.errors import PolicyViolationError
+
 from admin import AdminClient, QuorumInfo
 from kwire.errors import KwireError
 from proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_everything
@@ -19,6 +23,12 @@ from tests.proxy.test_real_kafka import ours
 VOTERS = (3000, 3001, 3002)
 BROKER = 1
 PATIENCE = 90.0
+
+FORWARDED = """
+rules:
+  - {name: more, match: ~api CreateTopics & ~topic patched, patch: {topics.num_partitions: 3}}
+  - {name: none, match: ~api CreateTopics & ~topic refused, error: POLICY_VIOLATION}
+"""
 
 T = TypeVar("T")
 
@@ -113,14 +123,35 @@ async def behind_the_proxy(cluster: Cluster) -> AsyncIterator[Quorum]:
         await asyncio.to_thread(cluster.close)
 
 
-async def test_each_preset_has_its_consequence(own_cluster: OwnCluster) -> None:
+async def test_each_preset_and_a_rule_for_what_is_forwarded_has_its_consequence(
+    own_cluster: OwnCluster,
+) -> None:
     timeouts = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}
     layout = Layout(controllers=VOTERS, brokers=(BROKER,), properties=timeouts)
     async with behind_the_proxy(own_cluster(layout)) as quorum:
+        await a_topic_of_another_size_than_was_asked_for(quorum)
         await an_election_for_slow_fetches(quorum)
         await a_leader_found_without_its_announcement(quorum)
         await a_fenced_broker_for_late_heartbeats(quorum)
         await a_follower_left_behind_by_a_partition(quorum)
+
+
+async def a_topic_of_another_size_than_was_asked_for(quorum: Quorum) -> None:
+    """A rule changes, and another refuses, what the broker forwards in an Envelope."""
+    await quorum.well()
+    quorum.filters.replace(rule_filters(read_rules(FORWARDED), Random(7).random, monotonic()))
+    brokers = quorum.cluster.bootstrap_servers
+    admin = await asyncio.to_thread(KafkaAdminClient, bootstrap_servers=brokers)
+    try:
+        await asyncio.to_thread(admin.create_topics, [NewTopic("patched", 1, 1)])
+        with pytest.raises(PolicyViolationError):
+            await asyncio.to_thread(admin.create_topics, [NewTopic("refused", 1, 1)])
+        topics = await asyncio.to_thread(admin.describe_topics, ["patched"])
+        assert len(topics[0]["partitions"]) == 3
+    finally:
+        await asyncio.to_thread(admin.close)
+    met = {note for flow in quorum.flows for note in flow.notes}
+    assert met >= {"in the envelope: hit by rule more", "in the envelope: hit by rule none"}
 
 
 async def an_election_for_slow_fetches(quorum: Quorum) -> None:

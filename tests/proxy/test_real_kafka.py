@@ -113,6 +113,7 @@ async def test_a_whole_quorum_talks_through_the_proxy(own_cluster: OwnCluster, h
         await asyncio.to_thread(cluster.close)
 
     assert bool(look.seen) is held
+    assert ({"CreateTopicsRequest", "CreateTopicsResponse"} <= look.forwarded) is held
     assert sorted(before.streams) == sorted(behind.streams)
     assert sum(len(asked) for asked, _ in before.streams) > MESSAGES * 200
 

@@ -1,0 +1,120 @@
+"""What an Envelope carries (KIP-590): taken out for filters, and put back where they changed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.declaration import Request, Response
+from kwire.errors import KwireError
+from kwire.frames import decode_request, encode_response, request_head
+from proxy.chain import Failed, Filters, through
+from proxy.filter import Answer, Call, Envelope, Verdict
+from proxy.flow import Flow
+from proxy.framer import Direction
+from proxy.heads import SIZE
+from proxy.masks import without_secret
+from proxy.whole import ENCODING, Whole, take_apart
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inside:
+    """The message in an Envelope, and what filters are told about it."""
+
+    whole: Whole
+    call: Call
+    direction: Direction
+
+    @property
+    def message(self) -> Request | Response:
+        """It is changed in place."""
+        return cast(Request | Response, self.whole.body)
+
+
+def inner_flow(outer: Flow, request: bytes) -> Flow:
+    """The flow of a forwarded request, with the outer one's times. Raises KwireError."""
+    head = request_head(request)
+    return Flow(
+        outer.connection,
+        head.key,
+        head.version,
+        head.correlation_id,
+        None,
+        outer.at,
+        outer.asked,
+        len(request),
+    )
+
+
+def look_inside(message: Request | Response, call: Call) -> Inside | None:
+    """What is in it; None where it is no Envelope, or an empty one. Raises KwireError."""
+    if isinstance(message, EnvelopeRequest):
+        asked, direction, data = message, Direction.REQUEST, message.request_data
+    elif isinstance(message, EnvelopeResponse) and isinstance(call.request, EnvelopeRequest):
+        if message.response_data is None:
+            return None
+        asked, direction, data = call.request, Direction.RESPONSE, message.response_data
+    else:
+        return None
+    request = decode_request(asked.request_data)
+    flow = inner_flow(call.flow, asked.request_data)
+    flow.client_id = request.header.client_id
+    whole = take_apart(SIZE.pack(len(data)) + data, flow, direction)
+    inner = Call(flow, len(whole.frame), call.now, envelope=Envelope(message, call))
+    if direction is Direction.RESPONSE:
+        inner.request = request.body
+        flow.answered, flow.response_size = call.flow.answered, len(data)
+    return Inside(whole, inner, direction)
+
+
+async def through_envelope(
+    message: Request | Response, call: Call, filters: Filters, failed: Failed
+) -> tuple[str, Verdict]:
+    """What filters make of the message inside, as `through`; what they changed is put in."""
+    try:
+        inside = look_inside(message, call)
+    except KwireError as error:
+        call.flow.problems.append(f"not filtered: in the envelope: {error}")
+        return "", None
+    if inside is None:
+        return "", None
+    flow = inside.call.flow
+    handlers = filters.handlers(flow.key, flow.version, inside.direction, inside=True)
+    try:
+        arguments = (inside.message, inside.call)
+        name, verdict = await through(handlers, arguments, filters, failed)
+    finally:
+        _tell(flow, call.flow)
+    try:
+        if isinstance(verdict, Answer):
+            verdict = replace(verdict, response=_wrapped(verdict.response, flow))
+        elif verdict is None:
+            _put(message, inside.whole)
+    except ENCODING as error:
+        said = f"what {name or 'the filters'} left in the envelope is none: {without_secret(error)}"
+        call.flow.problems.append(f"sent on as it came: {said}")
+        return "", None
+    return name, verdict
+
+
+def _wrapped(response: Response, flow: Flow) -> EnvelopeResponse:
+    frame = encode_response(response, flow.version, correlation_id=flow.correlation_id)
+    return EnvelopeResponse(response_data=frame[SIZE.size :])
+
+
+def _put(message: Request | Response, whole: Whole) -> None:
+    frame = whole.encode()
+    if frame is whole.frame:
+        return
+    if isinstance(message, EnvelopeRequest):
+        message.request_data = frame[SIZE.size :]
+    elif isinstance(message, EnvelopeResponse):
+        message.response_data = frame[SIZE.size :]
+
+
+def _tell(inner: Flow, outer: Flow) -> None:
+    """Viewers see the outer flow alone."""
+    outer.notes += tuple(f"in the envelope: {note}" for note in inner.notes)
+    outer.deeds += inner.deeds
+    outer.problems += [f"in the envelope: {problem}" for problem in inner.problems]
