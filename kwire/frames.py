@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import lru_cache
+
+import msgspec
 
 from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.apis.headers import RequestHeader, ResponseHeader
@@ -26,8 +28,7 @@ _CONTROLLED_SHUTDOWN = 7
 _UNSUPPORTED_VERSION = 35
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestHead:
+class RequestHead(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What every request begins with, known API or not."""
 
     key: int
@@ -35,8 +36,7 @@ class RequestHead:
     correlation_id: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFrame:
+class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
     """A whole request: its header and its body, at `version`.
 
     left_over: bytes behind the body, which Kafka ignores.
@@ -48,8 +48,7 @@ class RequestFrame:
     left_over: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseFrame:
+class ResponseFrame(msgspec.Struct, frozen=True, kw_only=True):
     """A whole response; `version` is its body's, 0 where ApiVersions fell back.
 
     left_over: bytes behind the body, which Kafka ignores.
@@ -61,6 +60,7 @@ class ResponseFrame:
     left_over: int = 0
 
 
+@lru_cache(maxsize=4096)
 def request_header_version(key: int, version: int) -> int:
     """2 for flexible versions, else 1; ControlledShutdown v0 knows no client id."""
     if key == _CONTROLLED_SHUTDOWN and version == 0:
@@ -68,6 +68,7 @@ def request_header_version(key: int, version: int) -> int:
     return 2 if version in request(key).flexible else 1
 
 
+@lru_cache(maxsize=4096)
 def response_header_version(key: int, version: int) -> int:
     """1 for flexible versions, else 0; always 0 for ApiVersions."""
     if key == _API_VERSIONS:

@@ -37,11 +37,13 @@ def names() -> list[str]:
     return sorted(_MODULE_OF)
 
 
+@cache
 def request(key: int) -> type[Request]:
     """The request of an API key."""
     return cast(type[Request], message(f"{_api(key)}Request"))
 
 
+@cache
 def response(key: int) -> type[Response]:
     """The response of an API key."""
     return cast(type[Response], message(f"{_api(key)}Response"))

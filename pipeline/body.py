@@ -1,7 +1,8 @@
 """A decoded message as JSON for the tables: msgspec writes it, once what it cannot write is mended.
 
 Fields have the names of the declarations. Ids become Kafka's own text; record batches become null,
-and are counted: the capture has them. This changes the message, which is of no further use.
+and are counted: the capture has them. This changes the message, which is of no further use. Where
+nobody wants the JSON, ids stay as they are: most messages then have nothing to mend.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from uuid import UUID
 
 import msgspec
 
-from kwire import constructs, ids
+from kwire import constructs
 from kwire.declaration import Declared, Group
+from kwire.ids import uuid_text
 from kwire.nodes import ArrayOf, Lengthy, Node, Nullable, Scalar, StructOf
 
 _encode = msgspec.json.Encoder().encode
 _NO_TAGS = b',"unknown_tags":null'
 
-_text = lru_cache(maxsize=65536)(ids.uuid_text)
+_text = lru_cache(maxsize=65536)(uuid_text)
 """A cluster has few ids, and says them often."""
 
 
@@ -48,22 +50,23 @@ class Mended:
 
 
 @cache
-def mending(cls: Declared) -> Mending:
-    """What there is to do in this struct and those below it."""
+def mending(cls: Declared, ids: bool = True) -> Mending:
+    """What there is to do in this struct and those below it; ids: whether they become text."""
     found: dict[str, list[Any]] = {name: [] for name in Mending.__struct_fields__}
     for name, field in cls.fields.items():
         node = _bare(field.node)
         if isinstance(node, StructOf):
-            if (below := mending(cast(Declared, node.cls))) != NOTHING:
+            if (below := mending(cast(Declared, node.cls), ids)) != NOTHING:
                 found["structs"].append((name, below))
         elif isinstance(node, ArrayOf) and isinstance(element := _bare(node.element), StructOf):
-            if (below := mending(cast(Declared, element.cls))) != NOTHING:
+            if (below := mending(cast(Declared, element.cls), ids)) != NOTHING:
                 found["arrays"].append((name, below))
         elif isinstance(node, ArrayOf):
-            if _is_uuid(_bare(node.element)):
+            if ids and _is_uuid(_bare(node.element)):
                 found["uuid_arrays"].append(name)
         elif _is_uuid(node):
-            found["uuids"].append(name)
+            if ids:
+                found["uuids"].append(name)
         elif isinstance(node, Lengthy) and node.make is constructs.Records:
             found["records"].append(name)
         elif name.endswith("error_code"):

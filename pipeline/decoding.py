@@ -3,6 +3,7 @@
     captured.mapInArrow(decode_batches, DECODED)
 
 Each batch that comes gives one of as many rows, in the same order, whatever is wrong with them.
+Messages as JSON cost as much as everything else: `bodies=False` leaves them out.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from kwire.capture import NOTICE, REQUEST
 from kwire.registry import api_name
 from pipeline.columns import column
 from pipeline.frame import Finding, read_frame
+from pipeline.pairing import pair_columns, pairs
 from pipeline.schemas import FRAMES, INT
 
 _PASSED = (
@@ -41,26 +43,33 @@ DECODED = StructType(
     [
         *(field for field in FRAMES if field.name not in ("date", "hour")),
         column("wire_correlation_id", INT, "of the frame's own header"),
-        column("body", StringType(), "the message as JSON; null unless decoded"),
+        column("body", StringType(), "the message as JSON; null unless decoded, and wanted"),
+        *pair_columns(),
     ]
 )
 """Everything that is known of a frame: what the tables of a capture are made of."""
 
-_FOUND = tuple(name for name in Finding.__struct_fields__)
+_NO_FRAME = Finding(None)
 
 
-def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Decode batch after batch."""
+def decode_batches(
+    batches: Iterable[pa.RecordBatch], *, bodies: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """Decode batch after batch. bodies: the messages as JSON, too."""
     for batch in batches:
-        yield decode_batch(batch)
+        yield decode_batch(batch, bodies=bodies)
 
 
-def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+def decode_batch(batch: pa.RecordBatch, *, bodies: bool = True) -> pa.RecordBatch:
     """The rows of DECODED for those of CAPTURED."""
+    if not batch.num_rows:
+        return pa.RecordBatch.from_pylist([], arrow_schema())
     names = ("kind", "frame", "size", "api_key", "api_version")
     kinds, frames, sizes, keys, versions = (batch.column(name).to_pylist() for name in names)
     findings = [
-        None if kind == NOTICE else read_frame(frame, size, kind == REQUEST, key, version)
+        _NO_FRAME
+        if kind == NOTICE
+        else read_frame(frame, size, key, version, kind == REQUEST, bodies=bodies)
         for kind, frame, size, key, version in zip(
             kinds, frames, sizes, keys, versions, strict=True
         )
@@ -68,12 +77,13 @@ def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     columns: dict[str, Any] = {name: batch.column(name) for name in (*_PASSED, "size")}
     columns["api"] = [None if key is None else api_name(key) for key in keys]
     columns["copied"] = [None if frame is None else len(frame) for frame in frames]
-    for name in _FOUND:
-        columns[name] = [found and getattr(found, name) for found in findings]
+    columns |= zip(Finding._fields, zip(*findings, strict=True), strict=True)
     schema = arrow_schema()
-    return pa.RecordBatch.from_arrays(
-        [_array(columns[field.name], field.type) for field in schema], schema=schema
-    )
+    found = [field for field in schema if field.name in columns]
+    arrays = [_array(columns[field.name], field.type) for field in found]
+    decoded = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(found))
+    paired, asked = pairs(decoded, schema.field("asked").type)
+    return pa.RecordBatch.from_arrays([*arrays, paired, asked], schema=schema)
 
 
 @cache

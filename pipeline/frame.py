@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from kwire.declaration import Message
 from kwire.errors import EncodeError, KwireError
@@ -22,14 +20,14 @@ from proxy.walk import failures
 STATUSES = DECODED, CUT, ABSENT, UNDECODABLE = "DECODED", "CUT", "ABSENT", "UNDECODABLE"
 
 
-class Finding(msgspec.Struct, gc=False):
+class Finding(NamedTuple):
     """What a frame says; the columns of `frames` of the same names, and its body as JSON.
 
     wire_correlation_id: of the header. Without the frame, or where it does not decode, all but
-    status and error are null.
+    status and error are null; body is null too where nobody wants it. A notice has no status.
     """
 
-    status: str
+    status: str | None
     error: str | None = None
     left_over: int | None = None
     body_version: int | None = None
@@ -42,9 +40,15 @@ class Finding(msgspec.Struct, gc=False):
 
 
 def read_frame(
-    frame: bytes | None, size: int | None, is_request: bool, key: int | None, version: int | None
+    frame: bytes | None,
+    size: int | None,
+    key: int | None,
+    version: int | None,
+    is_request: bool,
+    *,
+    bodies: bool = True,
 ) -> Finding:
-    """What is in a frame of this API and version; nothing about it raises."""
+    """What is in a frame of this API and version; nothing about it raises. bodies: as JSON, too."""
     if frame is None:
         return Finding(ABSENT, "the frame is not in the capture")
     if size is not None and len(frame) < size:
@@ -53,22 +57,25 @@ def read_frame(
         return Finding(UNDECODABLE, "the API of the frame is not known")
     try:
         if is_request:
-            return _found(decode_request(frame), request_header_version(key, version), frame)
+            return _found(
+                decode_request(frame), request_header_version(key, version), frame, bodies
+            )
         decoded = decode_response(frame, key, version)
-        return _found(decoded, response_header_version(key, version), frame)
+        return _found(decoded, response_header_version(key, version), frame, bodies)
     except KwireError as error:
         return Finding(UNDECODABLE, printable(str(error)))
     except Exception as error:  # a fault of the codec must not cost the job: it is a row
         return Finding(UNDECODABLE, printable(f"kwire failed with {error!r}"))
 
 
-def _found(decoded: RequestFrame | ResponseFrame, header_version: int, frame: bytes) -> Finding:
+def _found(
+    decoded: RequestFrame | ResponseFrame, header_version: int, frame: bytes, bodies: bool
+) -> Finding:
     body = decoded.body
     identical = _encoded(decoded, header_version) == frame
-    errors = []
+    errors: list[dict[str, Any]] = []
     found = Mended()
-    plan = mending(type(body))
-    mend(body, plan, found)
+    mend(body, mending(type(body), bodies), found)
     if found.failed and isinstance(decoded, ResponseFrame):
         errors = _errors(body)
     return Finding(
@@ -81,7 +88,7 @@ def _found(decoded: RequestFrame | ResponseFrame, header_version: int, frame: by
         found.records_bytes,
         getattr(body, "max_wait_ms", None),
         decoded.header.correlation_id,
-        json(body),
+        json(body) if bodies else None,
     )
 
 

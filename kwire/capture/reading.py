@@ -88,18 +88,24 @@ def read_range(
     Ranges that follow each other give every record, and every damage, once. Raises as above.
     """
     info = read_info(file, name)
+    decoder = RecordDecoder(info.version)
+    for block in range_blocks(file, name, info, start, stop):
+        if isinstance(block, Damage):
+            yield block
+        else:
+            yield from block_records(block, decoder, name)
+
+
+def range_blocks(
+    file: BinaryIO, name: Path | str, info: CaptureInfo, start: int, stop: int
+) -> Iterator[Block | Damage]:
+    """The blocks that begin in start <= offset < stop, and what is not whole between them."""
     end = file.seek(0, SEEK_END)
     first: int | None = info.start
     if start > info.start:
         first = _find(file, start - SYNC_SIZE, info.sync)
-    if first is None:
-        return
-    decoder = RecordDecoder(info.version)
-    for block in read_blocks(file, name, info.sync, first, min(stop, end), end):
-        if isinstance(block, Damage):
-            yield block
-        else:
-            yield from _records(block, decoder, name)
+    if first is not None:
+        yield from read_blocks(file, name, info.sync, first, min(stop, end), end)
 
 
 def read_blocks(
@@ -182,9 +188,10 @@ def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
     return None
 
 
-def _records(
+def block_records(
     block: Block, decoder: RecordDecoder, name: Path | str
 ) -> Iterator[CaptureRecord | Damage]:
+    """The records of a block, and what of it is none."""
     position = 0
     first = block.end - SYNC_SIZE - len(block.data)
     for _ in range(block.count):

@@ -11,15 +11,20 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kwire.capture import NOTICE, CaptureRecord, Damage
-from kwire.capture.reading import read_range
+from kwire.capture.encoding import RecordDecoder
+from kwire.capture.reading import block_records, range_blocks, read_info
+from kwire.capture.schema import VERSION
 from kwire.ids import uuid_text
 from pipeline.body import printable
 from pipeline.decoding import CAPTURED
+from pipeline.reading.blocks import BlockReader
 from pipeline.reading.planning import Slice
 from pipeline.reading.storage import Kind, open_file
-from pipeline.session import BATCH_ROWS
 from proxy.pcap_import import import_events
 from proxy.records import event_records
+
+BATCH_ROWS = 8192
+"""Rows from which on a batch is full."""
 
 BATCH_BYTES = 8 * 1024 * 1024
 """Bytes of frames from which on a batch is full."""
@@ -29,8 +34,10 @@ DAMAGE = "DAMAGE"
 
 
 def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
-    """The rows of a slice."""
-    return captured_batches(_records(part), part.file.path)
+    """The rows of a slice, so many at once that a batch stays small."""
+    if part.file.kind is Kind.CAPTURE:
+        return _capture_batches(part)
+    return captured_batches(_packet_records(part.file.path), part.file.path)
 
 
 def captured_batches(
@@ -55,14 +62,29 @@ def captured_batches(
         yield _batch(waiting, path)
 
 
-def _records(part: Slice) -> Iterator[CaptureRecord | Damage]:
+def _capture_batches(part: Slice) -> Iterator[pa.RecordBatch]:
+    """The rows of blocks, many at once; those of an odd block record by record."""
     path = part.file.path
+    reader = BlockReader(_schema(), path)
     with open_file(path) as file:
-        if part.file.kind is Kind.CAPTURE:
-            yield from read_range(file, path, part.start, part.stop)
-            return
-        # The same file is the same recording whenever it is read.
-        capture = uuid_text(uuid5(NAMESPACE_URL, path))
+        info = read_info(file, path)
+        decoder = RecordDecoder(info.version)
+        for block in range_blocks(file, path, info, part.start, part.stop):
+            if isinstance(block, Damage) or info.version != VERSION or not reader.read(block):
+                if reader:
+                    yield reader.take()
+                odd = [block] if isinstance(block, Damage) else block_records(block, decoder, path)
+                yield from captured_batches(odd, path)
+            elif len(reader) >= BATCH_ROWS or reader.size >= BATCH_BYTES:
+                yield reader.take()
+    if reader:
+        yield reader.take()
+
+
+def _packet_records(path: str) -> Iterator[CaptureRecord | Damage]:
+    # The same file is the same recording whenever it is read.
+    capture = uuid_text(uuid5(NAMESPACE_URL, path))
+    with open_file(path) as file:
         for number, event in enumerate(import_events(file, path)):
             yield from event_records(event, number, capture, event.at)
 

@@ -10,6 +10,8 @@ from pipeline.decoding import CAPTURED
 AT = 1_795_246_073_056_000
 """Microseconds of Unix time: 2026-11-21T08:07:53.056Z."""
 
+SCHEMA = to_arrow_schema(CAPTURED)
+
 
 def row(event: int, **changes: Any) -> dict[str, Any]:
     """A Vote request that was not copied."""
@@ -34,4 +36,4 @@ def row(event: int, **changes: Any) -> dict[str, Any]:
 
 def batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
     """They as Spark hands them over."""
-    return pa.RecordBatch.from_pylist(rows, to_arrow_schema(CAPTURED))
+    return pa.RecordBatch.from_pylist(rows, SCHEMA)

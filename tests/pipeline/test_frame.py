@@ -24,7 +24,7 @@ def vote() -> bytes:
 
 def test_a_request_is_decoded_and_encodes_to_the_same_bytes() -> None:
     frame = vote()
-    found = read_frame(frame, len(frame), True, 52, 2)
+    found = read_frame(frame, len(frame), 52, 2, True)
     assert (found.status, found.error, found.identical) == ("DECODED", None, True)
     assert (found.wire_correlation_id, found.left_over, found.body_version) == (9, 0, 2)
     body = json.loads(found.body or "")
@@ -42,7 +42,7 @@ def test_a_request_is_decoded_and_encodes_to_the_same_bytes() -> None:
 
 def test_bytes_behind_the_body_are_counted() -> None:
     frame = vote() + b"more"
-    found = read_frame(frame, len(frame), True, 52, 2)
+    found = read_frame(frame, len(frame), 52, 2, True)
     assert (found.status, found.left_over, found.identical) == ("DECODED", 4, False)
 
 
@@ -60,7 +60,7 @@ def test_bytes_behind_the_body_are_counted() -> None:
 def test_what_does_not_decode_says_why(
     frame: bytes | None, size: int | None, key: int | None, status: str, error: str
 ) -> None:
-    found = read_frame(frame, size, True, key, 2)
+    found = read_frame(frame, size, key, 2, True)
     assert found.status == status
     assert error in (found.error or "")
     assert (found.body, found.identical, found.errors) == (None, None, None)
@@ -73,7 +73,7 @@ def test_error_codes_of_every_level_are_found() -> None:
     topic = alter.ResponseTopicData(partitions=[alter.ResponsePartitionData(), partition])
     response = AlterPartitionResponse(topics=[topic])
     frame = encode_response(response, 3, correlation_id=1)[4:]
-    found = read_frame(frame, None, False, 56, 3)
+    found = read_frame(frame, None, 56, 3, False)
     assert found.errors == [
         {
             "path": "topics[0].partitions[1].error_code",
@@ -90,21 +90,21 @@ def test_record_batches_are_counted_and_left_in_the_capture() -> None:
         responses=[fetch.FetchableTopicResponse(topic_id=DIRECTORY, partitions=[data, data])]
     )
     frame = encode_response(response, 13, correlation_id=1)[4:]
-    found = read_frame(frame, None, False, 1, 13)
+    found = read_frame(frame, None, 1, 13, False)
     assert (found.records_bytes, found.identical) == (1000, True)
     assert "xxx" not in (found.body or "")
 
 
 def test_an_api_versions_answer_in_version_0_is_what_it_is() -> None:
     frame = encode_response(ApiVersionsResponse(error_code=35), 0, correlation_id=1)[4:]
-    found = read_frame(frame, None, False, 18, 99)
+    found = read_frame(frame, None, 18, 99, False)
     assert (found.status, found.body_version, found.identical) == ("DECODED", 0, True)
 
 
 def test_text_that_is_not_utf8_becomes_escapes_in_json() -> None:
     request = BrokerRegistrationRequest(cluster_id=b"a\xff".decode("utf-8", "surrogateescape"))
     frame = encode_request(request, 4, correlation_id=1)[4:]
-    found = read_frame(frame, None, True, 62, 4)
+    found = read_frame(frame, None, 62, 4, True)
     assert found.identical
     assert json.loads(found.body or "")["cluster_id"] == "a\\udcff"
 
@@ -113,6 +113,6 @@ def test_unknown_tags_are_kept() -> None:
     request = VoteRequest(topics=[])
     request.unknown_tags = {77: b"new"}
     frame = encode_request(request, 2, correlation_id=1)[4:]
-    found = read_frame(frame, None, True, 52, 2)
+    found = read_frame(frame, None, 52, 2, True)
     assert found.identical
     assert json.loads(found.body or "")["unknown_tags"] == {"77": "bmV3"}
