@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from kwire.error_codes import ErrorCode
+from pipeline.analyses.lookup import lookup
 from pipeline.tables.calls import KEY
 
 PLACE = ("topic", "partition_index")
@@ -27,8 +28,8 @@ def alter_partitions(messages: DataFrame) -> DataFrame:
     told = parts.select(*KEY, *PLACE, f.col("told.error_code").alias("part"))
     joined = asked.join(whole, list(KEY), "left").join(told, [*KEY, *PLACE], "left")
     code = f.when(f.col("whole") != 0, f.col("whole")).otherwise(f.col("part"))
-    names = f.create_map(*(f.lit(one) for code in ErrorCode for one in (int(code), code.name)))
-    outcome = f.coalesce(names[code], f.format_string("ERROR %d", code))
+    name = lookup({int(one): one.name for one in ErrorCode}, code)
+    outcome = f.coalesce(name, f.format_string("ERROR %d", code))
     found = joined.groupBy("broker_id", f.when(f.col("answered"), outcome).alias("outcome")).agg(
         f.count(f.lit(1)).alias("changes"),
         f.count_distinct(f.struct(*PLACE)).alias("partitions"),

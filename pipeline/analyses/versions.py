@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
+from pipeline.analyses.lookup import lookup
+
 SINCE_KAFKA_4 = {
     **{0: 3, 1: 4, 2: 1, 8: 2, 9: 1, 19: 2, 20: 1, 23: 2, 27: 1, 29: 1, 30: 1, 31: 1, 32: 1},
     **{34: 1, 35: 1, 38: 1, 39: 1, 40: 1, 41: 1, 56: 2},
@@ -18,8 +20,7 @@ def versions(calls: DataFrame) -> DataFrame:
     clients: addresses that it came from. lowest, highest: the versions it asked for. needed: the
     lowest that Kafka 4 answers. blocked: calls below that, which fail after an upgrade.
     """
-    table = f.create_map(*(f.lit(one) for pair in SINCE_KAFKA_4.items() for one in pair))
-    needed = f.coalesce(table[f.col("api_key")], f.lit(0))
+    needed = f.coalesce(lookup(SINCE_KAFKA_4, f.col("api_key")), f.lit(0))
     known = calls.where("api_version is not null").withColumn("needed", needed)
     found = known.groupBy("client_id", "api_key", "api", "needed").agg(
         f.count(f.lit(1)).alias("calls"),

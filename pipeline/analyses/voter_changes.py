@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
+from pipeline.analyses.lookup import lookup
+
 ASKED = {"ADD_VOTER": "ADDED", "REMOVE_VOTER": "REMOVED", "UPDATE_VOTER": "UPDATED"}
 CHANGE = ("offset", "epoch", "change", "replica_id", "appended", "voters")
 
@@ -60,10 +62,11 @@ def _changed(quorum: DataFrame) -> DataFrame:
 
 def _requests(quorum: DataFrame) -> DataFrame:
     """Those that were not refused."""
-    kinds = f.create_map(*(f.lit(one) for pair in ASKED.items() for one in pair))
     what = f.col("what")
     return quorum.where(what.isin(*ASKED) & f.col("error").isNull()).select(
-        kinds[what].alias("kind"), f.col("replica_id").alias("of"), f.col("at").alias("sent")
+        lookup(ASKED, what).alias("kind"),
+        f.col("replica_id").alias("of"),
+        f.col("at").alias("sent"),
     )
 
 
