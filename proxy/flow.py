@@ -135,6 +135,7 @@ class Kind(Enum):
     UNREADABLE = "unreadable"
     TIMED_OUT = "timed out"
     FILTER_FAILED = "filter failed"
+    NOT_FILTERED = "not filtered"
     SASL_TOKENS = "SASL tokens"
     HANDSHAKE_FAILED = "TLS handshake failed"
 

@@ -7,12 +7,16 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from proxy.copies import Copies
+from proxy.copies import MEMORY_LIMIT, Copies
 from proxy.flow import Flow
 from proxy.framer import Direction
 
-FRAME_HELD = 16 * 1024 * 1024
-"""Bytes of the longest frame that filters see by default; a longer one passes without them."""
+FRAME_HELD = MEMORY_LIMIT
+"""Bytes of the longest frame that filters see by default; a longer one passes without them.
+
+Fetch responses end at 8 MiB of the metadata log (KafkaRaftClient's MAX_FETCH_SIZE_BYTES), and at
+55 MiB of other topics, fetch.max.bytes of the broker.
+"""
 
 CROWD = 1024 * 1024
 """Bytes behind a held frame from which on no more are read."""
@@ -86,7 +90,8 @@ class _Span:
 class Gate:
     """A queue that only moves while nothing at its head is held.
 
-    judge: takes a held frame that is whole. wants: whether a flow's frame is to be held.
+    judge: takes a held frame that is whole. wants: whether a flow's frame is to be held. passed_by:
+    is told of a frame that is wanted and passes nevertheless, and why.
     """
 
     def __init__(
@@ -95,11 +100,13 @@ class Gate:
         memory: Copies,
         wants: Callable[[Flow], bool],
         judge: Callable[[Held], None],
+        passed_by: Callable[[Flow, str], None],
     ) -> None:
         self._direction = direction
         self._memory = memory
         self._wants = wants
         self._judge = judge
+        self._passed_by = passed_by
         self._queue: deque[_Span | Held] = deque()
         self._ready: list[_Span] = []
         self._urgent: list[bytes] = []
@@ -135,7 +142,7 @@ class Gate:
         if flow is None or not self._wants(flow):
             return
         if size > self._memory.copy_limit:
-            flow.problems.append(f"not filtered: {size} bytes, {self._memory.copy_limit} are held")
+            self._passed_by(flow, f"{size} bytes, {self._memory.copy_limit} are held")
             return
         self._current = Held(flow, [])
         self._queue.append(self._current)
@@ -224,7 +231,7 @@ class Gate:
             self._waiting += end - start
 
     def _overflow(self, held: Held) -> None:
-        held.flow.problems.append("not filtered: the memory for held frames is used up")
+        self._passed_by(held.flow, "the memory for held frames is used up")
         held.data = b"".join(held.pieces)
         self._current = None
         self._move()

@@ -60,8 +60,10 @@ class Hold:
         self._numbers = count(_LOWEST_ID)
         self._connecting: Held | None = None
         self._client_ended = False
-        self.requests = Gate(_REQUEST, memory, self._wants_request, self._judge_request)
-        self.responses = Gate(_RESPONSE, memory, self._wants_response, self._judge_response)
+        self._passed_by: set[int] = set()
+        told = self._tell_passed_by
+        self.requests = Gate(_REQUEST, memory, self._wants_request, self._judge_request, told)
+        self.responses = Gate(_RESPONSE, memory, self._wants_response, self._judge_response, told)
 
     def begin(self, hands: Hands) -> None:
         """These hands move the bytes from now on."""
@@ -159,7 +161,7 @@ class Hold:
         try:
             whole = take_apart(frame, flow, direction)
         except KwireError as error:
-            flow.problems.append(f"not filtered: {error}")
+            self._tell_passed_by(flow, str(error))
             gate.release(held, frame)
             return
         flow.deeds += (Deed.HELD,)
@@ -315,6 +317,14 @@ class Hold:
             where = "" if flow is None else f"{flow.api} v{flow.version}: "
             at = self._pairing.connection.at if flow is None else flow.at
             self._pairing.tell(Kind.FILTER_FAILED, f"{where}{said}", at)
+
+    def _tell_passed_by(self, flow: Flow, why: str) -> None:
+        """A frame passes that filters wanted: each flow says so, and the first of an API aloud."""
+        flow.problems.append(f"not filtered: {why}")
+        if flow.key not in self._passed_by:
+            self._passed_by.add(flow.key)
+            text = f"{flow.api} v{flow.version} passed as it came: {why}; told once a connection"
+            self._pairing.tell(Kind.NOT_FILTERED, text, flow.at)
 
     def _gate(self, direction: Direction) -> Gate:
         return self.requests if direction is _REQUEST else self.responses

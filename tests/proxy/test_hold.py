@@ -310,9 +310,14 @@ def test_frames_above_the_memory_pass_without_filters(memory: Copies) -> None:
     frame = asked(VoteRequest(cluster_id="c" * 100), 2, 7)
     dialogue = HeldDialogue(filters=Filters([Slow()]), memory=memory)
     assert dialogue.ask(*pieces(frame, range(0, 200, 7)), DESCRIBE) == frame + DESCRIBE
+    assert dialogue.ask(frame) == frame + DESCRIBE + frame
     assert memory.held == 0
     dialogue.hang_up()
-    assert dialogue.flows[0].problems[0].startswith("not filtered")
+    for flow in (dialogue.flows[0], dialogue.flows[2]):
+        assert flow.problems[0].startswith("not filtered")
+    (notice,) = dialogue.notices
+    assert notice.kind is Kind.NOT_FILTERED
+    assert notice.text.startswith("Vote v2 passed as it came: ")
 
 
 def test_a_crowd_behind_a_held_frame_stops_the_reading_until_it_has_gone() -> None:

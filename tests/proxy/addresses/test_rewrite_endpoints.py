@@ -9,6 +9,13 @@ import pytest
 import vectors
 from kwire.address import Address
 from kwire.apis.a00_produce import ProduceRequest
+from kwire.apis.a01_fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    NodeEndpoint,
+    PartitionData,
+)
 from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
 from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from kwire.declaration import Message, Request
@@ -16,13 +23,14 @@ from kwire.frames import decode_response, encode_request
 from kwire.frames import response_header_version as header_version
 from kwire.index import APIS
 from kwire.registry import message, request, response
-from proxy import Filters
+from proxy import Copies, Filters
 from proxy.addresses import AddressBook
 from proxy.addresses.book import Found
 from proxy.addresses.places import places
 from proxy.addresses.table import BY_MESSAGE
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
 from proxy.framer import Direction
+from proxy.gate import FRAME_HELD
 from tests.proxy.addresses.books import Openings
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import HeldDialogue
@@ -133,6 +141,30 @@ def test_a_message_waits_until_the_proxy_listens_for_a_node_that_is_new() -> Non
     assert len(sought) == 1
     notes = [flow.notes for flow in dialogue.flows]
     assert notes[0][0] == "listening at here:19092 in front of node:9092 of node 4"
+
+
+def test_the_longest_answer_of_a_consumer_is_rewritten_and_a_longer_one_is_told() -> None:
+    book = AddressBook(advertised_host="here")
+    book.add(Address("node", 9092), Address("0.0.0.0", 19092))
+    dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]), memory=Copies(FRAME_HELD))
+    for number, size in ((1, 55 << 20), (2, FRAME_HELD)):
+        partition = PartitionData(records=bytes(size))
+        moved = FetchResponse(
+            responses=[FetchableTopicResponse(partitions=[partition])],
+            node_endpoints=[NodeEndpoint(node_id=4, host="node", port=9092)],
+        )
+        dialogue.ask(asked(FetchRequest(), 16, number))
+        dialogue.at_client = b""
+        dialogue.answer(answered(moved, 16, number))
+        came = decode_response(dialogue.at_client[4:], 1, 16).body
+        assert isinstance(came, FetchResponse)
+        assert came.responses == moved.responses
+        (told,) = came.node_endpoints
+        slipped = number == 2
+        assert (told.host, told.port) == (("node", 9092) if slipped else ("here", 19092))
+        assert len(dialogue.flows[-1].problems) == slipped
+    (notice,) = dialogue.notices
+    assert "Fetch v16 passed as it came: " in notice.text
 
 
 def test_a_listener_that_is_there_too_late_for_one_connection_is_in_time_for_others() -> None:
