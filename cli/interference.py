@@ -19,6 +19,7 @@ from cli.feeding import Feeding
 from cli.flow_options import expression
 from cli.screen import screen
 from kwire.errors import InvalidValue
+from kwire.tasks import cancel_and_wait
 from proxy import Action, Close, Drop, Filter, Filters, Flow
 from proxy.addresses import AddressBook
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
@@ -92,11 +93,7 @@ class Interference:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        await cancel_and_wait(self._tasks)
 
     async def _follow(self) -> None:
         """Load again what was saved; what is wrong then is told, and what was before it stays."""

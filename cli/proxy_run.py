@@ -21,6 +21,7 @@ from cli.printer import Printer
 from cli.screen import screen
 from cli.service_log import NoticeLog, logging_to_stderr
 from kwire.metrics_server import MetricsServer
+from kwire.tasks import cancel_and_wait
 from proxy import DecodedFlow, Listener, Notice, Proxy, Sink, Tap
 from proxy.addresses import NewListeners
 from proxy.metrics import Metrics
@@ -226,8 +227,7 @@ async def _either(*events: asyncio.Event) -> asyncio.Event:
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in waiting:
-            task.cancel()
+        await cancel_and_wait(waiting)
     return next(event for event in events if event.is_set())
 
 

@@ -16,6 +16,7 @@ from cli.service_clusters import Clusters
 from cli.service_log import log, logging_to_stderr
 from kwire.errors import InvalidValue, KwireError
 from kwire.metrics_server import MetricsServer
+from kwire.tasks import cancel_and_wait
 from proxy import DecodedFlow, Notice
 from proxy.config import ProxyConfig, ShowConfig, read_config
 from proxy.metrics_families import ProxyCollector
@@ -108,9 +109,7 @@ class Service:
         draining = asyncio.create_task(self._clusters.drain(self._config.drain))
         again = asyncio.create_task(self._terminated())
         await asyncio.wait([draining, again], return_when=asyncio.FIRST_COMPLETED)
-        for task in (draining, again):
-            task.cancel()
-        await asyncio.gather(draining, again, return_exceptions=True)
+        await cancel_and_wait([draining, again])
         log.info("stopped")
 
     async def _terminated(self) -> None:

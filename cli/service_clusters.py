@@ -15,6 +15,7 @@ from cli.service_cluster import (
     begin_recording,
     end_recording,
 )
+from kwire.tasks import cancel_and_wait
 from proxy import Listener
 from proxy.config import ClusterConfig, ProxyConfig
 from proxy.metrics_families import Metered
@@ -45,9 +46,7 @@ class Clusters:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._ending:
-            task.cancel()
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        await cancel_and_wait(self._ending)
         for cluster in self._running.values():
             await cluster.__aexit__(kind, error, traceback)
 

@@ -13,6 +13,7 @@ from kwire.connection import Connection
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import EncodeError, KwireError, UnsupportedVersion
+from kwire.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
@@ -92,9 +93,7 @@ class Channels:
 
     async def close(self) -> None:
         """Give up what is under way."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_and_wait(self._tasks)
         for connection in self._connections.values():
             await connection.close()
         self._connections.clear()

@@ -20,6 +20,7 @@ from kwire.errors import KwireError, UnsupportedVersion
 from kwire.frames import FrameSplitter, decode_request, encode_response, request_head
 from kwire.registry import api_name
 from kwire.service import RequestContext, Service
+from kwire.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
@@ -77,10 +78,9 @@ class Listener:
         await _let_loop_turn()
         self._server.close()
         serving = dict(self._serving)
-        for task, writer in serving.items():
-            task.cancel()
+        for writer in serving.values():
             writer.transport.abort()
-        await asyncio.gather(*serving, return_exceptions=True)
+        await cancel_and_wait(serving)
         await self._server.wait_closed()
         await _let_loop_turn()  # sockets of aborted transports are closed
 

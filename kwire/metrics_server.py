@@ -16,6 +16,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from kwire.tasks import cancel_and_wait
+
 log = logging.getLogger(__name__)
 
 HEAD_LIMIT = 16 * 1024
@@ -58,9 +60,7 @@ class MetricsServer:
     ) -> None:
         self._server.close()
         await asyncio.sleep(0)  # what was accepted just now has its task
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_and_wait(self._tasks)
         await self._server.wait_closed()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

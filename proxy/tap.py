@@ -9,11 +9,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from copy import copy
 from types import TracebackType
 from typing import Self
 
+from kwire.tasks import cancel_and_wait
 from proxy.decoded import DecodedFlow
 from proxy.flow import Event, Flow, Notice
 from proxy.peers import NODE_APIS
@@ -75,9 +75,7 @@ class Tap:
         traceback: TracebackType | None,
     ) -> None:
         assert self._worker is not None
-        self._worker.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._worker
+        await cancel_and_wait([self._worker])
         while self._queue:
             await self._look(self._queue.popleft())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +13,7 @@ from kwire.connection import Connection
 from kwire.errors import BrokerError, ConnectionFailed, KwireError, WireError
 from kwire.image import EMPTY, MetadataImage
 from kwire.observer.observer import MAX_WAIT_MS, Next, Observer
+from kwire.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
 
@@ -76,9 +76,7 @@ class LiveImage:
         traceback: TracebackType | None,
     ) -> None:
         assert self._task is not None
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await cancel_and_wait([self._task])
 
     async def changed(self) -> None:
         """Wait for another offset, another leader, or a failure."""

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from kwire.address import Address
+from kwire.tasks import cancel_and_wait
 from proxy.addresses.book import AddressBook, Found
 from proxy.listener import Listener
 from proxy.server import CannotListen, Proxy
@@ -41,9 +42,7 @@ class NewListeners:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_and_wait(self._tasks)
 
     async def listen(self, listener: Listener) -> Address:
         """Put the proxy in front of one more node; what others are told. Raises CannotListen."""

@@ -17,6 +17,7 @@ import asyncio_dgram
 
 from kwire.address import Address
 from kwire.errors import AnswerLost, ConnectionFailed, LocalError
+from kwire.tasks import cancel_and_wait
 from proxy.feed.datagrams import (
     BadDatagram,
     Challenge,
@@ -121,13 +122,11 @@ class Receiver:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
-        await self._send(Leave(cookie=self._cookie))
-        self._stream.close()
+        try:
+            await cancel_and_wait(self._tasks)
+            await self._send(Leave(cookie=self._cookie))
+        finally:
+            self._stream.close()
 
     async def whole(self, number: int) -> Event:
         """The event with its whole frames. Raises Refused where it is gone, AnswerLost."""

@@ -22,6 +22,7 @@ from kwire.address import Address
 from kwire.capture import CaptureRecord
 from kwire.errors import InvalidValue
 from kwire.ids import uuid_text
+from kwire.tasks import cancel_and_wait
 from proxy.feed.commands import Controls
 from proxy.feed.datagrams import (
     LIMIT,
@@ -146,12 +147,10 @@ class Feed:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
-        self._stream.close()
+        try:
+            await cancel_and_wait(self._tasks)
+        finally:
+            self._stream.close()
 
     def _put(self, job: _Job) -> None:
         if not len(self._viewers):

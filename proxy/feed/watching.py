@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 from kwire.address import Address
 from kwire.errors import AnswerLost
+from kwire.tasks import cancel_and_wait
 from proxy.feed.datagrams import BadDatagram
 from proxy.feed.receiver import Receiver, Refused, Watched
 from proxy.flow import Event, Flow
@@ -53,9 +54,7 @@ async def watching(
         try:
             yield receiver
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await cancel_and_wait([task])
 
 
 async def _complete(

@@ -21,6 +21,7 @@ from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.frames import FrameSplitter, decode_request, encode_response, request_head
+from kwire.tasks import cancel_and_wait
 from kwire.tls import ServerTls
 from proxy.addresses.places import places
 from proxy.decoded import DecodedFlow
@@ -118,9 +119,7 @@ class ReplayServer:
     async def _close(self) -> None:
         for server in self._servers:
             server.close()
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_and_wait(self._tasks)
         for server in self._servers:
             await server.wait_closed()
 

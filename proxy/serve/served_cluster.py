@@ -13,6 +13,7 @@ from kwire.errors import ConnectionFailed, KwireError
 from kwire.image import MetadataImage
 from kwire.observer import LiveImage
 from kwire.security import Security, read_security
+from kwire.tasks import cancel_and_wait
 from proxy.listener import Listener
 from proxy.serve.answers.describe_cluster import CONTROLLERS
 from proxy.serve.cluster_view import ClusterView
@@ -81,9 +82,7 @@ class ServedCluster:
         try:
             yield
         finally:
-            following.cancel()
-            with suppress(asyncio.CancelledError):
-                await following
+            await cancel_and_wait([following])
 
     async def view(self) -> ClusterView:
         """The cluster as it is now; waits for a first image."""
