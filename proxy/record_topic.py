@@ -133,9 +133,9 @@ class Topic:
         """For people."""
         return str(self.address)
 
-    def write(self, now: float, *records: bytes) -> None:
+    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
         """Hand messages to the producer, or lose them."""
-        for record in records:
+        for record in map(b"".join, records):
             try:
                 self._producer.produce(self.address.topic, record, on_delivery=self._delivered)
             except BufferError:
@@ -208,11 +208,11 @@ class TopicRecorder(Recorder):
                 super().__call__(opened)
         super().__exit__(kind, error, traceback)
 
-    def _encode(self, record: CaptureRecord) -> bytes:
+    def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
         frame = record.frame
         if frame is not None and len(frame) > FRAME_LIMIT:
             record = msgspec.structs.replace(record, frame=frame[:FRAME_LIMIT])
-        return self._head + super()._encode(record)
+        return (self._head, *super()._encode(record))
 
 
 def _is_recorders(event: Event) -> bool:

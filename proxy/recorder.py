@@ -62,8 +62,8 @@ class Destination(Protocol):
     def name(self) -> str:
         """Of where the latest went, for people."""
 
-    def write(self, now: float, *records: bytes) -> None:
-        """Take the records of one event; now: monotonic seconds."""
+    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
+        """Take the records of one event, each in pieces; now: monotonic seconds."""
 
     def tick(self, now: float, flush_after: float) -> None:
         """Do what is due: called some times a second. flush_after: seconds a record may wait."""
@@ -167,8 +167,8 @@ class Recorder:
         self._files.write(now, *encoded)
         self.events += 1
 
-    def _encode(self, record: CaptureRecord) -> bytes:
-        return self._encoder.encode(record)
+    def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
+        return self._encoder.pieces(record)
 
     def _fail(self, error: Exception) -> None:
         said = (error.strerror if isinstance(error, OSError) else None) or str(error)

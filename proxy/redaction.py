@@ -56,6 +56,8 @@ CAREFUL = frozenset(
 """APIs whose frames are always looked at; of Fetch and FetchSnapshot those of the metadata log."""
 
 _CRC = CHECKED - 4
+_METADATA_MARKS = (METADATA_TOPIC.encode(), METADATA_TOPIC_ID.bytes)
+_SEARCHED = 64 * 1024
 
 
 class CannotMask(WireError):
@@ -98,15 +100,16 @@ def mask_message(message: Message) -> bool:
 
 
 def _of_metadata_log(flow: Flow) -> bool:
-    """Whether the response brings records of the metadata log, by name or by id."""
-    if flow.key == _FETCH_SNAPSHOT:
-        return True
-    response = flow.response_copy
-    return (
-        flow.key == _FETCH
-        and response is not None
-        and (METADATA_TOPIC.encode() in response or METADATA_TOPIC_ID.bytes in response)
-    )
+    """Whether the response brings records of the metadata log, by name or by id.
+
+    They come where the request names that topic and no other (KafkaRaftClient's
+    hasValidTopicPartition), so that the response begins with it: a long one is not searched whole.
+    """
+    if flow.key != _FETCH:
+        return flow.key == _FETCH_SNAPSHOT
+    request, response = flow.request_copy or b"", flow.response_copy or b""
+    frames = (request, response[:_SEARCHED])
+    return any(mark in frame for mark in _METADATA_MARKS for frame in frames)
 
 
 def _inner_head(flow: Flow) -> RequestHead | None:

@@ -33,27 +33,20 @@ class RecordEncoder:
 
     def encode(self, record: CaptureRecord) -> bytes:
         """The bytes of a record in a block, its CRC included."""
-        out = bytearray(self._prefix(record))
-        out += long_bytes(record.event)
-        out += long_bytes(record.at_us)
-        out += long_bytes(record.monotonic_ns)
+        return b"".join(self.pieces(record))
+
+    def pieces(self, record: CaptureRecord) -> tuple[bytes, bytes, bytes]:
+        """The same in pieces, the frame as it is: a long one is not copied."""
+        head = bytearray(self._prefix(record))
+        head += long_bytes(record.event)
+        head += long_bytes(record.at_us)
+        head += long_bytes(record.monotonic_ns)
         for number in (record.correlation_id, record.size):
-            out += _NULL if number is None else _PRESENT + long_bytes(number)
-        frame = record.frame
-        if frame is None:
-            out += _NULL
-        else:
-            out += _PRESENT + long_bytes(len(frame))
-            out += frame
-        out += _text(record.redaction)
-        out += _text(record.ending)
-        out += _texts(record.problems) if record.problems else _END
-        out += _texts(record.notes) if record.notes else _END
-        out += _texts(record.deeds) if record.deeds else _END
-        out += _text(record.notice)
-        out += _text(record.text)
-        out += crc32c(out).to_bytes(CRC_SIZE, "big")
-        return bytes(out)
+            head += _NULL if number is None else _PRESENT + long_bytes(number)
+        head += _NULL if record.frame is None else _PRESENT + long_bytes(len(record.frame))
+        frame, rest = record.frame or b"", _behind(record)
+        crc = crc32c(rest, crc32c(frame, crc32c(head)))
+        return bytes(head), frame, rest + crc.to_bytes(CRC_SIZE, "big")
 
     def _prefix(self, record: CaptureRecord) -> bytes:
         key = (
@@ -77,6 +70,18 @@ class RecordEncoder:
             fastavro.schemaless_writer(stream, _PREFIX, dict(zip(names, key, strict=True)))
             found = self._prefixes[key] = stream.getvalue()
         return found
+
+
+def _behind(record: CaptureRecord) -> bytes:
+    """What follows the frame, up to the CRC."""
+    out = bytearray(_text(record.redaction))
+    out += _text(record.ending)
+    out += _texts(record.problems) if record.problems else _END
+    out += _texts(record.notes) if record.notes else _END
+    out += _texts(record.deeds) if record.deeds else _END
+    out += _text(record.notice)
+    out += _text(record.text)
+    return bytes(out)
 
 
 class BadRecord(Exception):

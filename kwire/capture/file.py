@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from math import inf
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Self
 
 import fastavro
 
+from kwire.capture.appending import AppendedFile
 from kwire.capture.encoding import long_bytes
 from kwire.capture.schema import HEADER, MAGIC, SCHEMA, SYNC_SIZE, VERSION, VERSION_KEY
 from kwire.errors import LocalError
@@ -31,6 +33,10 @@ FILE_SECONDS = 3600.0
 """Seconds after which the next file of a directory begins, by default."""
 
 
+Encoded = bytes | tuple[bytes, ...]
+"""A record as it is encoded, or the pieces of one."""
+
+
 class CannotRecord(LocalError):
     """A capture cannot be written where it should be."""
 
@@ -43,8 +49,9 @@ def hidden(path: Path) -> Path:
 class CaptureFile:
     """One capture file while it is written.
 
-    size: bytes of whole blocks. waiting: bytes of records in the block that is not written yet.
-    Methods raise OSError, after which only `close` may be called: it keeps the whole blocks.
+    size: bytes of whole blocks. waiting: bytes of records that are in no block yet. A crash loses
+    what was not flushed. Methods raise OSError, after which only `close` may be called: it keeps
+    the blocks that are whole in the file.
     """
 
     def __init__(self, path: Path, schema: object = SCHEMA, version: int = VERSION) -> None:
@@ -54,48 +61,39 @@ class CaptureFile:
             if name.exists():
                 raise CannotRecord(f"{name} exists already: choose another name or remove it.")
         self._sync = os.urandom(SYNC_SIZE)
-        self._block = bytearray()
-        self._count = 0
+        self._block: list[bytes] = []
         self._failed = False
-        # buffering=0: a block that the disk refuses is not tried again when the file is closed
-        self._file = self._hidden.open("xb", buffering=0)
-        self.size = 0
+        self._file = AppendedFile(self._hidden)
+        self._count = self._kept = self._start = self.size = self.waiting = 0
+        self._ends: deque[int] = deque()
         try:
             self._append(_header(schema, version, self._sync))
+            self.flush()
         except OSError:
-            self._file.close()
-            with suppress(OSError):
-                self._hidden.unlink()
+            self.discard()
             raise
         self._start = self.size
 
     @property
     def empty(self) -> bool:
         """Whether no record was added."""
-        return not self._count and self.size == self._start
+        return not self._block and self.size == self._start
 
-    @property
-    def waiting(self) -> int:
-        """Bytes of records that a crash would lose."""
-        return len(self._block)
-
-    def write(self, *records: bytes) -> None:
+    def write(self, *records: Encoded) -> None:
         """Add encoded records, which stay in one block."""
         for record in records:
-            self._block += record
+            pieces = (record,) if isinstance(record, bytes) else record
+            self._block += pieces
+            self.waiting += sum(map(len, pieces))
         self._count += len(records)
-        if len(self._block) >= BLOCK_SIZE:
-            self.flush()
+        if self.waiting >= BLOCK_SIZE:
+            self._end_block()
 
     def flush(self) -> None:
-        """Write what waits as a block."""
-        if not self._count:
-            return
-        head = long_bytes(self._count) + long_bytes(len(self._block))
-        block = b"".join((head, self._block, self._sync))
-        self._block.clear()
-        self._count = 0
-        self._append(block)
+        """Write what waits, as a block."""
+        self._end_block()
+        with self._failing():
+            self._file.flush()
 
     def close(self) -> None:
         """Give the file its name; after an error with the blocks that are whole.
@@ -106,10 +104,11 @@ class CaptureFile:
             if not self._failed:
                 self.flush()
         finally:
+            self._look()
             with suppress(OSError):
-                self._file.truncate(self.size)
+                self._file.cut(self._kept)
             self._file.close()
-            if self.size > self._start:
+            if self._kept > self._start:
                 self._hidden.rename(self.path)
             else:
                 self._hidden.unlink()
@@ -119,15 +118,34 @@ class CaptureFile:
         self._file.close()
         self._hidden.unlink()
 
-    def _append(self, data: bytes) -> None:
-        view = memoryview(data)
+    def _end_block(self) -> None:
+        if self._block:
+            head = long_bytes(self._count) + long_bytes(self.waiting)
+            pieces = (head, *self._block, self._sync)
+            self._block.clear()
+            self._count = self.waiting = 0
+            self._append(*pieces)
+
+    def _append(self, *pieces: bytes) -> None:
+        with self._failing():
+            for piece in pieces:
+                self._file.append(piece)
+        self.size += sum(map(len, pieces))
+        self._ends.append(self.size)
+        self._look()
+
+    def _look(self) -> None:
+        """See which blocks are in the file."""
+        while self._ends and self._ends[0] <= self._file.written:
+            self._kept = self._ends.popleft()
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
         try:
-            while view:
-                view = view[self._file.write(view) :]
+            yield
         except OSError:
             self._failed = True
             raise
-        self.size += len(data)
 
 
 class CaptureFiles:
@@ -180,7 +198,7 @@ class CaptureFiles:
         """The path of the latest file."""
         return str(self.paths[-1])
 
-    def write(self, now: float, *records: bytes) -> None:
+    def write(self, now: float, *records: Encoded) -> None:
         """Add encoded records, which stay in one file; raises OSError, CannotRecord."""
         self._current(now).write(*records)
 

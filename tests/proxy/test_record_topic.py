@@ -59,7 +59,7 @@ def test_a_topic_that_is_down_is_told_of_once() -> None:
     address = TopicAddress.parse(f"captures@127.0.0.1:{free_port()}")
     topic = Topic(address, timeout=0.5, told=said.append)
     for _ in range(20):
-        topic.write(0.0, b"a request", b"a response")
+        topic.write(0.0, (b"a ", b"request"), (b"a ", b"response"))
     topic.close()
     assert topic.lost == 40
     (sentence,) = said
@@ -99,7 +99,8 @@ async def test_what_passes_is_in_the_topic_and_the_recorder_is_not(
     assert {one.client_id for one in spoken} == {"till"}
     assert [one.kind for one in spoken].count(REQUEST) >= 5
     assert {one.capture for one in records} == {recorder.capture}
-    assert {one.text for one in records if one.kind == NOTICE}
+    assert {one.connection for one in records if one.kind == NOTICE} == {spoken[0].connection}
+    assert "OPENED" in {one.notice for one in records}
 
 
 def test_a_long_frame_is_cut_to_fit_into_a_message(combined: Cluster, captured: str) -> None:

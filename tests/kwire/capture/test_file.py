@@ -1,11 +1,13 @@
 """A file appears when it is whole; the next one begins by size or by age."""
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from kwire.capture import CannotRecord, CaptureFile, CaptureFiles, RecordEncoder
+from kwire.capture.appending import PAGE, PAGES
 from kwire.capture.file import BLOCK_SIZE, hidden
 from tests.kwire.capture.captured import read, record
 
@@ -47,6 +49,42 @@ def test_nothing_is_written_over(tmp_path: Path, there: str) -> None:
     assert (tmp_path / there).read_bytes() == b"dear"
 
 
+def test_a_flushed_file_is_whole_whatever_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "one.avro"
+    file = CaptureFile(path)
+    sizes = (1, PAGE - 100, 0, PAGE, PAGES - 1, 3, 2 * PAGES + 5)
+    records = [record(event=number, frame=bytes(size)) for number, size in enumerate(sizes)]
+    encoder = RecordEncoder()
+    for number, one in enumerate(records):
+        file.write(encoder.pieces(one))
+        file.flush()
+        assert hidden(path).stat().st_size == file.size
+        assert read(hidden(path)) == (records[: number + 1], [])
+    file.close()
+    assert read(path) == (records, [])
+
+
+def test_where_nothing_goes_past_the_cache_the_file_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def refusing(path: Path, flags: int, mode: int = 0o777) -> int:
+        """A file system without O_DIRECT, which makes the file nevertheless."""
+        descriptor = real(path, flags & ~os.O_DIRECT, mode)
+        if flags & os.O_DIRECT:
+            os.close(descriptor)
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return descriptor
+
+    monkeypatch.setattr(os, "open", refusing)
+    path = tmp_path / "one.avro"
+    file = CaptureFile(path)
+    file.write(ENCODED)
+    file.close()
+    assert read(path) == ([record()], [])
+
+
 def test_after_an_error_the_whole_blocks_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,18 +92,12 @@ def test_after_an_error_the_whole_blocks_are_kept(
     file = CaptureFile(path)
     file.write(ENCODED)
     file.flush()
-    real = file._file
 
-    class Full:
-        """A disk with room for ten bytes."""
+    def full(descriptor: int, data: memoryview, offset: int) -> int:
+        """A disk with no more room."""
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-        def write(self, data: bytes) -> int:
-            real.write(bytes(data)[:10])
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        truncate, close = real.truncate, real.close
-
-    monkeypatch.setattr(file, "_file", Full())
+    monkeypatch.setattr(os, "pwrite", full)
     file.write(ENCODED)
     with pytest.raises(OSError, match="No space left"):
         file.flush()
