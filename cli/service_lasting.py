@@ -59,10 +59,13 @@ class Lasting:
 
     def check(self, config: ClusterConfig) -> None:
         """Raises InvalidValue where a configuration wants other than there is."""
-        keys = (*KEYS, "listeners") if self.serving is not None else KEYS
-        for key in keys:
+        for key in KEYS:
             if getattr(config, key) != getattr(self._config, key):
                 raise InvalidValue(f"cluster {config.name!r}: another {key} needs a restart")
+        if self.serving is not None and config.listeners != self._config.listeners:
+            raise InvalidValue(
+                f"cluster {config.name!r} serves: other listeners of it need a restart"
+            )
 
     def _held(self, flow: Flow) -> None:
         if self.feed is not None:

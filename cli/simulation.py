@@ -40,7 +40,13 @@ class Simulation:
     def __init__(self, cluster: ServedCluster) -> None:
         self.cluster = cluster
         self._begun: asyncio.Future[SimulatedController] | None = None
-        self.filter = Dispatch(self, as_task, name="simulated controller", simulated=APIS)
+        self.filter = Dispatch(
+            self,
+            as_task,
+            name="simulated controller",
+            simulated=APIS,
+            guarded=cluster.opener.with_sasl,
+        )
 
     @property
     def apis(self) -> Mapping[int, Versions]:

@@ -20,7 +20,8 @@ class Connection:
 
     number: counts from 1 in one proxy. node_id: the node that the listener stands for, None where
     it is not known. client, upstream: `host:port`. client_id: the latest one seen. peer: the node
-    id of the client, where it is a node and has shown it.
+    id of the client, where it is a node and has shown it. let_in: whether the node was seen to take
+    requests of the client, where that was asked.
     """
 
     number: int
@@ -30,6 +31,7 @@ class Connection:
     at: float
     client_id: str | None = None
     peer: int | None = None
+    let_in: bool = False
 
     @property
     def label(self) -> str:

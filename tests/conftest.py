@@ -29,6 +29,8 @@ from real_kafka import (
 if TYPE_CHECKING:
     from docker import DockerClient
 
+    from tests.proxy.secure import Secure
+
 OwnCluster = Callable[[Layout], Cluster]
 """Makes a cluster that is started by ``start`` or ``with``, and closed after the test."""
 
@@ -112,6 +114,18 @@ def quorum(kafka: Launcher) -> Iterator[Cluster]:
 def kafka391(kafka: Launcher) -> Iterator[Cluster]:
     """Kafka 3.9.1, one node that is broker and controller. Shared: leave it as it was."""
     yield from _shared(kafka, Layout.combined("3.9.1"))
+
+
+@pytest.fixture(scope="session")
+def secure(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Secure"]:
+    """Kafka 4.3.1, one node whose listeners want SASL, TLS or both. Shared: leave it as it was."""
+    from tests.proxy.secure import configured  # cryptography, which few tests need
+
+    with closing(_make(kafka, Layout.combined())) as cluster:
+        secure = configured(cluster, tmp_path_factory.mktemp("secure"))
+        cluster.start()
+        secure.add_user()
+        yield secure
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from kwire.address import Address
 from kwire.apis.a18_api_versions import ApiVersionsResponse
+from kwire.apis.a55_describe_quorum import DescribeQuorumRequest
 from kwire.declaration import Request, Response
 from kwire.service import RequestContext, Service
 from kwire.versions import Versions
@@ -51,6 +52,8 @@ class Dispatch(Filter):
     name: of the service, as viewers are told. withheld: API keys that the nodes offer and that
     would fail here: ApiVersions does not name them. simulated: API keys whose answers are not the
     truth about the cluster; they are marked. listener: the name that the service knows it by.
+    guarded: whether nodes take requests only of clients that have authenticated by SASL; then
+    nothing is answered or routed for others either.
     """
 
     looks_inside = False
@@ -65,6 +68,7 @@ class Dispatch(Filter):
         withheld: frozenset[int] = frozenset(),
         simulated: Container[int] = (),
         listener: str = "CONTROLLER",
+        guarded: bool = False,
     ) -> None:
         self._service = service
         self._work = work
@@ -73,6 +77,7 @@ class Dispatch(Filter):
         self._withheld = withheld
         self._simulated = simulated
         self._listener = listener
+        self._guarded = guarded
 
     @property
     def name(self) -> str:
@@ -87,6 +92,8 @@ class Dispatch(Filter):
 
     async def on_request(self, request: Request, call: Call) -> Action:
         """Ask whoever is to answer; the connection waits, as it would for a node."""
+        if self._guarded:
+            await _let_in(call)
         context = self._context(call)
         cancel: Cancel | None = None
 
@@ -141,3 +148,11 @@ class Dispatch(Filter):
     @property
     def _routed(self) -> Mapping[int, Versions]:
         return {} if self._router is None else self._router.apis
+
+
+async def _let_in(call: Call) -> None:
+    """Wait until the node has answered something for this client: for one that has not
+    authenticated it closes the connection instead."""
+    if not call.connection.let_in:
+        await call.ask(DescribeQuorumRequest(), 0)
+        call.connection.let_in = True

@@ -49,10 +49,18 @@ class Serving:
 def serve_metadata(cluster: ServedCluster) -> Serving:
     """Any client bootstraps at the controllers."""
     service, router = ImageService(cluster.view), ControllerRouter(cluster)
-    dispatch = Dispatch(service, as_task, name="metadata", router=router, withheld=WITHHELD)
+    dispatch = Dispatch(
+        service,
+        as_task,
+        name="metadata",
+        router=router,
+        withheld=WITHHELD,
+        guarded=cluster.opener.with_sasl,
+    )
     return Serving(cluster, dispatch)
 
 
 def serve_kip919(cluster: ServedCluster) -> Serving:
     """Old controllers answer what they can of what new tools ask."""
-    return Serving(cluster, Dispatch(Kip919Service(cluster), as_task, name="kip919"))
+    service, guarded = Kip919Service(cluster), cluster.opener.with_sasl
+    return Serving(cluster, Dispatch(service, as_task, name="kip919", guarded=guarded))

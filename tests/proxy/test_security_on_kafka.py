@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import socket
-import struct
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,8 +15,7 @@ from kafka import KafkaConsumer
 from kafka.admin import KafkaAdminClient
 
 from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
-from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.apis.a38_create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
@@ -33,139 +28,22 @@ from kwire.apis.a41_describe_delegation_token import (
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
-from kwire.apis.a51_alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-    AlterUserScramCredentialsResponse,
-    ScramCredentialUpsertion,
-)
 from kwire.capture import CaptureRecord, read_capture
-from kwire.declaration import Request, Response
-from kwire.frames import decode_request, decode_response, encode_request
+from kwire.frames import decode_request, decode_response
 from kwire.records.user_scram_credential import UserScramCredentialRecord
-from real_kafka import Cluster, Layout, free_port
 from tests.cli.test_proxy import ended, proxy
-from tests.conftest import OwnCluster
-from tests.proxy.certificates import Authority, Pem
+from tests.proxy.secure import (
+    PLAIN_PASSWORD,
+    PLAIN_TOKEN,
+    SALT,
+    SALTED,
+    SCRAM_PASSWORD,
+    Client,
+    Secure,
+    add_scram_user,
+)
 
-PLAIN_PASSWORD = "correct-horse-battery-staple"
-SCRAM_PASSWORD = "scram-tr0ub4dor-and-3"
-SALT = b"a-salt-that-nobody-should-see"
-SALTED = hashlib.pbkdf2_hmac("sha256", SCRAM_PASSWORD.encode(), SALT, 4096)
-PLAIN_TOKEN = f"\0alice\0{PLAIN_PASSWORD}".encode()
-
-
-@dataclass(frozen=True, slots=True)
-class Secure:
-    """A broker with three listeners, and the ports at which the proxy stands in front of them."""
-
-    cluster: Cluster
-    authority: Authority
-    pem: Pem
-    ports: dict[str, int]
-    behind: dict[str, int]
-
-    @property
-    def arguments(self) -> list[str]:
-        """Of `kwire proxy`: node 1 is SASL, 2 TLS on both sides, 3 neither."""
-        listens = zip(("SASL", "TLS", "PLAINTEXT"), (1, 2, 3), strict=True)
-        pem = self.pem
-        files = f"{pem.certificate},{pem.key}"
-        return [
-            *(
-                f"--listen={node}@127.0.0.1:{self.ports[name]}=127.0.0.1:{self.behind[name]}"
-                for name, node in listens
-            ),
-            f"--listen-tls=2@{files},{self.authority.path}",
-            f"--upstream-tls=2@{self.authority.path},{files}",
-        ]
-
-    def at(self, name: str) -> str:
-        """The proxy's address in front of a listener."""
-        return f"127.0.0.1:{self.ports[name]}"
-
-
-@pytest.fixture
-def secure(own_cluster: OwnCluster, tmp_path: Path) -> Secure:
-    """The node advertises the proxy."""
-    authority = Authority(tmp_path, "ca")
-    pem = authority.issue("127.0.0.1")
-    cluster = own_cluster(Layout.combined())
-    node = cluster.nodes[1]
-    behind = {"PLAINTEXT": node.broker_address.port, "SASL": free_port(), "TLS": free_port()}
-    ports = {name: free_port() for name in behind}
-    keystore = tmp_path / "keystore.pem"
-    keystore.write_bytes(pem.key.read_bytes() + pem.certificate.read_bytes())
-    controller = f"CONTROLLER://{node.controller_address}"
-    jaas = "org.apache.kafka.common.security"
-    node.configure(
-        {
-            "listeners": ",".join(
-                [controller, *(f"{name}://127.0.0.1:{port}" for name, port in behind.items())]
-            ),
-            "advertised.listeners": ",".join(
-                [controller, *(f"{name}://127.0.0.1:{port}" for name, port in ports.items())]
-            ),
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,"
-            "SASL:SASL_PLAINTEXT,TLS:SSL",
-            "listener.name.sasl.sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
-            "listener.name.sasl.plain.connections.max.reauth.ms": "60000",
-            "listener.name.sasl.plain.sasl.jaas.config": f"{jaas}.plain.PlainLoginModule required"
-            f' user_alice="{PLAIN_PASSWORD}";',
-            "listener.name.sasl.scram-sha-256.sasl.jaas.config": f"{jaas}.scram.ScramLoginModule"
-            " required;",
-            "delegation.token.secret.key": "a-master-key",
-            "listener.name.tls.ssl.keystore.type": "PEM",
-            "listener.name.tls.ssl.keystore.location": str(keystore),
-            "listener.name.tls.ssl.truststore.type": "PEM",
-            "listener.name.tls.ssl.truststore.location": str(authority.path),
-            "listener.name.tls.ssl.client.auth": "required",
-        }
-    )
-    cluster.start()
-    return Secure(cluster, authority, pem, ports, behind)
-
-
-@dataclass
-class Client:
-    """Speaks frames and bare tokens on one connection, one after the other."""
-
-    address: tuple[str, int]
-    sent: int = 0
-    socket: socket.socket = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.socket = socket.create_connection(self.address, timeout=60)
-
-    def close(self) -> None:
-        self.socket.close()
-
-    def ask(self, request: Request, version: int) -> Response:
-        self.sent += 1
-        self.socket.sendall(encode_request(request, version, correlation_id=self.sent))
-        key = type(request).key
-        assert key is not None
-        return decode_response(self._receive(), key, version).body
-
-    def token(self, data: bytes) -> bytes:
-        """What is answered to a token without a frame around it."""
-        self.socket.sendall(struct.pack(">i", len(data)) + data)
-        return self._receive()
-
-    def _receive(self) -> bytes:
-        (size,) = struct.unpack(">i", self._exactly(4))
-        return self._exactly(size)
-
-    def _exactly(self, size: int) -> bytes:
-        return self.socket.recv(size, socket.MSG_WAITALL) if size else b""
-
-    def authenticate(self) -> None:
-        """As alice, with frames."""
-        shaken = self.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
-        assert isinstance(shaken, SaslHandshakeResponse)
-        assert shaken.error_code == 0
-        answer = self.ask(SaslAuthenticateRequest(auth_bytes=PLAIN_TOKEN), 2)
-        assert isinstance(answer, SaslAuthenticateResponse)
-        assert (answer.error_code, answer.session_lifetime_ms > 0) == (0, True)
+pytestmark = pytest.mark.xdist_group("secure")
 
 
 @pytest.fixture
@@ -180,16 +58,6 @@ def clients(secure: Secure) -> Iterator[Any]:
     yield make
     for client in made:
         client.close()
-
-
-def make_bob(client: Client) -> None:
-    """A user for SCRAM."""
-    upsertion = ScramCredentialUpsertion(
-        name="bob", mechanism=1, iterations=4096, salt=SALT, salted_password=SALTED
-    )
-    answer = client.ask(AlterUserScramCredentialsRequest(upsertions=[upsertion]), 0)
-    assert isinstance(answer, AlterUserScramCredentialsResponse)
-    assert answer.results[0].error_code == 0
 
 
 def delegation_token(client: Client) -> bytes:
@@ -236,13 +104,10 @@ def nodes_seen(**options: Any) -> int:
 
 def java_lists_topics(secure: Secure, folder: Path) -> int:
     """Kafka's own tool over TLS, with a certificate of its own."""
-    pem = secure.pem
-    keystore = folder / "client.pem"
-    keystore.write_bytes(pem.key.read_bytes() + pem.certificate.read_bytes())
     properties = folder / "client.properties"
     properties.write_text(
         "security.protocol=SSL\nssl.truststore.type=PEM\nssl.keystore.type=PEM\n"
-        f"ssl.truststore.location={secure.authority.path}\nssl.keystore.location={keystore}\n"
+        f"ssl.truststore.location={secure.authority.path}\nssl.keystore.location={secure.keystore}\n"
     )
     command = ("--bootstrap-server", secure.at("TLS"), "--command-config", str(properties))
     done = secure.cluster.tool("org.apache.kafka.tools.TopicCommand", *command, "--list")
@@ -255,7 +120,7 @@ def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
     path = tmp_path / "secure.avro"
     arguments = [*secure.arguments, "-v", "--json", "-w", str(path)]
     with proxy(*arguments) as (run, _):
-        make_bob(clients("PLAINTEXT"))
+        add_scram_user(clients("PLAINTEXT"), "bob", 1, SCRAM_PASSWORD)
         sasl = {"bootstrap_servers": secure.at("SASL"), "security_protocol": "SASL_PLAINTEXT"}
         scram = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_plain_username": "bob"}
         plain = {"sasl_mechanism": "PLAIN", "sasl_plain_username": "alice"}

@@ -22,10 +22,13 @@ from kwire.apis.a32_describe_configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
+from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.connection import Connection
 from kwire.declaration import Request, Response
+from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost
+from kwire.frames import RequestFrame
 from kwire.service import RequestContext
 from kwire.versions import Versions
 from proxy import DecodedFlow, Filters, Flow, Listener, Proxy, Ring
@@ -33,7 +36,7 @@ from proxy.flow import Deed
 from proxy.serve import Dispatch, Routed
 from proxy.serve.owners import by_owner, together
 from proxy.serve.tasks import as_task
-from scripted_node import ScriptedNode
+from scripted_node import HANG_UP, Script, ScriptedNode
 
 PATIENCE = 60.0
 
@@ -89,8 +92,12 @@ def node() -> ScriptedNode:
 
 @asynccontextmanager
 async def client(
-    service: Scripted, router: Scripted | None = None, simulated: frozenset[int] = frozenset()
+    service: Scripted,
+    router: Scripted | None = None,
+    simulated: frozenset[int] = frozenset(),
+    let_in: Script | None = None,
 ) -> AsyncIterator[tuple[Connection, Ring]]:
+    """let_in: what a node that wants SASL answers to the proxy's own question."""
     dispatch = Dispatch(
         service,
         as_task,
@@ -98,9 +105,12 @@ async def client(
         router=router,
         withheld=frozenset({41}),
         simulated=simulated,
+        guarded=let_in is not None,
     )
     ring = Ring()
     async with asyncio.timeout(PATIENCE), node() as upstream:
+        if let_in is not None:
+            upstream.scripts[DescribeQuorumRequest] = let_in
         listener = Listener(node_id=1, upstream=Address("127.0.0.1", upstream.port))
         async with Proxy([listener], sinks=[ring], filters=Filters([dispatch])) as proxy:
             at = proxy.addresses[listener]
@@ -183,6 +193,31 @@ async def test_what_a_service_fails_at_is_not_tried_again_at_the_node() -> None:
     assert "ZeroDivisionError" in flow(ring, "DescribeCluster").problems[0]
 
 
+async def test_whom_a_node_with_sasl_does_not_let_in_is_not_answered_here_either() -> None:
+    service = Scripted({60: Versions("0-2")}, described)
+    router = Scripted({20: Versions("1-6")}, deleted)
+    async with client(service, router, let_in=lambda frame: HANG_UP) as (connection, _):
+        with pytest.raises(AnswerLost):
+            await connection.send(DeleteTopicsRequest())
+    assert router.asked == []
+
+
+async def test_a_node_with_sasl_is_asked_once_on_a_connection() -> None:
+    asked = []
+
+    def quorum(frame: RequestFrame) -> DescribeQuorumResponse:
+        asked.append(frame)
+        return DescribeQuorumResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+
+    service = Scripted({60: Versions("0-2")}, described)
+    async with client(service, let_in=quorum) as (connection, _):
+        for _ in range(2):
+            answered = await connection.send(DescribeClusterRequest())
+            assert isinstance(answered, DescribeClusterResponse)
+            assert answered.cluster_id == "answered here"
+    assert len(asked) == 1
+
+
 async def test_the_end_of_a_connection_ends_the_work_for_it() -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -205,10 +240,11 @@ def test_configs_are_asked_of_their_owners_and_put_together_in_order() -> None:
     def resource(type: int, name: str) -> DescribeConfigsResource:
         return DescribeConfigsResource(resource_type=type, resource_name=name)
 
-    asked = [resource(2, "topic"), resource(4, "7"), resource(4, ""), resource(8, "7")]
+    of_nobody = [resource(4, ""), resource(4, "9" * 5000), resource(4, "٣"), resource(8, "-1")]
+    asked = [resource(2, "topic"), resource(4, "7"), *of_nobody, resource(8, "7")]
     request = DescribeConfigsRequest(resources=asked)
     shares = by_owner(request)
-    assert {owner: len(share.resources) for owner, share in shares.items()} == {None: 2, 7: 2}
+    assert {owner: len(share.resources) for owner, share in shares.items()} == {None: 5, 7: 2}
     answers: dict[int | None, Response] = {
         owner: DescribeConfigsResponse(
             throttle_time_ms=owner or 1,

@@ -4,14 +4,20 @@ import asyncio
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from kwire.address import Address
+from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.apis.a19_create_topics import (
     CreatableTopic,
     CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.declaration import Request
 from kwire.error_codes import ErrorCode
+from kwire.errors import InvalidValue
 from kwire.frames import RequestFrame
 from kwire.observer import LiveImage
 from kwire.service import RequestContext
@@ -19,7 +25,7 @@ from kwire.tls import ClientTls
 from proxy import Listener
 from proxy.serve.router import ControllerRouter
 from proxy.serve.served_cluster import ServedCluster
-from scripted_node import HANG_UP, Raw, ScriptedNode
+from scripted_node import HANG_UP, Raw, Script, ScriptedNode
 from tests.proxy.certificates import Authority
 
 PATIENCE = 60.0
@@ -82,11 +88,64 @@ async def test_who_leads_no_more_did_nothing_and_it_is_sent_again() -> None:
         assert len(node.requests(CreateTopicsRequest)) == 3
 
 
-async def test_the_proxy_speaks_tls_where_its_listeners_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("host", "tls"),
+    [
+        ("127.0.0.1", {}),
+        ("kafka.example", {"name": "kafka.example"}),
+        ("kafka.example", {"check_name": False}),
+    ],
+)
+async def test_the_proxy_speaks_tls_where_its_listeners_do(
+    tmp_path: Path, host: str, tls: dict[str, Any]
+) -> None:
     authority = Authority(tmp_path, "nodes")
-    tls = ClientTls(authorities=authority.path)
     async with ScriptedNode(
-        {CreateTopicsRequest: lambda frame: answered(0)}, ssl=authority.server("127.0.0.1")
+        {CreateTopicsRequest: lambda frame: answered(0)}, ssl=authority.server(host)
     ) as node:
-        response, _ = await routed(node, tls)
+        response, _ = await routed(node, ClientTls(authorities=authority.path, **tls))
         assert [one.error_code for one in response.topics] == [0]
+
+
+async def test_new_connections_log_in_as_the_file_says_since_it_was_read_again(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "client.properties"
+
+    def login(user: str) -> str:
+        sasl = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        return f"{sasl}sasl.jaas.config=M required username={user} password=pw;"
+
+    taken: list[bytes] = []
+
+    def authenticate(frame: RequestFrame) -> SaslAuthenticateResponse:
+        assert isinstance(frame.body, SaslAuthenticateRequest)
+        taken.append(frame.body.auth_bytes)
+        return SaslAuthenticateResponse()
+
+    scripts: dict[type[Request], Script] = {
+        SaslHandshakeRequest: lambda frame: SaslHandshakeResponse(),
+        SaslAuthenticateRequest: authenticate,
+    }
+    file.write_text(login("alice"))
+    async with ScriptedNode(scripts) as node:
+        address = Address("127.0.0.1", node.port)
+        listener = Listener(node_id=3000, upstream=address)
+        opener = ServedCluster([listener], client_config=file).opener
+        assert opener.with_sasl
+
+        async def logged_in() -> bytes:
+            async with await opener(address):
+                return taken[-1]
+
+        assert await logged_in() == b"\0alice\0pw"
+        file.write_text(login("bob"))
+        assert await logged_in() == b"\0alice\0pw"
+        take_back = opener.renew()
+        assert await logged_in() == b"\0bob\0pw"
+        take_back()
+        assert await logged_in() == b"\0alice\0pw"
+        file.write_text("security.protocol=SASL_PLAINTEXT")
+        with pytest.raises(InvalidValue, match="is GSSAPI"):
+            opener.renew()
+        assert await logged_in() == b"\0alice\0pw"

@@ -1,0 +1,182 @@
+"""kwire itself logs in at a real node: to serve, to replay and to record."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from kafka.admin import KafkaAdminClient, NewTopic
+
+import kwire.connection
+from kwire.apis.a03_metadata import MetadataRequest
+from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from kwire.apis.a60_describe_cluster import DescribeClusterRequest
+from kwire.capture import REQUEST, CaptureRecord
+from kwire.capture.message import MessageDecoder
+from kwire.connection import Connection
+from kwire.frames import encode_request
+from kwire.sasl import Login
+from kwire.security import read_security
+from proxy.record_topic import librdkafka
+from tests.cli.command import Command
+from tests.cli.test_proxy import ended, proxy
+from tests.cli.test_service import listener, running, service, write
+from tests.proxy.secure import PASSWORD, PATIENCE, PLAIN_PASSWORD, USER, Client, Secure
+
+pytestmark = pytest.mark.xdist_group("secure")
+
+SHA_512 = "SCRAM-SHA-512"
+
+
+@pytest.fixture
+def properties(secure: Secure, tmp_path: Path) -> Path:
+    """How USER logs in without TLS."""
+    return secure.client_properties(tmp_path / "client.properties", SHA_512, USER, PASSWORD)
+
+
+@pytest.fixture
+def tls_properties(secure: Secure, tmp_path: Path) -> Path:
+    """How USER logs in over TLS."""
+    path = tmp_path / "client-tls.properties"
+    return secure.client_properties(path, SHA_512, USER, PASSWORD, tls=True)
+
+
+async def test_a_session_is_renewed_on_the_connection(
+    secure: Secure, properties: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kafka refuses to renew one that is not a second old."""
+    logins: list[Login] = []
+
+    class Counted(Login):
+        def __init__(self, *given: object) -> None:
+            super().__init__(*given)  # type: ignore[arg-type]
+            logins.append(self)
+
+    monkeypatch.setattr(kwire.connection, "Login", Counted)
+    monkeypatch.setattr(kwire.connection, "SESSION_SHARE", 1.2 / 60)
+    sasl = read_security(properties).sasl
+    port = secure.behind["CONTROLLER_SASL"]
+    async with (
+        asyncio.timeout(PATIENCE),
+        await Connection.open("127.0.0.1", port, sasl=sasl, connect_timeout=PATIENCE) as connection,
+    ):
+        while len(logins) < 3:
+            requests = [DescribeClusterRequest(endpoint_type=2)] * 5
+            await asyncio.gather(*map(connection.send, requests))
+            await asyncio.sleep(0.05)
+        assert [login.lifetime for login in logins] == [60.0] * 3
+
+
+def test_any_client_bootstraps_at_controllers_that_want_sasl(
+    secure: Secure, properties: Path
+) -> None:
+    """Behind the proxy it authenticates at its node, and is answered by nobody before."""
+    arguments = ["--serve=metadata", f"--serve-config={properties}", "-v", "--json"]
+    arguments += [f"--listen=1@127.0.0.1:0={secure.node('CONTROLLER_SASL')}"]
+    with proxy(*arguments) as (run, address):
+        topic = f"served-{uuid4()}"
+        admin = KafkaAdminClient(
+            bootstrap_servers=f"{address[0]}:{address[1]}",
+            security_protocol="SASL_PLAINTEXT",
+            sasl_mechanism="PLAIN",
+            sasl_plain_username="alice",
+            sasl_plain_password=PLAIN_PASSWORD,
+        )
+        with closing(admin):
+            admin.create_topics([NewTopic(topic, 1, 1)])
+            assert topic in admin.list_topics()
+            admin.delete_topics([topic])
+        for request in (MetadataRequest(topics=[]), CreateTopicsRequest(topics=[])):
+            with socket.create_connection(address, timeout=PATIENCE) as stranger:
+                stranger.sendall(encode_request(request, 5, correlation_id=1))
+                assert stranger.recv(1) == b""
+        lines, err = ended(run)
+    flows = [flow for line in lines if (flow := json.loads(line))["type"] == "flow"]
+    handled = {flow["api"]: flow["handling"] for flow in flows if flow["ending"] == "answered"}
+    assert (handled["Metadata"], handled["CreateTopics"]) == ("answered", "routed")
+    assert PASSWORD not in "\n".join([*lines, err])
+
+
+def test_a_proxy_that_is_not_let_in_says_so(
+    secure: Secure, properties: Path, kwire: Command
+) -> None:
+    arguments = ["--serve=metadata", f"--serve-config={properties}"]
+    arguments += [f"--listen=1@127.0.0.1:0={secure.node('CONTROLLER_SASL')}"]
+    secure.client_properties(properties, SHA_512, USER, "another")
+    run = kwire("proxy", *arguments)
+    assert run.code == 1
+    assert run.error.startswith(
+        f"SASL_AUTHENTICATION_FAILED: {secure.node('CONTROLLER_SASL')} refuses {USER} by {SHA_512}:"
+    )
+    assert "another" not in run.err
+
+
+def test_one_file_is_for_kafkas_tools_and_for_a_replay(
+    secure: Secure, tls_properties: Path, kwire: Command, tmp_path: Path
+) -> None:
+    at = secure.node("SASL_TLS")
+    command = ("--bootstrap-server", at, "--command-config", str(tls_properties), "--list")
+    assert secure.cluster.tool("org.apache.kafka.tools.TopicCommand", *command).returncode == 0
+    capture = tmp_path / "recorded.avro"
+    with (
+        proxy(f"--listen=127.0.0.1:0={secure.node('PLAINTEXT')}", "-w", str(capture)) as (
+            run,
+            here,
+        ),
+        closing(Client(here)) as client,
+    ):
+        client.ask(DescribeClusterRequest(), 2)
+        ended(run)
+    arguments = ["--client", str(capture), "--to", at, "--ignore=brokers.port", "--json"]
+    replayed = kwire("replay", *arguments, "--command-config", str(tls_properties))
+    assert replayed.code == 0, replayed.out + replayed.err
+    assert '"same": 1' in replayed.out
+
+
+def create_topic(secure: Secure, name: str) -> None:
+    with closing(Client(("127.0.0.1", secure.behind["PLAINTEXT"]))) as client:
+        topic = CreatableTopic(name=name, num_partitions=1, replication_factor=1)
+        answer = client.ask(CreateTopicsRequest(topics=[topic], timeout_ms=60_000), 7)
+    assert isinstance(answer, CreateTopicsResponse)
+    assert [one.error_code for one in answer.topics] == [0]
+
+
+def test_a_service_records_into_a_topic_of_a_cluster_that_wants_sasl_and_tls(
+    secure: Secure, tls_properties: Path, tmp_path: Path
+) -> None:
+    name = f"captured-{uuid4()}"
+    create_topic(secure, name)
+    into = {"topic": f"{name}@{secure.node('SASL_TLS')}", "client_config": tls_properties.name}
+    config = service(listener(secure.node("PLAINTEXT")), record=into)
+    with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
+        with closing(Client(run.listening())) as client:
+            client.ask(DescribeClusterRequest(), 2)
+        run.reload(config)
+        run.told("loaded again")
+        request = recorded_request(secure, tls_properties, name)
+        assert run.end() == 0
+    assert request.api_key == DescribeClusterRequest.key
+
+
+def recorded_request(secure: Secure, properties: Path, topic: str) -> CaptureRecord:
+    """The first one that a consumer finds, which has the same file."""
+    bootstrap = {"bootstrap.servers": secure.node("SASL_TLS"), "group.id": "test"}
+    consumer = Consumer(bootstrap | librdkafka(read_security(properties)))
+    consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+    until = time.monotonic() + PATIENCE
+    while True:
+        assert time.monotonic() < until
+        message = consumer.poll(1.0)
+        if message is None or message.error():
+            continue
+        record = MessageDecoder().decode(message.value() or b"")
+        if record.kind == REQUEST:
+            consumer.close()
+            return record

@@ -1,0 +1,75 @@
+"""A cluster of a service that serves: what a reload gives it, and what needs a restart."""
+
+import socket
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.background import BackgroundQuorum
+from real_kafka import free_port
+from tests.cli.test_service import PATIENCE, Running, listener, running, service, write
+from tests.proxy.certificates import Authority
+
+
+def speaks_tls(address: tuple[str, int], authority: Authority) -> bool:
+    """Whether this authority has signed what is shown there."""
+    try:
+        with (
+            socket.create_connection(address, timeout=PATIENCE) as plain,
+            authority.client().wrap_socket(plain, server_hostname=address[0]),
+        ):
+            return True
+    except ssl.SSLCertVerificationError:
+        return False
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kwire-proxy.yaml"
+
+
+def serving(controllers: str, tls: dict[str, str]) -> dict[str, Any]:
+    listeners = [
+        listener(upstream, node) | {"tls": tls}
+        for node, upstream in enumerate(controllers.split(","), 3000)
+    ]
+    return service(*listeners, serve={"mode": "metadata"})
+
+
+def refused(run: Running, config: dict[str, Any], reason: str) -> None:
+    run.reload(config)
+    assert reason in run.told("all stays as it was")["message"]
+
+
+def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) -> None:
+    ours, theirs = Authority(file.parent, "ours"), Authority(file.parent, "theirs")
+    pem, newer = ours.issue("127.0.0.1"), theirs.issue("127.0.0.1")
+    tls = {"certificate": str(pem.certificate), "key": str(pem.key)}
+    with BackgroundQuorum(2) as quorum:
+        config = serving(quorum.bootstrap_controllers, tls)
+        with running(write(file, config)) as run:
+            addresses = run.listening(), run.listening()
+            run.told("ready")
+            assert all(speaks_tls(address, ours) for address in addresses)
+            pem.certificate.write_bytes(newer.certificate.read_bytes())
+            refused(run, config, "is not that of the certificate")
+            assert all(speaks_tls(address, ours) for address in addresses)
+            pem.key.write_bytes(newer.key.read_bytes())
+            run.reload(config)
+            run.told("loaded again")
+            assert all(speaks_tls(address, theirs) for address in addresses)
+
+            (cluster,) = config["clusters"]
+            other = config | {"clusters": [cluster | {"serve": {"mode": "kip919"}}]}
+            refused(run, other, "cluster 'orders': another serve needs a restart")
+            fewer = config | {"clusters": [cluster | {"listeners": cluster["listeners"][:1]}]}
+            refused(run, fewer, "cluster 'orders' serves: other listeners of it need a restart")
+
+            run.reload(service(listener(f"127.0.0.1:{free_port()}"), name="plain"))
+            run.told("loaded again")
+            for address in addresses:
+                with pytest.raises(OSError, match="refused"):
+                    socket.create_connection(address, timeout=PATIENCE)
+            assert run.end() == 0

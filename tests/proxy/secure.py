@@ -1,0 +1,240 @@
+"""A real node whose listeners want SASL, TLS or both, and clients' files for it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import socket
+import struct
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.apis.a51_alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    ScramCredentialUpsertion,
+)
+from kwire.connection import Connection
+from kwire.declaration import Request, Response
+from kwire.errors import BrokerError
+from kwire.frames import decode_response, encode_request
+from kwire.logdir.properties import properties_text
+from kwire.sasl import Credentials, Mechanism
+from real_kafka import Cluster, free_port
+from tests.proxy.certificates import Authority, Pem
+
+PLAIN_PASSWORD = "correct-horse-battery-staple"
+SCRAM_PASSWORD = "scram-tr0ub4dor-and-3"
+USER, PASSWORD = "o=kwire,1", "tr0ub4dor ünd \N{CYRILLIC CAPITAL LETTER ZHE}; 3"
+"""Of SCRAM-SHA-512, with what has to be escaped somewhere."""
+
+SALT = b"a-salt-that-nobody-should-see"
+SALTED = hashlib.pbkdf2_hmac("sha256", SCRAM_PASSWORD.encode(), SALT, 4096)
+PLAIN_TOKEN = f"\0alice\0{PLAIN_PASSWORD}".encode()
+
+MODULES = "org.apache.kafka.common.security"
+PROXIED = ("PLAINTEXT", "SASL", "TLS")
+PATIENCE = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Secure:
+    """A node that is broker and controller.
+
+    behind: where it listens, by the listener's name. ports: at which the proxy stands in front of
+    PROXIED, as the node advertises it. CONTROLLER_SASL is a controller's listener, for PLAIN and
+    SCRAM-SHA-512; SASL_TLS is the broker's with both. Sessions last a minute.
+    """
+
+    cluster: Cluster
+    authority: Authority
+    pem: Pem
+    keystore: Path
+    ports: dict[str, int]
+    behind: dict[str, int]
+
+    @property
+    def arguments(self) -> list[str]:
+        """Of `kwire proxy`: node 1 is SASL, 2 TLS on both sides, 3 neither."""
+        listens = zip(("SASL", "TLS", "PLAINTEXT"), (1, 2, 3), strict=True)
+        pem = self.pem
+        files = f"{pem.certificate},{pem.key}"
+        return [
+            *(
+                f"--listen={node}@127.0.0.1:{self.ports[name]}={self.node(name)}"
+                for name, node in listens
+            ),
+            f"--listen-tls=2@{files},{self.authority.path}",
+            f"--upstream-tls=2@{self.authority.path},{files}",
+        ]
+
+    def at(self, name: str) -> str:
+        """The proxy's address in front of a listener."""
+        return f"127.0.0.1:{self.ports[name]}"
+
+    def node(self, name: str) -> str:
+        """The node's own address."""
+        return f"127.0.0.1:{self.behind[name]}"
+
+    def add_user(self) -> None:
+        """USER; return when broker and controller know of it."""
+        with closing(Client(("127.0.0.1", self.behind["PLAINTEXT"]))) as client:
+            add_scram_user(client, USER, 2, PASSWORD)
+        for name in ("SASL_TLS", "CONTROLLER_SASL"):
+            asyncio.run(self._known(name))
+
+    async def _known(self, name: str) -> None:
+        sasl = Credentials(mechanism=Mechanism.SCRAM_SHA_512, username=USER, password=PASSWORD)
+        tls = self.authority.client() if name == "SASL_TLS" else None
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                try:
+                    async with await Connection.open(
+                        "127.0.0.1", self.behind[name], ssl=tls, sasl=sasl, connect_timeout=PATIENCE
+                    ):
+                        return
+                except BrokerError:
+                    await asyncio.sleep(0.1)
+
+    def client_properties(
+        self, path: Path, mechanism: str, user: str, password: str, *, tls: bool = False
+    ) -> Path:
+        """A file for Kafka's own clients."""
+        kind = "plain.PlainLoginModule" if mechanism == "PLAIN" else "scram.ScramLoginModule"
+        login = f'username="{user}" password="{password}"'
+        pairs = {
+            "security.protocol": "SASL_SSL" if tls else "SASL_PLAINTEXT",
+            "sasl.mechanism": mechanism,
+            "sasl.jaas.config": f"{MODULES}.{kind} required {login};",
+        }
+        if tls:
+            authority = str(self.authority.path)
+            pairs |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": authority}
+        path.write_text(properties_text(pairs))
+        return path
+
+
+@dataclass
+class Client:
+    """Speaks frames and bare tokens on one connection, one after the other."""
+
+    address: tuple[str, int]
+    sent: int = 0
+    socket: socket.socket = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.socket = socket.create_connection(self.address, timeout=60)
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def ask(self, request: Request, version: int) -> Response:
+        self.sent += 1
+        self.socket.sendall(encode_request(request, version, correlation_id=self.sent))
+        key = type(request).key
+        assert key is not None
+        return decode_response(self._receive(), key, version).body
+
+    def token(self, data: bytes) -> bytes:
+        """What is answered to a token without a frame around it."""
+        self.socket.sendall(struct.pack(">i", len(data)) + data)
+        return self._receive()
+
+    def _receive(self) -> bytes:
+        (size,) = struct.unpack(">i", self._exactly(4))
+        return self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        return self.socket.recv(size, socket.MSG_WAITALL) if size else b""
+
+    def authenticate(self) -> None:
+        """As alice, with frames."""
+        shaken = self.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+        assert isinstance(shaken, SaslHandshakeResponse)
+        assert shaken.error_code == 0
+        answer = self.ask(SaslAuthenticateRequest(auth_bytes=PLAIN_TOKEN), 2)
+        assert isinstance(answer, SaslAuthenticateResponse)
+        assert (answer.error_code, answer.session_lifetime_ms > 0) == (0, True)
+
+
+def configured(cluster: Cluster, folder: Path) -> Secure:
+    """The node advertises the proxy where it is to stand. folder: of certificates."""
+    authority = Authority(folder, "ca")
+    pem = authority.issue("127.0.0.1")
+    node = cluster.nodes[1]
+    names = ("SASL", "TLS", "SASL_TLS", "CONTROLLER_SASL")
+    behind = {"PLAINTEXT": node.broker_address.port, **{name: free_port() for name in names}}
+    ports = {name: free_port() for name in PROXIED}
+    keystore = folder / "keystore.pem"
+    keystore.write_bytes(pem.key.read_bytes() + pem.certificate.read_bytes())
+    secure = Secure(cluster, authority, pem, keystore, ports, behind)
+    node.configure(_listeners(secure) | _sasl() | _tls(secure))
+    return secure
+
+
+def add_scram_user(client: Client, user: str, mechanism: int, password: str) -> None:
+    """mechanism: 1 for SHA-256, 2 for SHA-512."""
+    name = {1: "sha256", 2: "sha512"}[mechanism]
+    upsertion = ScramCredentialUpsertion(
+        name=user,
+        mechanism=mechanism,
+        iterations=4096,
+        salt=SALT,
+        salted_password=hashlib.pbkdf2_hmac(name, password.encode(), SALT, 4096),
+    )
+    answer = client.ask(AlterUserScramCredentialsRequest(upsertions=[upsertion]), 0)
+    assert isinstance(answer, AlterUserScramCredentialsResponse)
+    assert answer.results[0].error_code == 0
+
+
+def _listeners(secure: Secure) -> dict[str, str]:
+    controller = f"CONTROLLER://{secure.cluster.nodes[1].controller_address}"
+    told = {**secure.behind, **secure.ports}
+
+    def listed(ports: dict[str, int]) -> str:
+        own = (f"{name}://127.0.0.1:{port}" for name, port in ports.items())
+        return ",".join([controller, *own])
+
+    return {
+        "listeners": listed(secure.behind),
+        "advertised.listeners": listed(told),
+        "controller.listener.names": "CONTROLLER,CONTROLLER_SASL",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,"
+        "SASL:SASL_PLAINTEXT,TLS:SSL,SASL_TLS:SASL_SSL,CONTROLLER_SASL:SASL_PLAINTEXT",
+    }
+
+
+def _sasl() -> dict[str, str]:
+    plain = f'{MODULES}.plain.PlainLoginModule required user_alice="{PLAIN_PASSWORD}";'
+    scram = f"{MODULES}.scram.ScramLoginModule required;"
+    controller = "listener.name.controller_sasl"
+    return {
+        "connections.max.reauth.ms": "60000",
+        "listener.name.sasl.sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
+        "listener.name.sasl.plain.sasl.jaas.config": plain,
+        "listener.name.sasl.scram-sha-256.sasl.jaas.config": scram,
+        "listener.name.sasl_tls.sasl.enabled.mechanisms": "SCRAM-SHA-512",
+        "listener.name.sasl_tls.scram-sha-512.sasl.jaas.config": scram,
+        f"{controller}.sasl.enabled.mechanisms": "SCRAM-SHA-512,PLAIN",
+        f"{controller}.plain.sasl.jaas.config": plain,
+        f"{controller}.scram-sha-512.sasl.jaas.config": scram,
+        "delegation.token.secret.key": "a-master-key",
+    }
+
+
+def _tls(secure: Secure) -> dict[str, str]:
+    stores = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(secure.keystore),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(secure.authority.path),
+    }
+    both = {
+        f"listener.name.{name}.{key}": value
+        for name in ("tls", "sasl_tls")
+        for key, value in stores.items()
+    }
+    return both | {"listener.name.tls.ssl.client.auth": "required"}
