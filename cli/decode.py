@@ -134,14 +134,16 @@ def _some(data: bytes) -> bytes:
 def _asked(response_to: str) -> tuple[int, int]:
     """API key and version of `DescribeQuorum:2` or `55:2`."""
     from kwire import registry
+    from kwire.numbers import whole_number
 
     match = ASKED.fullmatch(response_to)
     if match is None:
         shown = response_to if len(response_to) <= 40 else f"{response_to[:37]}..."
         raise WrongUsage(f"{shown!r} is not API:VERSION, such as DescribeQuorum:2.")
     api, version = match["api"], int(match["version"])
-    if api.isdecimal():
-        request: type[Message] = registry.request(int(api))
+    key = whole_number(api, bits=31)
+    if key is not None:
+        request: type[Message] = registry.request(key)
     else:
         request = registry.message(f"{api.removesuffix('Request')}Request")
     assert request.key is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kwire.numbers import whole_number
 from kwire.registry import api_name
 from proxy.text import MASKED
 
@@ -64,9 +65,8 @@ def leaf(tree: Tree) -> Text:
 
 def _value(tree: Tree) -> str:
     """The value, with the name of the API whose key it is."""
-    if tree.name.endswith("api_key") and tree.value.isdecimal():
-        return f"{tree.value} {api_name(int(tree.value))}"
-    return tree.value
+    key = whole_number(tree.value, bits=15) if tree.name.endswith("api_key") else None
+    return tree.value if key is None else f"{tree.value} {api_name(key)}"
 
 
 def _style(tree: Tree) -> str:

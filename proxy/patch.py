@@ -13,6 +13,7 @@ from kwire.errors import InvalidValue
 from kwire.ids import parse_uuid
 from kwire.index import APIS
 from kwire.nodes import ArrayOf, Nullable, StructOf
+from kwire.numbers import whole_number
 from kwire.registry import request, response
 from proxy.framer import Direction
 from proxy.language import Expression
@@ -29,8 +30,9 @@ def patch(message: Group, path: str, value: Any) -> bool:
         return True
     inner = found if isinstance(found, list) else [found]
     index, _, behind = rest.partition(".")
-    if isinstance(found, list) and index.isdecimal():
-        inner, rest = inner[int(index) :][:1], behind
+    place = whole_number(index, bits=31)
+    if isinstance(found, list) and place is not None:
+        inner, rest = inner[place:][:1], behind
     placed = [patch(one, rest, value) for one in inner if isinstance(one, Group)]
     return any(placed)
 
@@ -54,7 +56,7 @@ def _has(kind: Declared, path: str) -> bool:
     if isinstance(node, ArrayOf):
         node = node.element
         index, _, behind = rest.partition(".")
-        rest = behind if index.isdecimal() else rest
+        rest = rest if whole_number(index, bits=31) is None else behind
     return isinstance(node, StructOf) and _has(cast(Declared, node.cls), rest)
 
 
@@ -63,5 +65,8 @@ def _as(old: Any, value: Any) -> Any:
     if isinstance(old, UUID) and isinstance(value, str):
         return parse_uuid(value)
     if isinstance(old, bytes) and isinstance(value, str):
-        return bytes.fromhex(value)
+        try:
+            return bytes.fromhex(value)
+        except ValueError:
+            raise InvalidValue(f"{value[:80]!r} is not in hexadecimal") from None
     return value

@@ -18,6 +18,7 @@ from dpkt.ip6 import IP6
 from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_PUSH, TH_SYN
 
 from kwire.capture import NOTICE, REQUEST, CaptureRecord
+from kwire.numbers import whole_number
 from proxy.flow import Kind
 
 RAW_IP = 101
@@ -173,7 +174,7 @@ class _Names:
 
     def _end(self, text: str) -> _End:
         host, _, port = text.rpartition(":")
-        number = int(port) if port.isdecimal() else 0
+        number = whole_number(port, bits=16) or 0
         try:
             return _End(ip_address(host.strip("[]")), number)
         except ValueError:

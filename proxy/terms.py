@@ -18,6 +18,7 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.ids import uuid_text
 from kwire.index import APIS
+from kwire.numbers import whole_number
 from kwire.versions import Versions
 from proxy.field_paths import check_field
 from proxy.subject import Subject
@@ -128,9 +129,10 @@ def _to(text: str) -> Meaning:
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal():
+    number = whole_number(text, bits=31)
+    if number is None:
         raise InvalidValue(f"{text!r} is no node id")
-    return int(text)
+    return number
 
 
 def _error(text: str) -> Meaning:

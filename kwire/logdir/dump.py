@@ -25,7 +25,7 @@ from kwire.logdir.names import (
     QUORUM_STATE,
     SEGMENT_SUFFIX,
     SNAPSHOT_SUFFIX,
-    TIME_INDEX_SUFFIX,
+    is_index,
     segment_offset,
     snapshot_id,
 )
@@ -243,9 +243,8 @@ def _headline(path: Path) -> str:
 
 def _known(name: str) -> bool:
     is_log = segment_offset(name) is not None or snapshot_id(name) is not None
-    is_index = name[:20].isdigit() and name[20:] in (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX)
     single = (BOOTSTRAP_CHECKPOINT, QUORUM_STATE, LEADER_EPOCH_CHECKPOINT)
-    return is_log or is_index or name in single
+    return is_log or is_index(name) or name in single
 
 
 def _json(value: Any) -> str:

@@ -16,8 +16,9 @@ SEGMENT_SUFFIX, OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX = ".log", ".index", ".tim
 PRODUCER_SNAPSHOT_SUFFIX = ".snapshot"
 SNAPSHOT_SUFFIX = ".checkpoint"
 
-_SEGMENT = re.compile(r"(\d{20})\.log")
-_SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+_SEGMENT = re.compile(r"(\d{20})\.log", re.ASCII)
+_INDEX = re.compile(r"\d{20}\.(index|timeindex)", re.ASCII)
+_SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint", re.ASCII)
 _LEFT_OVER = re.compile(
     r"\d{20}(-\d{10})?\.(log|index|timeindex|snapshot|checkpoint|txnindex)\.deleted"
     r"|\d{20}-\d{10}(-\d+)?\.checkpoint\.(part|tmp)"
@@ -57,6 +58,11 @@ def segment_offset(name: str) -> int | None:
     """Base offset of a segment's log file, None for another file."""
     match = _SEGMENT.fullmatch(name)
     return int(match[1]) if match else None
+
+
+def is_index(name: str) -> bool:
+    """Whether this is the index of a segment, by offsets or by times."""
+    return bool(_INDEX.fullmatch(name))
 
 
 def snapshot_id(name: str) -> OffsetAndEpoch | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kwire.address import Address
 from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import storage_properties
+from kwire.numbers import whole_number
 from proxy.listener import Listener
 
 ADVERTISED = "advertised.listeners"
@@ -99,8 +100,9 @@ def _endpoints(text: str) -> dict[str, Address]:
     found = {}
     for one in filter(None, (part.strip() for part in text.split(","))):
         name, separator, address = one.partition("://")
-        host, _, port = address.rpartition(":")
-        if not separator or not port.isdecimal():
+        host, _, digits = address.rpartition(":")
+        port = whole_number(digits, bits=16)
+        if not separator or port is None:
             raise InvalidValue(f"{one!r} is no listener: write NAME://host:port")
-        found[name] = Address(host.removeprefix("[").removesuffix("]"), int(port))
+        found[name] = Address(host.removeprefix("[").removesuffix("]"), port)
     return found

@@ -9,6 +9,7 @@ from kwire.apis.a32_describe_configs import (
     DescribeConfigsResult,
 )
 from kwire.declaration import Response
+from kwire.numbers import whole_number
 
 BROKER, BROKER_LOGGER = 4, 8
 
@@ -41,4 +42,4 @@ def together(
 
 def _owner(resource: DescribeConfigsResource) -> Owner:
     of_node = resource.resource_type in (BROKER, BROKER_LOGGER)
-    return int(resource.resource_name) if of_node and resource.resource_name.isdecimal() else None
+    return whole_number(resource.resource_name, bits=31) if of_node else None

@@ -2,10 +2,11 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from cli.record_tree import record_trees
-from cli.tree_screen import draw
+from cli.tree_screen import draw, leaf
 from kwire.apis.a01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from kwire.batches import Compression, Record, RecordHeader, build_batch
 from kwire.control_records import quorum_record
@@ -74,6 +75,11 @@ def test_small_structs_stand_on_one_line_and_apis_have_names() -> None:
     out = io.StringIO()
     Console(file=out, width=100).print(draw(Tree(name="All", value="v1", children=(small,))))
     assert out.getvalue().splitlines()[1] == "└── 0  api_key=80 AddRaftVoter  x=1"
+
+
+@pytest.mark.parametrize("key", ["9" * 5000, "٣", "-1"])
+def test_what_is_no_key_of_an_api_is_shown_as_it_is(key: str) -> None:
+    assert leaf(Tree(name="api_key", value=key)).plain == f"api_key: {key}"
 
 
 def test_a_wide_struct_is_a_branch() -> None:

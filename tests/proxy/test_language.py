@@ -128,6 +128,8 @@ WRONG = {
     "~v x": (4, "is not a version"),
     "~key 1.5": (6, "is not an API key"),
     "~node a": (7, "is no node id"),
+    "~node ٣": (7, "is no node id"),
+    "~node " + "9" * 3000: (7, "is no node id"),
     "~err NOPE": (6, "no error of Kafka's is called 'NOPE'"),
     "~size 3furlongs": (7, "is not a size"),
     "port==": (7, "ends too early"),

@@ -95,6 +95,9 @@ def test_addresses_of_version_6_and_names_become_packets_too() -> None:
     given[0].connection.upstream = "broker.example:9093"
     (first, *_) = flows_of(exported(given))
     assert first.connection.upstream == "192.0.2.1:9093"
+    given[0].connection.upstream = f"[::1]:{'9' * 5000}"
+    (first, *_) = flows_of(exported(given))
+    assert first.connection.upstream == "[::1]:0"
 
 
 def test_a_connection_of_a_recording_that_lasts_has_no_end() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
+from kwire.apis.a58_envelope import EnvelopeRequest
 from kwire.errors import InvalidValue
 from kwire.frames import decode_response
 from proxy import Call, Close, Copies, Drop, Ending, Filter, Filters, Flow
@@ -90,6 +91,16 @@ def test_a_held_response_is_edited() -> None:
     dialogue.stop.release()
     assert dialogue.at_client == REFUSED
     assert flow.notes == ("changed by a filter",)
+
+
+def test_an_edit_that_is_no_hexadecimal_is_refused() -> None:
+    dialogue = Holding("~api Envelope")
+    dialogue.ask(asked(EnvelopeRequest(client_host_address=b"\x7f"), 0, 1))
+    with pytest.raises(InvalidValue, match="'zz' is not in hexadecimal"):
+        dialogue.stop.edit(dialogue.told[0], "client_host_address", "zz")
+    dialogue.stop.edit(dialogue.told[0], "client_host_address", "0a")
+    dialogue.stop.release()
+    assert dialogue.at_node == asked(EnvelopeRequest(client_host_address=b"\n"), 0, 1)
 
 
 def test_an_api_versions_that_fell_back_is_edited_in_its_own_version() -> None:

@@ -65,6 +65,18 @@ def test_record_types_are_called_as_kafka_calls_them() -> None:
     assert len(names) == len(METADATA_RECORDS)
 
 
+@pytest.mark.parametrize("digits", ["²" * 20, "٣" * 20, "9" * 100, "1" * 19])
+@pytest.mark.parametrize("suffix", [".log", ".index", ".timeindex", "-0000000001.checkpoint"])
+def test_a_file_whose_name_has_other_digits_is_unknown(
+    tmp_path: Path, digits: str, suffix: str
+) -> None:
+    path = tmp_path / f"{digits}{suffix}"
+    path.touch()
+    dump = Dump()
+    assert list(dump.lines(path)) == [f"Dumping {path}"]
+    assert dump.problems == [f"Ignoring unknown file {path}"]
+
+
 def test_a_gap_between_offsets_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / SEGMENT
     path.write_bytes(

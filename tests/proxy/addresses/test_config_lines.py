@@ -76,6 +76,8 @@ def test_where_the_proxy_rewrites_only_the_way_to_the_quorum_changes() -> None:
         ([CONTROLLER, CONTROLLER], "two files have node.id 3000"),
         ([CONTROLLER | {"advertised.listeners": ""}], "at which host others reach CONTROLLER"),
         ([CONTROLLER | {"listeners": "CONTROLLER"}], "is no listener"),
+        ([CONTROLLER | {"listeners": "CONTROLLER://:" + "9" * 5000}], "is no listener"),
+        ([CONTROLLER | {"listeners": "CONTROLLER://:٣"}], "is no listener"),
         ([{"process.roles": "controller", "node.id": "1"}], "controller.listener.names"),
     ],
 )

@@ -308,6 +308,8 @@ WRONG_EDITS = {
     "no such field": ("cluster", "1", "VoteRequest has no field 'cluster'"),
     "another type": ("voter_id", "many", "voter_id cannot be that at version 2"),
     "no element": ("topics.0.topic_name", "x", "there is nothing at topics.0.topic_name"),
+    "a place far away": (f"topics.{'9' * 5000}.name", "x", "there is nothing at topics.999"),
+    "no place": ("topics.٣.name", "x", "there is nothing at topics.٣.name"),
     "no value": ("voter_id", "[1", "is no value"),
 }
 
