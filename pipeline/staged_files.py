@@ -1,0 +1,70 @@
+"""The Parquet files of a task: one of calls whose halves stand side by side, one of all other rows.
+
+They are in folders `paired=true` and `paired=false`, so that Spark opens those that it needs.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+import fsspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+PAIRED = "paired"
+
+
+class StagedFiles:
+    """Writes rows of DECODED. paths: of the files, below a folder or URL."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._writers: dict[bool, pq.ParquetWriter] = {}
+        self._closing = ExitStack()
+        self._written: list[pq.FileMetaData] = []
+        self.paths: list[str] = []
+
+    @property
+    def rows(self) -> int:
+        """As many as the files say that they have, once they are closed."""
+        return sum(file.num_rows for file in self._written)
+
+    def write(self, decoded: pa.RecordBatch) -> None:
+        """Append rows: a row group in either file."""
+        paired, rows = decoded[PAIRED], decoded.drop_columns([PAIRED])
+        for side, chosen in ((True, paired), (False, pc.invert(paired))):
+            found = rows.filter(chosen)
+            if found.num_rows:
+                self._writer(side, rows.schema).write_batch(found)
+
+    def _writer(self, paired: bool, schema: pa.Schema) -> pq.ParquetWriter:
+        if paired not in self._writers:
+            path = f"{self._folder}/{PAIRED}={str(paired).lower()}/{uuid4().hex}.parquet"
+            filesystem, inside = fsspec.core.url_to_fs(path)
+            filesystem.makedirs(filesystem._parent(inside), exist_ok=True)
+            file = self._closing.enter_context(filesystem.open(inside, "wb"))
+            writer = pq.ParquetWriter(
+                file,
+                schema,
+                compression="lz4",
+                write_statistics=False,
+                metadata_collector=self._written,
+            )
+            self._writers[paired] = self._closing.enter_context(writer)
+            self.paths.append(path)
+        return self._writers[paired]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._closing.close()
