@@ -8,9 +8,8 @@ from controller.raft.replica import Replica
 from controller.raft.replica_key import ReplicaKey
 from controller.raft.rpc import checks
 from controller.raft.rpc.leadership import (
-    News,
     leader_id,
-    learn_from_request,
+    learn_from_leader,
     node_endpoints,
     read_answer,
 )
@@ -36,13 +35,8 @@ def handle(
     told = only_partition(request.topics)
     if told is None:
         return BeginQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
-    if error := checks.sent_by_voter(replica, told.leader_id, told.leader_epoch):
+    if error := learn_from_leader(replica, told, Endpoints.of(request.leader_endpoints), now):
         return _response(replica, received, error)
-    named = Endpoints.of(request.leader_endpoints)
-    endpoints = named or replica.history.voters.endpoints(told.leader_id)
-    news = News(epoch=told.leader_epoch, leader_id=told.leader_id, endpoints=endpoints)
-    if not learn_from_request(replica, news, now):
-        return _response(replica, received, ErrorCode.INVALID_REQUEST)
     receiver = ReplicaKey.from_wire(request.voter_id, told.voter_directory_id)
     return _response(replica, received, checks.addressed_to(replica, receiver))
 

@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from controller.raft.endpoints import NOWHERE, Endpoints
 from controller.raft.events import RequestReceived
 from controller.raft.replica import Replica
+from controller.raft.rpc import checks
 from controller.raft.rpc.partition import NamedTopic, only_partition
 from controller.raft.transitions import to_follower, to_unattached
 from kwire.error_codes import ErrorCode
@@ -51,6 +52,15 @@ class ElectionResponse(Protocol[A]):
     def topics(self) -> Sequence[NamedTopic[A]]: ...
     @property
     def node_endpoints(self) -> Sequence[NodeEndpoint]: ...
+
+
+class ToldByLeader(Protocol):
+    """The partition in a BeginQuorumEpoch or EndQuorumEpoch."""
+
+    @property
+    def leader_id(self) -> int: ...
+    @property
+    def leader_epoch(self) -> int: ...
 
 
 class Outcome(Enum):
@@ -102,6 +112,22 @@ def node_endpoints(
     if known is None or address is None or received.version < since:
         return []
     return [make(node_id=known, host=address.host, port=address.port)]
+
+
+def learn_from_leader(
+    replica: Replica, told: ToldByLeader, named: Endpoints, now: int
+) -> ErrorCode | None:
+    """Take over what a leader says of itself; the error where it is not believed.
+
+    1. An epoch that is over: FENCED_LEADER_EPOCH. No leader id: INVALID_REQUEST.
+    2. Learn it, at the endpoints it names, or those of the voter set (version 0). Another leader
+       than the epoch already has: INVALID_REQUEST.
+    """
+    if error := checks.sent_by_voter(replica, told.leader_id, told.leader_epoch):
+        return error
+    endpoints = named or replica.history.voters.endpoints(told.leader_id)
+    news = News(epoch=told.leader_epoch, leader_id=told.leader_id, endpoints=endpoints)
+    return None if learn_from_request(replica, news, now) else ErrorCode.INVALID_REQUEST
 
 
 def learn_from_request(replica: Replica, news: News, now: int) -> bool:
