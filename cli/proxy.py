@@ -135,6 +135,10 @@ def proxy(
         str | None,
         typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
     ] = None,
+    record_limit: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", min=1, help="Record no more than this of each frame."),
+    ] = None,
     record_topic: RecordTopic = None,
     topic_config: TopicConfig = None,
     show_secrets: ShowSecrets = False,
@@ -198,7 +202,12 @@ def proxy(
     from cli.proxy_run import run
 
     recordings = _recordings(
-        write, record_topic, topic_config, expression(record), show_secrets=show_secrets
+        write,
+        record_topic,
+        topic_config,
+        expression(record),
+        show_secrets=show_secrets,
+        frame_limit=record_limit,
     )
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
@@ -248,13 +257,16 @@ def _recordings(
     meant: Expression | None,
     *,
     show_secrets: bool,
+    frame_limit: int | None,
 ) -> list[Recording | TopicRecording]:
     from cli.proxy_run import Recording
 
-    into = topic_recording(topic, topic_config, meant, show_secrets=show_secrets)
+    into = topic_recording(
+        topic, topic_config, meant, show_secrets=show_secrets, frame_limit=frame_limit
+    )
     recordings: list[Recording | TopicRecording] = [] if into is None else [into]
     if write:
-        recordings.append(Recording(write, meant, show_secrets=show_secrets))
+        recordings.append(Recording(write, meant, show_secrets, frame_limit))
     return recordings
 
 

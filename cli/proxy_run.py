@@ -117,11 +117,15 @@ class Display:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Where to write down what passes, or what is meant of it: a file, or a folder for many."""
+    """Where to write down what passes, or what is meant of it: a file, or a folder for many.
+
+    frame_limit: bytes of a frame, else all.
+    """
 
     path: Path
     meant: Expression | None = None
     show_secrets: bool = False
+    frame_limit: int | None = None
 
     @contextmanager
     def recorded(self) -> Iterator[Recorder]:
@@ -130,7 +134,11 @@ class Recording:
         Raises CannotRecord, OSError.
         """
         recorder = Recorder(
-            files_at(self.path), meant=self.meant, show_secrets=self.show_secrets, stopped=_warn
+            files_at(self.path),
+            meant=self.meant,
+            show_secrets=self.show_secrets,
+            frame_limit=self.frame_limit,
+            stopped=_warn,
         )
         try:
             with recorder:

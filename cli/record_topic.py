@@ -50,7 +50,12 @@ def topic_address(text: str) -> TopicAddress:
 
 
 def topic_recording(
-    topic: str | None, config: Path | None, meant: Expression | None, *, show_secrets: bool
+    topic: str | None,
+    config: Path | None,
+    meant: Expression | None,
+    *,
+    show_secrets: bool,
+    frame_limit: int | None,
 ) -> TopicRecording | None:
     """What the options ask for. Raises WrongUsage, and InvalidValue for the file."""
     if topic is None:
@@ -60,17 +65,21 @@ def topic_recording(
     from kwire.security import PLAINTEXT, read_security
 
     security = PLAINTEXT if config is None else read_security(config)
-    return TopicRecording(topic_address(topic), security, meant, show_secrets)
+    return TopicRecording(topic_address(topic), security, meant, show_secrets, frame_limit)
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRecording:
-    """The topic to write down in what passes, or what is meant of it."""
+    """The topic to write down in what passes, or what is meant of it.
+
+    frame_limit: bytes of a frame, else what fits into a message.
+    """
 
     address: TopicAddress
     security: Security
     meant: Expression | None = None
     show_secrets: bool = False
+    frame_limit: int | None = None
 
     @contextmanager
     def recorded(self) -> Iterator[Recorder]:
@@ -78,7 +87,12 @@ class TopicRecording:
         from proxy.record_topic import Topic, TopicRecorder
 
         topic = Topic(self.address, self.security, told=_warn)
-        recorder = TopicRecorder(topic, meant=self.meant, show_secrets=self.show_secrets)
+        recorder = TopicRecorder(
+            topic,
+            meant=self.meant,
+            show_secrets=self.show_secrets,
+            frame_limit=self.frame_limit,
+        )
         try:
             with recorder:
                 yield recorder

@@ -212,14 +212,19 @@ def begin_recording(config: RecordConfig) -> Recorder:
 
 
 def _recorder(config: RecordConfig) -> Recorder:
-    meant, show_secrets = config.only, config.show_secrets
+    meant, show_secrets, frame_limit = config.only, config.show_secrets, config.frame_limit
     if config.path is not None:
-        files = files_at(config.path)
-        return Recorder(files, meant=meant, show_secrets=show_secrets, stopped=_say_stopped)
+        return Recorder(
+            files_at(config.path),
+            meant=meant,
+            show_secrets=show_secrets,
+            frame_limit=frame_limit,
+            stopped=_say_stopped,
+        )
     assert config.topic is not None, "a record has a path or a topic"
     security = PLAINTEXT if config.client_config is None else read_security(config.client_config)
     topic = Topic(config.topic, security, told=_say_stopped)
-    return TopicRecorder(topic, meant=meant, show_secrets=show_secrets)
+    return TopicRecorder(topic, meant=meant, show_secrets=show_secrets, frame_limit=frame_limit)
 
 
 def _say_stopped(reason: str) -> None:

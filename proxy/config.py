@@ -18,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     InstanceOf,
+    PositiveInt,
     ValidationInfo,
     model_validator,
 )
@@ -125,13 +126,15 @@ class ListenerConfig(Strict):
 class RecordConfig(Strict):
     """Where to write down what passes: in files, or in a topic. only: what is meant of it.
 
-    client_config: how the topic's cluster is spoken with; a file of Kafka's client properties.
+    frame_limit: bytes of each frame that are written down. client_config: how the topic's cluster
+    is spoken with; a file of Kafka's client properties.
     """
 
     path: File | None = None
     topic: Annotated[InstanceOf[TopicAddress], BeforeValidator(_topic)] | None = None
     client_config: File | None = None
     only: Match | None = None
+    frame_limit: PositiveInt | None = None
     show_secrets: bool = False
 
     @model_validator(mode="after")

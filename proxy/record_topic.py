@@ -15,8 +15,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
-import msgspec
-
 from kwire.address import Address
 from kwire.capture import CaptureRecord
 from kwire.capture.message import message_head
@@ -176,9 +174,13 @@ class TopicRecorder(Recorder):
         *,
         meant: Expression | None = None,
         show_secrets: bool = False,
+        frame_limit: int | None = None,
         limit: int = QUEUE_LIMIT,
     ) -> None:
-        super().__init__(topic, meant=meant, show_secrets=show_secrets, limit=limit)
+        fits = min(frame_limit or FRAME_LIMIT, FRAME_LIMIT)
+        super().__init__(
+            topic, meant=meant, show_secrets=show_secrets, frame_limit=fits, limit=limit
+        )
         self._head = message_head()
         self._opened: dict[int, Notice] = {}
 
@@ -209,9 +211,6 @@ class TopicRecorder(Recorder):
         super().__exit__(kind, error, traceback)
 
     def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
-        frame = record.frame
-        if frame is not None and len(frame) > FRAME_LIMIT:
-            record = msgspec.structs.replace(record, frame=frame[:FRAME_LIMIT])
         return (self._head, *super()._encode(record))
 
 

@@ -19,6 +19,8 @@ from types import TracebackType
 from typing import Protocol, Self
 from uuid import uuid4
 
+import msgspec
+
 from kwire.capture import CannotRecord, CaptureFiles, CaptureRecord, RecordEncoder
 from kwire.ids import uuid_text
 from proxy.decoded import DecodedFlow
@@ -79,9 +81,9 @@ class Recorder:
         proxy.add_sink(recorder)
 
     capture: the id of the recording. meant: of which flows, else of all. show_secrets: write them
-    down. stopped: called once, in the thread, with a sentence when the files cannot be written any
-    more. events: written so far; dropped: those that found no room in the queue, whose numbers the
-    capture then lacks.
+    down. frame_limit: bytes of a frame that are written, else all. stopped: called once, in the
+    thread, with a sentence when the files cannot be written any more. events: written so far;
+    dropped: those that found no room in the queue, whose numbers the capture then lacks.
     """
 
     def __init__(
@@ -90,12 +92,14 @@ class Recorder:
         *,
         meant: Expression | None = None,
         show_secrets: bool = False,
+        frame_limit: int | None = None,
         limit: int = QUEUE_LIMIT,
         stopped: Callable[[str], None] = log_stop,
     ) -> None:
         self._files = files
         self._meant = meant
         self._show_secrets = show_secrets
+        self._frame_limit = frame_limit
         self._limit = limit
         self._stopped = stopped
         self._encoder = RecordEncoder()
@@ -168,6 +172,9 @@ class Recorder:
         self.events += 1
 
     def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
+        frame, limit = record.frame, self._frame_limit
+        if frame is not None and limit is not None and len(frame) > limit:
+            record = msgspec.structs.replace(record, frame=frame[:limit])
         return self._encoder.pieces(record)
 
     def _fail(self, error: Exception) -> None:

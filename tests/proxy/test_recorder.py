@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kwire.apis.a18_api_versions import ApiVersionsRequest
+from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.apis.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -17,6 +18,7 @@ from kwire.apis.a44_incremental_alter_configs import (
 from kwire.apis.a52_vote import VoteRequest
 from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kwire.capture import CaptureFiles, CaptureRecord, Damage, Window, captures_at, read_capture
+from kwire.capture.record import MASKED_FIELDS
 from kwire.connection import Connection as Client
 from kwire.frames import encode_request
 from proxy import DecodedFlow, Event, Flow, Kind, Listener, Notice, Proxy, Ring
@@ -120,6 +122,24 @@ def test_only_what_is_meant_is_recorded_without_gaps_in_the_numbers(tmp_path: Pa
     assert recorder.events == 4
     numbers = [one.event for one in read_capture(path) if isinstance(one, CaptureRecord)]
     assert numbers == [0, 0, 1, 1, 2, 2, 3]
+
+
+def test_of_long_frames_the_beginning_is_recorded_without_secrets(tmp_path: Path) -> None:
+    flow = votes(1)[0]
+    assert flow.request_copy
+    flow.key, flow.version = 36, 2
+    secret = SaslAuthenticateRequest(auth_bytes=b"\0me\0hunter2-hunter2")
+    flow.request_copy = encode_request(secret, 2, correlation_id=1, client_id="me")[4:]
+    flow.request_size = len(flow.request_copy)
+    path = tmp_path / "one.avro"
+    with Recorder(files_at(path), frame_limit=30) as recorder:
+        recorder(flow)
+    request, response = (one for one in read_capture(path) if isinstance(one, CaptureRecord))
+    assert request.frame == flow.request_copy.replace(secret.auth_bytes, bytes(19))[:30]
+    assert (request.size, request.redaction) == (flow.request_size, MASKED_FIELDS)
+    assert request.truncated == flow.request_size - 30
+    assert response.size is not None
+    assert response.size <= 30 or response.truncated
 
 
 def test_a_full_disk_ends_the_recording_with_one_sentence(
