@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -34,12 +33,7 @@ class ProcessTree:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         cpu, start = self._start
         self.cpu, self.wall = _cpu() - cpu, time.monotonic() - start
         self._ending.set()

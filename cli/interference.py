@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from cli.failure import WrongUsage
@@ -87,12 +86,7 @@ class Interference:
             self._tasks.append(loop.create_task(self._obey(self._stop, lines)))
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await cancel_and_wait(self._tasks)
 
     async def _follow(self) -> None:

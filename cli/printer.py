@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Lock, Thread
-from types import TracebackType
 from typing import Self
 
 logger = logging.getLogger(__name__)
@@ -47,12 +46,7 @@ class Printer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self._jobs.put(None)
         self._thread.join(PATIENCE)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
-from types import TracebackType
 from typing import Self
 
 from cli.service_lasting import Lasting
@@ -131,12 +130,7 @@ class ClusterService:
             self._parts = parts.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await self._parts.aclose()
 
     async def listen(self, listener: Listener) -> None:

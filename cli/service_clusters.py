@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import Any, Self
 
 from cli.service_cluster import (
@@ -40,15 +39,10 @@ class Clusters:
         await self.change(self._first)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await cancel_and_wait(self._ending)
         for cluster in self._running.values():
-            await cluster.__aexit__(kind, error, traceback)
+            await cluster.__aexit__(*exc)
 
     async def drain(self, seconds: float) -> None:
         """Take no more requests; return when all are answered, or this time is over."""

@@ -7,7 +7,6 @@ import logging
 import random
 from collections.abc import Mapping
 from socket import socket
-from types import TracebackType
 from typing import Self
 
 from controller.channels import Channels
@@ -132,10 +131,5 @@ class ControllerNode:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await self.stop()

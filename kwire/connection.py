@@ -11,7 +11,6 @@ from errno import ECONNREFUSED
 from math import inf
 from socket import gaierror
 from ssl import SSLError
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
 from kwire.apis.a18_api_versions import ApiVersionsResponse
@@ -199,12 +198,7 @@ class Connection:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
 

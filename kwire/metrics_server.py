@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from prometheus_client import CollectorRegistry
@@ -52,12 +51,7 @@ class MetricsServer:
         log.info("metrics are at http://%s:%d/metrics", self._host, self.port)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         self._server.close()
         await asyncio.sleep(0)  # what was accepted just now has its task
         await cancel_and_wait(self._tasks)

@@ -6,7 +6,6 @@ They are in folders `paired=true` and `paired=false`, so that Spark opens those 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
@@ -61,10 +60,5 @@ class StagedFiles:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self._closing.close()

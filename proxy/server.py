@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from ssl import SSLContext
-from types import TracebackType
 from typing import Self
 
 from kwire.address import Address
@@ -105,12 +104,7 @@ class Proxy:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
     async def listen(self, listener: Listener) -> Address:

@@ -10,7 +10,6 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from copy import copy
-from types import TracebackType
 from typing import Self
 
 from kwire.tasks import cancel_and_wait
@@ -68,12 +67,7 @@ class Tap:
         self._worker = asyncio.get_running_loop().create_task(self._work())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         assert self._worker is not None
         await cancel_and_wait([self._worker])
         while self._queue:

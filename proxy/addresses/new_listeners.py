@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from types import TracebackType
 from typing import Self
 
 from kwire.address import Address
@@ -36,12 +35,7 @@ class NewListeners:
         self._book.attach(self._seek)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await cancel_and_wait(self._tasks)
 
     async def listen(self, listener: Listener) -> Address:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from types import TracebackType
 from typing import Self
 
 import asyncio_dgram
@@ -116,12 +115,7 @@ class Receiver:
         self._tasks = [loop.create_task(self._listen()), loop.create_task(self._renew())]
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         try:
             await cancel_and_wait(self._tasks)
             await self._send(Leave(cookie=self._cookie))

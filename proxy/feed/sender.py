@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
@@ -141,12 +140,7 @@ class Feed:
         self._tasks = [loop.create_task(self._receive()), loop.create_task(self._work())]
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         try:
             await cancel_and_wait(self._tasks)
         finally:

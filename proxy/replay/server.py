@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import count
-from types import TracebackType
 from typing import Self
 
 from kwire.address import Address
@@ -76,12 +75,7 @@ class ReplayServer:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await self._close()
 
     def add_sink(self, sink: Sink) -> None:
