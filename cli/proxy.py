@@ -201,13 +201,9 @@ def proxy(
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
     from cli.proxy_run import run
 
+    meant = expression(record)
     recordings = _recordings(
-        write,
-        record_topic,
-        topic_config,
-        expression(record),
-        show_secrets=show_secrets,
-        frame_limit=record_limit,
+        write, record_topic, topic_config, meant, record_limit, show_secrets=show_secrets
     )
     book = _book(listeners[0], advertised_host) if rewrite_endpoints else None
     viewers = feeding(feed, feed_token)
@@ -255,9 +251,9 @@ def _recordings(
     topic: str | None,
     topic_config: Path | None,
     meant: Expression | None,
+    frame_limit: int | None,
     *,
     show_secrets: bool,
-    frame_limit: int | None,
 ) -> list[Recording | TopicRecording]:
     from cli.proxy_run import Recording
 
