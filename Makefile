@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint bench conformance fuzz simulate kills sanitize declarations clean
+.PHONY: demo test lint bench conformance fuzz simulate kills sanitize spark declarations clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
 	$(BIN)/kwire demo
@@ -33,6 +33,13 @@ kills: .venv/ready  ## 50 leaders of a mixed quorum killed while topics are crea
 
 sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
 	$(BIN)/python -m tests.native.sanitize --effort $(or $(EFFORT),1)
+
+SPARK ?= 4.1.1
+spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro reader: SPARK=4.1.1
+	PYTHONPATH=$(CURDIR)/$< $(BIN)/pytest tests/pipeline/test_avro.py
+
+build/pyspark-%: .venv/ready
+	$(BIN)/pip install --quiet --no-deps --target $@ pyspark==$*
 
 bench: .venv/bench  ## codec, controller, proxy and recorder beside their peers; writes docs/performance.md
 	$(BIN)/python benchmarks/codec.py --write

@@ -58,7 +58,8 @@ def ingest(
     """Make tables of captures and metadata logs: frames, calls, messages, records, quorum,
     partitions, verdicts. They are described in docs/pipeline.md.
 
-    What cannot be decoded becomes a row that says why. Rows are added to tables that are there.
+    What cannot be decoded becomes a row that says why. Rows are added to tables that are there; a
+    capture that is in them already is refused, and copies of one are taken once.
     Exit code 1 where bytes were lost to damage, or a check does not hold.
 
     \b
@@ -134,6 +135,8 @@ def print_summary(summary: Summary, as_json: bool) -> None:
     typer.echo(f"{len(summary.read)} files")
     for status, count in summary.frames.items():
         typer.echo(f"  {status.lower():12} {count:>12,}")
+    if summary.repeated:
+        typer.echo(f"  {'repeated':12} {summary.repeated:>12,}, not written again")
     for name, count in summary.rows.items():
         typer.echo(f"{name:14} {count:>12,} rows")
     for check, count in summary.failed.items():

@@ -33,6 +33,10 @@ class Progress:
         if not self._console.is_terminal:
             self._console.print(doing)
 
+    def warned(self, sentence: str) -> None:
+        """Something is wrong, and it goes on."""
+        self._console.print(sentence, style="yellow")
+
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._status.start()

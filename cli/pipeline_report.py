@@ -29,9 +29,9 @@ def report(
     \b
     kwire pipeline report tables --output report.html
     """
-    from pipeline.installed import require_spark
+    from pipeline.installed import REPORTING, require_spark
 
-    require_spark()
+    require_spark(*REPORTING)
     from pipeline.opening import open_tables, tables_in
     from pipeline.report import render, sections
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -9,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failure import WrongUsage
-from cli.pipeline import AsJson, Master, Output, Packages, print_summary, progress, session
+from cli.pipeline import AsJson, Master, Output, Packages, print_summary, session
 from cli.record_topic import topic_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
+
+    from proxy.record_topic import TopicAddress
 
 
 def stream(
@@ -67,28 +71,46 @@ def stream(
     from pipeline.installed import require_spark
 
     require_spark()
+    from cli.pipeline_progress import Progress
     from pipeline.packages import KAFKA, coordinates
     from pipeline.streaming.captures import ensure_folder, follow_captures
+    from pipeline.streaming.contact import ensure_topic
     from pipeline.streaming.job import stream as run
     from pipeline.streaming.topic import follow_topic
 
     jars = packages.split(",") if packages else []
+    address = topic_address(topic) if topic is not None else None
     follow: Callable[[SparkSession], DataFrame]
-    if folder is not None:
-        ensure_folder(folder)  # before Spark takes its time to start
-        follow = partial(follow_captures, folder=folder, files=files)
-    else:
-        address = topic_address(topic or "")
+    if address is not None:
+        ensure_topic(address)  # before Spark takes its time to start
         jars += coordinates([KAFKA])
         follow = partial(follow_topic, topic=address.topic, bootstrap=address.bootstrap)
-    with session(master, jars) as spark, progress(spark) as told:
+    else:
+        assert folder is not None
+        ensure_folder(folder)
+        follow = partial(follow_captures, folder=folder, files=files)
+    with (
+        session(master, jars) as spark,
+        Progress(spark) as progress,
+        _watched(address, progress.warned) as look,
+    ):
         summary = run(
             follow(spark),
             output,
             every=None if once else timedelta(seconds=every),
             late=timedelta(seconds=late),
-            told=told,
+            told=progress.told,
+            look=look,
         )
     print_summary(summary, as_json)
     if summary.damages or summary.failed:
         raise typer.Exit(1)
+
+
+def _watched(
+    address: TopicAddress | None, warned: Callable[[str], None]
+) -> AbstractContextManager[Callable[[], None]]:
+    """Looks whether the cluster of a topic still answers; a folder needs no look."""
+    from pipeline.streaming.contact import watched
+
+    return nullcontext(lambda: None) if address is None else watched(address, warned)

@@ -1,9 +1,10 @@
 """Captures and metadata logs become tables: `kwire pipeline ingest`.
 
 1. Find the files, and refuse what cannot be read before anything starts.
-2. Decode every frame once, into a folder of its own below the output.
-3. Write the tables of captures from it; count what went in and what came out.
-4. The same for the records of logs and snapshots.
+2. Decode every frame once, in the task that reads it, into a folder of its own below the output.
+3. Refuse captures that the tables have already; what comes twice is taken once.
+4. Write the tables of captures from it; count what went in and what came out.
+5. The same for the records of logs and snapshots.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import uuid4
 
 import fsspec
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as f
 
-from pipeline.counting import count_rows, ensure_same, failures, statuses
-from pipeline.decoding import DECODED, decode_batches
+from pipeline.counting import count_rows, ensure_same, failures
 from pipeline.reading.avro import read_avro
-from pipeline.reading.captured import DAMAGE
+from pipeline.reading.logged import LOGGED as LOGGED_ROWS
 from pipeline.reading.planning import SPLIT, plan
 from pipeline.reading.source import KwireSource
 from pipeline.reading.storage import CAPTURED, LOGGED, File, find
+from pipeline.repeated import ensure_new, once, repeats
+from pipeline.staging import Staged, stage_captured, stage_slices
 from pipeline.tables.calls import calls
 from pipeline.tables.frames import frames
 from pipeline.tables.messages import messages
@@ -36,6 +38,9 @@ from pipeline.tables.verdicts import frame_verdicts, log_verdicts
 Step = Callable[[str], None]
 """Told of each table that is being written."""
 
+Stage = Callable[..., Staged]
+"""Decodes captures into a folder: `stage_slices`, or `stage_captured`, but for what is read."""
+
 Tables = dict[str, Callable[[DataFrame], DataFrame]]
 
 OF_CAPTURES: Tables = {
@@ -45,6 +50,9 @@ OF_CAPTURES: Tables = {
     "quorum": quorum_of_captures,
     "verdicts": frame_verdicts,
 }
+
+WITH_BODIES = frozenset({"messages", "quorum"})
+"""Tables of captures that need what is in a message."""
 
 OF_LOGS: Tables = {
     "records": records,
@@ -58,13 +66,14 @@ OF_LOGS: Tables = {
 class Summary:
     """What was done. read: files. rows: written, by table. frames: read, by status.
 
-    damages: sentences about what could not be read, with file and offset. failed: verdicts that do
-    not hold, by check.
+    repeated: frames of these that had come before, and are not written again. damages: sentences
+    about what could not be read, with file and offset. failed: verdicts that do not hold, by check.
     """
 
     read: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     frames: dict[str, int] = field(default_factory=dict)
+    repeated: int = 0
     damages: list[str] = field(default_factory=list)
     failed: dict[str, int] = field(default_factory=dict)
 
@@ -83,18 +92,19 @@ def ingest(
 
     tables: only these; all by default. avro: read captures with Spark's own reader, whatever
     storage they are in. split: bytes of a file that one task reads.
-    Raises NothingToRead, FileError before anything is written; CountsDiffer.
+    Raises NothingToRead, FileError, AlreadyThere before a table is written; CountsDiffer.
     """
     if avro:
         summary = Summary(read=list(paths))
-        _Job(spark, output, tuple(tables), told, summary).captures(read_avro(spark, paths))
+        job = _Job(spark, output, tuple(tables), told, summary)
+        job.captures(partial(stage_captured, read_avro(spark, paths)))
         return summary
     files = readable(paths)
     summary = Summary(read=[file.path for file in files])
     job = _Job(spark, output, tuple(tables), told, summary)
-    captured = [file.path for file in files if file.kind in CAPTURED]
+    captured = [file for file in files if file.kind in CAPTURED]
     if captured:
-        job.captures(read_kwire(spark, captured, "frames", split))
+        job.captures(partial(stage_slices, spark, plan(captured, split)))
     logged = [file.path for file in files if file.kind in LOGGED]
     if logged:
         job.logs(read_kwire(spark, logged, "records", split))
@@ -123,50 +133,52 @@ class _Job:
     told: Step
     summary: Summary
 
-    def captures(self, captured: DataFrame) -> None:
-        """Frames are counted before they are decoded, behind it, and as they are written."""
-        read = Observation()
-        counted = captured.observe(read, count_rows())
-        with self._staged(counted.mapInArrow(decode_batches, DECODED), "frames") as staged:
+    def captures(self, stage: Stage) -> None:
+        """Frames are counted as they are read, as they are staged, and as they are written."""
+        with self._folder("frames") as folder:
+            staged = stage(folder, bodies=bool(WITH_BODIES & set(self._chosen(OF_CAPTURES))))
+            ensure_same(staged.read, staged.written, "frames")
             self.summary.frames = {name: count for name, count in staged.counts.items() if count}
-            ensure_same(int(read.get["rows"]), staged.rows, "frames")
-            damages = staged.frame.where(f.col("notice") == DAMAGE).select("text")
-            self.summary.damages += [row.text for row in damages.collect()]
-            self._write(staged, OF_CAPTURES)
+            self.summary.damages += staged.damages
+            decoded = staged.frame(self.spark, folder)
+            ensure_new(decoded, self.output, self._chosen(OF_CAPTURES))
+            if not staged.once:
+                self.summary.repeated = repeats(decoded)
+            if self.summary.repeated:
+                decoded = once(decoded)
+            self._write(decoded, staged.written - self.summary.repeated, OF_CAPTURES)
 
     def logs(self, logged: DataFrame) -> None:
         """Records are counted as they are read, and as they are written."""
-        with self._staged(logged, "records") as staged:
-            broken = staged.frame.where("offset is null").select("error")
+        with self._folder("records") as folder:
+            counted = Observation()
+            observed = logged.observe(counted, count_rows())
+            observed.write.option("compression", "lz4").parquet(folder)
+            staged = self.spark.read.schema(LOGGED_ROWS).parquet(folder)
+            broken = staged.where("offset is null").select("error")
             self.summary.damages += [row.error for row in broken.collect()]
-            self._write(staged, OF_LOGS)
+            self._write(staged, int(counted.get["rows"]), OF_LOGS)
 
     @contextmanager
-    def _staged(self, rows: DataFrame, what: str) -> Iterator[Staged]:
-        """Decoded once, read by every table; gone in the end."""
+    def _folder(self, what: str) -> Iterator[str]:
+        """Where it is staged: decoded once, read by every table; gone in the end."""
         self.told(f"reading {what}")
         folder = f"{self.output}/staging-{uuid4().hex}"
-        counted = Observation()
-        counts = statuses() if what == "frames" else []
-        if what == "frames" and self.only and not {"messages", "quorum"} & set(self.only):
-            rows = rows.drop("body")  # which is most of what would be written
         try:
-            observed = rows.observe(counted, count_rows(), *counts)
-            observed.write.option("compression", "lz4").parquet(folder)
-            found = dict(counted.get)
-            yield Staged(self.spark.read.parquet(folder), found.pop("rows"), found)
+            yield folder
         finally:
             _remove(folder)
 
-    def _write(self, staged: Staged, tables: Tables) -> None:
-        for name, make in tables.items():
-            if self.only and name not in self.only:
-                continue
+    def _write(self, staged: DataFrame, rows: int, tables: Tables) -> None:
+        for name in self._chosen(tables):
             self.told(f"writing {name}")
-            count = self._append(make(staged.frame), name)
+            count = self._append(tables[name](staged), name)
             self.summary.rows[name] = self.summary.rows.get(name, 0) + count
             if name in ("frames", "records"):
-                ensure_same(staged.rows, count, name)
+                ensure_same(rows, count, name)
+
+    def _chosen(self, tables: Tables) -> list[str]:
+        return [name for name in tables if not self.only or name in self.only]
 
     def _append(self, rows: DataFrame, table: str) -> int:
         """Write rows behind those of a table, and give how many."""
@@ -180,15 +192,6 @@ class _Job:
             if failed:
                 self.summary.failed[check] = self.summary.failed.get(check, 0) + failed
         return count
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """What was read and decoded. rows: how many; counts: of them, by status."""
-
-    frame: DataFrame
-    rows: int
-    counts: dict[str, int]
 
 
 def _remove(folder: str) -> None:

@@ -6,10 +6,12 @@ What the tables of `pipeline.ingest` are made of is made here in the same way, a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from time import sleep
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -18,6 +20,7 @@ from pipeline.counting import count_rows, ensure_same, failures, statuses
 from pipeline.decoding import DECODED, decode_batches
 from pipeline.ingest import OF_CAPTURES, Step, Summary
 from pipeline.reading.captured import DAMAGE
+from pipeline.repeated import new
 from pipeline.streaming.publishing import CHECKPOINT, FOLDER, Batch, Publisher
 from pipeline.streaming.settling import settled, waiting
 
@@ -33,6 +36,14 @@ PAIRED = frozenset({"calls", "quorum"})
 _DECODED, _WAITING = "decoded", "waiting"
 
 
+class BatchFailed(Exception):
+    """All that Spark hears of a batch that failed, or was interrupted: the job keeps the reason.
+
+    A long one, with the traces of two languages, overflows the stack on which Spark looks through
+    it (StreamExecution.isInterruptionException); the query then ends as if nothing had failed.
+    """
+
+
 def stream(
     captured: DataFrame,
     output: str,
@@ -40,20 +51,26 @@ def stream(
     every: timedelta | None,
     late: timedelta = LATE,
     told: Step = lambda table: None,
+    look: Callable[[], None] = lambda: None,
 ) -> Summary:
     """Write the tables of a stream of CAPTURED below `output`, from where it was left.
 
     every: look for more so often, until it is interrupted; None: take what is there. late: as LATE.
-    Raises StreamingQueryException, also where CountsDiffer or OutOfStep is the reason.
+    look: called again and again while it runs.
+    Raises StreamingQueryException where there is no reading on, and what ended a batch:
+    PySparkException, CountsDiffer, OutOfStep.
     """
     job = StreamJob(output, late, told)
-    writer = captured.writeStream.queryName("kwire").foreachBatch(job.write)
+    writer = captured.writeStream.queryName("kwire").foreachBatch(job.take)
     writer = writer.option("checkpointLocation", f"{output}/{FOLDER}/{CHECKPOINT}")
     query = _triggered(writer, every).start()
     try:
         while query.isActive:
             sleep(PAUSE)  # in awaitTermination, Ctrl-C would break the connection to the JVM
+            look()
         query.awaitTermination()
+    except StreamingQueryException as error:
+        raise job.failed or error from None
     finally:
         query.stop()
     return job.summary
@@ -67,16 +84,25 @@ def _triggered(writer: DataStreamWriter, every: timedelta | None) -> DataStreamW
 
 @dataclass(slots=True)
 class StreamJob:
-    """Writes batches. summary: of those that this job wrote."""
+    """Writes batches. summary: of those that this job wrote. failed: why it came to an end."""
 
     output: str
     late: timedelta
     told: Step
     summary: Summary = field(default_factory=Summary)
+    failed: Exception | None = None
     publisher: Publisher = field(init=False)
 
     def __post_init__(self) -> None:
         self.publisher = Publisher(self.output)
+
+    def take(self, captured: DataFrame, number: int) -> None:
+        """Write a batch that Spark hands over. Raises BatchFailed."""
+        try:
+            self.write(captured, number)
+        except Exception as error:
+            self.failed = error
+            raise BatchFailed(f"batch {number}") from None
 
     def write(self, captured: DataFrame, number: int) -> None:
         """Write a batch, unless it was: then only finish what was begun. Raises OutOfStep."""
@@ -87,12 +113,21 @@ class StreamJob:
             return
         folder = self.publisher.attempt(number)
         batch = _Batch(self, number, f"{self.output}/{FOLDER}/{folder}")
-        decoded, seen_us = batch.stage(captured, 0 if last is None else last.seen_us)
+        staged = batch.stage(captured, 0 if last is None else last.seen_us)
         waited = [] if last is None else [f"{self.output}/{FOLDER}/{last.folder}/{_WAITING}"]
-        batch.write(decoded, waited, seen_us)
+        batch.write(staged, waited)
         self.publisher.discard(f"{folder}/{_DECODED}")
         self.told(f"batch {number}: moving to the tables")
-        self.publisher.publish(Batch(number=number, folder=folder, seen_us=seen_us))
+        self.publisher.publish(Batch(number=number, folder=folder, seen_us=staged.seen_us))
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """Frames that are decoded and new. rows: how many. seen_us: the latest time in all so far."""
+
+    frame: DataFrame
+    rows: int
+    seen_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +138,10 @@ class _Batch:
     number: int
     folder: str
 
-    def stage(self, captured: DataFrame, seen_us: int) -> tuple[DataFrame, int]:
-        """Decode it, once, and give the latest time in it; it is counted before and behind that.
+    def stage(self, captured: DataFrame, seen_us: int) -> _Staged:
+        """Decode it, once; it is counted before and behind that. seen_us: the latest time so far.
 
-        seen_us: the latest time before it.
+        What came before, in this batch or another, is left out.
         """
         self._told("reading frames")
         read, decoded = Observation(), Observation()
@@ -116,37 +151,44 @@ class _Batch:
         folder = f"{self.folder}/{_DECODED}"
         observed.write.option("compression", "lz4").parquet(folder)
         found = dict(decoded.get)
-        ensure_same(int(read.get["rows"]), int(found.pop("rows")), "frames")
+        count = int(found.pop("rows"))
+        ensure_same(int(read.get["rows"]), count, "frames")
         seen_us = max(seen_us, found.pop("latest") or 0)
         _add(self.job.summary.frames, found)
         staged = captured.sparkSession.read.parquet(folder)
         self.job.summary.read += [row.file for row in staged.select("file").distinct().collect()]
         damages = staged.where(f.col("notice") == DAMAGE).select("text")
         self.job.summary.damages += [row.text for row in damages.collect()]
-        return staged, seen_us
+        fresh, repeated = new(staged, self.job.output)
+        self.job.summary.repeated += repeated
+        return _Staged(fresh, count - repeated, seen_us)
 
-    def write(self, decoded: DataFrame, waited: list[str], seen_us: int) -> None:
+    def write(self, staged: _Staged, waited: list[str]) -> None:
         """Write the tables, and what waits on; waited: folders of what waited so far."""
-        reader = decoded.sparkSession.read
-        both = decoded
+        reader = staged.frame.sparkSession.read
+        both = staged.frame
         for folder in waited:
             both = both.unionByName(reader.parquet(folder))
         waits = f"{self.folder}/{_WAITING}"
-        watermark_us = seen_us - int(self.job.late.total_seconds() * 1_000_000)
+        watermark_us = staged.seen_us - int(self.job.late.total_seconds() * 1_000_000)
         waiting(both, watermark_us).write.parquet(waits)
         pairs = settled(both, reader.parquet(waits))
         for name, make in OF_CAPTURES.items():
-            self._table(make(pairs if name in PAIRED else decoded), name)
+            count = self._table(make(pairs if name in PAIRED else staged.frame), name)
+            if name == "frames":
+                ensure_same(staged.rows, count, name)
 
-    def _table(self, rows: DataFrame, table: str) -> None:
+    def _table(self, rows: DataFrame, table: str) -> int:
         self._told(f"writing {table}")
         written = Observation()
         counts = failures() if table == "verdicts" else []
         observed = rows.observe(written, count_rows(), *counts)
         observed.write.partitionBy("date", "hour").parquet(f"{self.folder}/{table}")
         found = dict(written.get)
-        _add(self.job.summary.rows, {table: found.pop("rows")})
+        count = int(found.pop("rows"))
+        _add(self.job.summary.rows, {table: count})
         _add(self.job.summary.failed, found)
+        return count
 
     def _told(self, doing: str) -> None:
         self.job.told(f"batch {self.number}: {doing}")

@@ -2,6 +2,7 @@
 
 import importlib.util
 from importlib.machinery import ModuleSpec
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pyspark.errors import PythonException
 from kwire.capture import CaptureFile, RecordEncoder
 from pipeline.failure import sentence
 from pipeline.packages import AVRO, KAFKA, coordinates
+from real_kafka import free_port
 from tests.cli.command import Command
 from tests.kwire.capture.captured import record
 
@@ -56,9 +58,17 @@ def test_an_unknown_table_is_wrong_usage(kwire: Command, tmp_path: Path) -> None
     assert "no table is called 'frame': frames, calls," in run.err
 
 
-@pytest.mark.parametrize("missing", ["pyspark", "pyarrow"])
+@pytest.mark.parametrize(
+    ("missing", "command"),
+    [
+        ("pyspark", "ingest captures"),
+        ("pyarrow", "ingest captures"),
+        ("plotly", "report tables"),
+        ("jinja2", "report tables"),
+    ],
+)
 def test_without_the_extra_the_command_says_what_to_install(
-    kwire: Command, monkeypatch: pytest.MonkeyPatch, missing: str
+    kwire: Command, monkeypatch: pytest.MonkeyPatch, missing: str, command: str
 ) -> None:
     real = importlib.util.find_spec
 
@@ -66,7 +76,7 @@ def test_without_the_extra_the_command_says_what_to_install(
         return None if name == missing else real(name, package)
 
     monkeypatch.setattr("pipeline.installed.find_spec", find_spec)
-    run = kwire("pipeline", "ingest", "captures", "--output", "out")
+    run = kwire("pipeline", *command.split(), "--output", "out")
     assert (run.code, run.error) == (
         1,
         f"the pipeline needs {missing}: pip install 'kwire[pipeline]'",
@@ -81,6 +91,47 @@ def test_without_java_the_command_says_what_to_do(
     run = kwire("pipeline", "ingest", "captures", "--output", "out")
     assert run.code == 1
     assert run.error.startswith("Spark needs Java 17 or 21: ")
+
+
+@pytest.mark.parametrize(
+    ("told", "feature"),
+    [
+        ('java version "1.8.0_392"', 8),
+        ('openjdk version "11.0.2" 2019-01-15', 11),
+        ('openjdk version "25" 2025-09-16 LTS', 25),
+    ],
+)
+def test_a_java_that_spark_does_not_run_on_is_told(
+    kwire: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str, feature: int
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{told}' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    run = kwire("pipeline", "ingest", "captures", "--output", "out")
+    assert (run.code, run.error) == (
+        1,
+        f"Spark {version('pyspark')} needs Java 17 or 21, and {java} is Java {feature}: put another"
+        " java on PATH, or set JAVA_HOME.",
+    )
+
+
+def test_a_java_home_without_java_is_told(
+    kwire: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    run = kwire("pipeline", "ingest", "captures", "--output", "out")
+    assert run.code == 1
+    assert f"JAVA_HOME is {tmp_path}, which has no bin/java" in run.error
+
+
+def test_a_topic_that_cannot_be_read_is_told_before_spark_starts(kwire: Command) -> None:
+    topic = f"captured@127.0.0.1:{free_port()}"
+    run = kwire("pipeline", "stream", "--topic", topic, "--output", "out")
+    assert run.code == 1
+    assert run.error.startswith("topic captured cannot be read: 127.0.0.1:")
+    assert "nothing listens there: start its cluster, or check the address." in run.error
 
 
 def test_a_workers_error_is_told_without_its_trace() -> None:

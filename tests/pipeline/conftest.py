@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pipeline.ingest import Summary, ingest
 from pipeline.session import spark_session
 from real_kafka import Launcher
+from tests.cli.command import Command
 from tests.pipeline.history import History, make_history
 
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -35,6 +36,12 @@ def spark() -> Iterator[SparkSession]:
 def history(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> History:
     """What happened to a real quorum, recorded. Shared: leave its files as they are."""
     return make_history(kafka, tmp_path_factory.mktemp("history"))
+
+
+@pytest.fixture
+def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Runs commands in this process; with `spark`, on the session of all tests."""
+    return Command(capsys, monkeypatch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from admin import AdminClient, QuorumInfo, RaftVoterEndpoint
 from kwire.apis import a00_produce as produce
 from kwire.apis import a01_fetch as fetch
 from kwire.apis.a03_metadata import MetadataRequest, MetadataRequestTopic
-from kwire.apis.a18_api_versions import ApiVersionsRequest
 from kwire.apis.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -38,6 +37,7 @@ from kwire.connection import Connection
 from kwire.declaration import Request
 from kwire.errors import BrokerError, KwireError
 from kwire.logdir.names import METADATA_FOLDER
+from kwire.negotiation import api_versions_request
 from proxy import Address, Event, Flow, Listener, Proxy
 from proxy.recorder import Recorder
 from real_kafka import Address as RealAddress
@@ -283,7 +283,7 @@ def _to_controller() -> list[tuple[Request, int]]:
     metadata = TopicData(
         topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
     )
-    return [(ApiVersionsRequest(), 4), (DescribeQuorumRequest(topics=[metadata]), 2)]
+    return [(api_versions_request(), 4), (DescribeQuorumRequest(topics=[metadata]), 2)]
 
 
 def _produce_and_consume(bootstrap: str) -> None:
@@ -323,9 +323,11 @@ async def _accepted(change: Callable[[], Awaitable[None]]) -> None:
 
 def _dump(cluster: Cluster, history: History) -> None:
     folder = history.logs[VOTERS[0]]
-    for path in sorted(folder.iterdir()):
-        if path.suffix in (".log", ".checkpoint"):
-            flags = ["--cluster-metadata-decoder", "--files", str(path)]
-            told = cluster.tool("org.apache.kafka.tools.DumpLogSegments", *flags)
-            assert told.returncode == 0, told.stderr
-            history.dumped[path.name] = told.stdout.splitlines()
+    paths = [str(path) for path in folder.iterdir() if path.suffix in (".log", ".checkpoint")]
+    flags = ["--cluster-metadata-decoder", "--files", ",".join(paths)]
+    told = cluster.tool("org.apache.kafka.tools.DumpLogSegments", *flags)
+    assert told.returncode == 0, told.stderr
+    for part in told.stdout.split("Dumping ")[1:]:
+        path, *lines = part.splitlines()
+        history.dumped[Path(path).name] = lines
+    assert len(history.dumped) == len(paths), told.stdout

@@ -23,12 +23,6 @@ CALL = {
 }
 
 
-@pytest.fixture
-def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs commands in this process, on the session of all tests."""
-    return Command(capsys, monkeypatch)
-
-
 @pytest.fixture(scope="module")
 def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Only calls, as an older kwire wrote them: without their last column."""

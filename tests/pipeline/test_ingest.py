@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
@@ -9,12 +10,14 @@ from pyspark.testing import assertSchemaEqual
 
 from kwire.capture import Damage, captures_at, read_capture
 from kwire.index import APIS
-from pipeline.ingest import ingest
+from pipeline.ingest import OF_CAPTURES, ingest
+from pipeline.repeated import AlreadyThere, ensure_new
 from pipeline.schemas import TABLES
 from pipeline.typed import TYPED_APIS, snake
 from tests.kwire.capture.captured import record, write
 from tests.pipeline.conftest import Tables
 from tests.pipeline.history import FRAMES, History
+from tests.pipeline.spoken import call, notice
 
 
 def test_counts_in_are_counts_out(tables: Tables, history: History) -> None:
@@ -25,7 +28,7 @@ def test_counts_in_are_counts_out(tables: Tables, history: History) -> None:
     assert tables["frames"].count() == len(records)
     assert summary.frames["DECODED"] == summary.rows["messages"] == history.frames >= FRAMES
     assert set(summary.frames) == {"DECODED", "NOTICE"}
-    assert (summary.damages, summary.failed) == ([], {})
+    assert (summary.repeated, summary.damages, summary.failed) == (0, [], {})
     assert not list(tables.folder.glob("staging*"))
 
 
@@ -110,7 +113,8 @@ def test_damage_becomes_rows_and_sentences(spark: SparkSession, tmp_path: Path) 
     whole = [record(event) for event in range(40)]
     write(path, [*whole, record(40, frame=b"\0\x34\0\2cut", size=900)], block=10)
     torn = tmp_path / "torn.avro"
-    torn.write_bytes(path.read_bytes()[:-30])
+    write(torn, [record(event, capture="another") for event in range(41)], block=10)
+    torn.write_bytes(torn.read_bytes()[:-30])
     summary = ingest(spark, [str(tmp_path)], str(tmp_path / "tables"), tables=["frames", "calls"])
     assert summary.frames == {"CUT": 1, "UNDECODABLE": 80, "DAMAGE": 1}
     assert summary.rows == {"frames": 82, "calls": 81}
@@ -119,6 +123,37 @@ def test_damage_becomes_rows_and_sentences(spark: SparkSession, tmp_path: Path) 
     frames = spark.read.parquet(str(tmp_path / "tables" / "frames"))
     undecodable = frames.where("status = 'UNDECODABLE'").select("error").distinct().collect()
     assert all("v" in row[0] for row in undecodable)
+
+
+def test_a_copy_of_a_capture_adds_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """Of what is in both, that which has more of its bytes is taken."""
+    captures, output = tmp_path / "captures", tmp_path / "tables"
+    captures.mkdir()
+    whole = [one for event in range(4) for one in call(event)]
+    write(captures / "night.avro", [*whole, notice(9)])
+    cut = [msgspec.structs.replace(one, frame=b"") for one in whole]
+    write(captures / "copy.avro", [*cut, notice(9)])
+    summary = ingest(spark, [str(captures)], str(output))
+    assert summary.frames == {"DECODED": 8, "CUT": 8, "NOTICE": 2}
+    assert (summary.repeated, summary.rows["frames"], summary.rows["calls"]) == (9, 9, 4)
+    frames = spark.read.parquet(str(output / "frames"))
+    assert {row.status for row in frames.where("kind != 'NOTICE'").collect()} == {"DECODED"}
+    assert spark.read.parquet(str(output / "calls")).where("outcome = 'ANSWERED'").count() == 4
+
+
+def test_a_capture_that_is_in_a_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    path, output = tmp_path / "night.avro", str(tmp_path / "tables")
+    write(path, [one for event in range(4) for one in call(event)])
+    ingest(spark, [str(path)], output)
+    with pytest.raises(AlreadyThere, match=rf"frames of {path} are in {output}/frames already"):
+        ingest(spark, [str(path)], output)
+    assert not list(Path(output).glob("staging*"))
+    frames = spark.read.parquet(f"{output}/frames")
+    for table in OF_CAPTURES:
+        with pytest.raises(AlreadyThere, match=f"/{table} already"):
+            ensure_new(frames, output, [table])
+        ensure_new(frames.withColumn("event", f.col("event") + 4), output, [table])
+        ensure_new(frames.withColumn("capture", f.lit("another")), output, [table])
 
 
 def test_a_table_takes_rows_of_older_columns(spark: SparkSession, tmp_path: Path) -> None:

@@ -4,28 +4,32 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from kwire.capture import CaptureFile, RecordEncoder, read_capture
 from kwire.capture.file import hidden
 from pipeline.decoding import CAPTURED, DECODED, decode_batches
 from pipeline.ingest import OF_CAPTURES, ingest
 from pipeline.streaming.settling import settled, waiting
 from pipeline.tables.calls import ORPHAN, calls
-from tests.cli.command import KWIRE
+from tests.cli.command import KWIRE, Command
+from tests.kwire.capture.captured import record
 from tests.pipeline.captured import AT, row
 from tests.pipeline.spoken import night
 
-LAST = "night-2.avro"
+LAST = "night-1.avro"
 QUICK = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+OPTIONS = ("--once", "--files", "1", "--master", "local[2]")
 
 
-def stream(folder: Path, output: Path, *, until: str | None = None) -> int:
-    """The command's exit code; it is killed, with its JVM, as soon as it says `until`."""
-    options = ["--once", "--files", "1", "--master", "local[2]"]
-    command = [str(KWIRE), "pipeline", "stream", str(folder), "--output", str(output), *options]
+def stream(folder: Path, output: Path, until: str, end: signal.Signals) -> tuple[int, list[str]]:
+    """The command gets a signal, with its JVM, as soon as it says `until`: its exit code, and what
+    it says from then on."""
+    command = [str(KWIRE), "pipeline", "stream", str(folder), "--output", str(output), *OPTIONS]
     with subprocess.Popen(
         command,
         env=os.environ | QUICK,
@@ -35,12 +39,15 @@ def stream(folder: Path, output: Path, *, until: str | None = None) -> int:
         start_new_session=True,
     ) as process:
         assert process.stderr is not None
+        before = []
         for line in process.stderr:
-            if until is not None and until in line:
-                os.killpg(process.pid, signal.SIGKILL)
+            before.append(line)
+            if until in line:
+                os.killpg(process.pid, end)
                 break
-        process.stderr.read()
-        return process.wait()
+        behind = process.stderr.read().splitlines()
+        assert until in before[-1], before
+        return process.wait(), behind
 
 
 def rows(spark: SparkSession, output: Path, table: str) -> list[str]:
@@ -51,19 +58,39 @@ def rows(spark: SparkSession, output: Path, table: str) -> list[str]:
 
 
 @pytest.mark.timeout(900)
-def test_killed_twice_it_makes_the_tables_of_ingest(spark: SparkSession, tmp_path: Path) -> None:
+def test_killed_twice_and_interrupted_it_makes_the_tables_of_ingest(
+    spark: SparkSession, kwire: Command, tmp_path: Path
+) -> None:
     folder, streamed, ingested = (tmp_path / name for name in ("captures", "streamed", "ingested"))
     folder.mkdir()
-    night(folder, captures=3)
+    night(folder, captures=2)
     (folder / LAST).rename(hidden(folder / LAST))
-    assert stream(folder, streamed, until="batch 0: writing messages") == -signal.SIGKILL
+    killed = -signal.SIGKILL
+    assert stream(folder, streamed, "batch 0: writing messages", signal.SIGKILL)[0] == killed
     assert not (streamed / "frames").exists()
-    assert stream(folder, streamed, until="batch 1: moving to the tables") == -signal.SIGKILL
+    assert stream(folder, streamed, "batch 0: moving to the tables", signal.SIGKILL)[0] == killed
     hidden(folder / LAST).rename(folder / LAST)
-    assert stream(folder, streamed) == 1  # not every frame of that night decodes
+    assert stream(folder, streamed, "batch 1: writing calls", signal.SIGINT) == (130, [])
+    copy = Path(copyfile(folder / LAST, folder / "copy.avro"))
+    last = kwire("pipeline", "stream", str(folder), "--output", str(streamed), *OPTIONS, "--json")
+    assert last.code == 0, last.err
+    assert last.json["repeated"] == len(list(read_capture(folder / LAST)))
+    copy.unlink()
     ingest(spark, [str(folder)], str(ingested))
     for table in OF_CAPTURES:
         assert rows(spark, streamed, table) == rows(spark, ingested, table), table
+
+
+def test_a_batch_that_cannot_be_read_ends_the_stream_with_its_reason(
+    spark: SparkSession, kwire: Command, tmp_path: Path
+) -> None:
+    file = CaptureFile(tmp_path / "new.avro", version=9)
+    file.write(RecordEncoder().encode(record()))
+    file.close()
+    output = str(tmp_path / "tables")
+    run = kwire("pipeline", "stream", str(tmp_path), "--output", output, *OPTIONS)
+    assert run.code == 1
+    assert "new.avro, byte 0: capture version 9, this kwire reads 1 to" in run.error
 
 
 def test_what_waits_too_long_is_settled_without_its_other_half(spark: SparkSession) -> None:
@@ -79,7 +106,7 @@ def test_what_waits_too_long_is_settled_without_its_other_half(spark: SparkSessi
     ]
     found = spark.createDataFrame([tuple(one.values()) for one in made], _numbers())
     captured = found.withColumn("at", f.timestamp_micros("at"))
-    decoded = captured.mapInArrow(decode_batches, DECODED)
+    decoded = captured.mapInArrow(decode_batches, DECODED).cache()
     waits = waiting(decoded, AT + 10)
     assert _events(waits) == [20, 21]
     done = settled(decoded, waits)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import plotly.graph_objects as go
-import pytest
 from pyspark.sql import SparkSession
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.ui import WebDriverWait
@@ -44,11 +43,6 @@ def look(chromium: Chrome, page: Path, plots: int) -> None:
 
 def count(chromium: Chrome, selector: str) -> int:
     return len(chromium.find_elements("css selector", selector))
-
-
-@pytest.fixture
-def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return Command(capsys, monkeypatch)
 
 
 def test_a_browser_shows_the_night(
