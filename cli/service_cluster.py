@@ -200,8 +200,8 @@ class ClusterService:
 
 
 def begin_recording(config: RecordConfig) -> Recorder:
-    """A recorder at work. Raises CannotRecord and OSError where there can be no file, InvalidValue
-    and TopicUnavailable where messages cannot be sent."""
+    """A recorder at work. Raises CannotRecord and OSError where there can be no file, InvalidValue,
+    BadTls and TopicUnavailable where messages cannot be sent."""
     return _recorder(config).__enter__()
 
 

@@ -90,7 +90,8 @@ def librdkafka(security: Security) -> dict[str, str]:
 
 class Topic:
     """Where messages go. security: how to speak with its cluster. lost: those that did not get
-    there; told: called with a sentence for the first of them, in the thread that writes."""
+    there; told: called with a sentence for the first of them, or where the cluster refuses the
+    user, in the thread that writes. Raises TopicUnavailable, BadTls."""
 
     def __init__(
         self,
@@ -101,14 +102,17 @@ class Topic:
         told: Callable[[str], None] = log_stop,
     ) -> None:
         try:
-            from confluent_kafka import KafkaException, Producer
+            from confluent_kafka import Producer
         except ImportError as error:
             raise TopicUnavailable(
                 "recording into a topic needs confluent-kafka: pip install 'kwire[topic]'"
             ) from error
+        if security.tls is not None:
+            security.tls.context()  # says better than librdkafka what is wrong with its files
         self.address = address
         self.lost = 0
         self._told = told
+        self._has_told = False
         self._trouble = ""
         properties = {
             "bootstrap.servers": address.bootstrap,
@@ -120,11 +124,7 @@ class Topic:
             "queue.buffering.max.kbytes": _QUEUE_KIB,
             **librdkafka(security),
         }
-        try:
-            self._producer = Producer(properties, logger=logger)
-        except KafkaException as error:
-            reason = error.args[0].str()
-            raise InvalidValue(f"{address} cannot be recorded into: {reason}") from None
+        self._producer = Producer(properties, logger=logger)
 
     @property
     def name(self) -> str:
@@ -157,11 +157,16 @@ class Topic:
     def _troubled(self, error: KafkaError) -> None:
         """The producer has trouble with brokers, which may be why messages will be lost."""
         self._trouble = f" ({error.str()})"
+        if error.code() == error._AUTHENTICATION:
+            self._tell(error.str())
 
     def _lose(self, reason: str) -> None:
         self.lost += 1
-        if self.lost == 1:
-            why = f"{reason}{self._trouble}"
+        self._tell(f"{reason}{self._trouble}")
+
+    def _tell(self, why: str) -> None:
+        if not self._has_told:
+            self._has_told = True
             self._told(f"{self.name} does not take what is recorded: {why}; traffic goes on")
 
 

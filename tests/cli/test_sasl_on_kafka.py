@@ -24,7 +24,7 @@ from kwire.connection import Connection
 from kwire.frames import encode_request
 from kwire.sasl import Login
 from kwire.security import read_security
-from proxy.record_topic import librdkafka
+from proxy.record_topic import Topic, TopicAddress, librdkafka
 from tests.cli.command import Command
 from tests.cli.test_proxy import ended, proxy
 from tests.cli.test_service import listener, running, service, write
@@ -163,6 +163,22 @@ def test_a_service_records_into_a_topic_of_a_cluster_that_wants_sasl_and_tls(
         request = recorded_request(secure, tls_properties, name)
         assert run.end() == 0
     assert request.api_key == DescribeClusterRequest.key
+
+
+def test_a_recorder_that_is_not_let_in_says_so(secure: Secure, tls_properties: Path) -> None:
+    secure.client_properties(tls_properties, SHA_512, USER, "another", tls=True)
+    said: list[str] = []
+    address = TopicAddress.parse(f"captures@{secure.node('SASL_TLS')}")
+    topic = Topic(address, read_security(tls_properties), told=said.append)
+    until = time.monotonic() + PATIENCE
+    while not said:
+        assert time.monotonic() < until
+        topic.tick(0.0, 0.0)
+        time.sleep(0.05)
+    topic.close()
+    (sentence,) = said
+    assert "SASL authentication error" in sentence
+    assert "another" not in sentence
 
 
 def recorded_request(secure: Secure, properties: Path, topic: str) -> CaptureRecord:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -17,10 +18,12 @@ from kwire.capture.encoding import BadRecord
 from kwire.capture.message import MARK, MessageDecoder, message_head
 from kwire.connection import Connection
 from kwire.errors import InvalidValue
+from kwire.security import Security
+from kwire.tls import BadTls, ClientTls
 from proxy import Address, Listener, Proxy
 from proxy.flow import Connection as Connected
-from proxy.flow import Flow
-from proxy.record_topic import FRAME_LIMIT, Topic, TopicAddress, TopicRecorder
+from proxy.flow import Flow, Kind, Notice
+from proxy.record_topic import CLIENT, FRAME_LIMIT, Topic, TopicAddress, TopicRecorder
 from real_kafka import Cluster, free_port
 from tests.kwire.capture.captured import KINDS, record
 
@@ -65,6 +68,54 @@ def test_a_topic_that_is_down_is_told_of_once() -> None:
     (sentence,) = said
     assert sentence.startswith(f"{address} does not take what is recorded: ")
     assert sentence.endswith("; traffic goes on")
+
+
+def test_files_that_cannot_be_used_are_told_of_before_anything_is_recorded(tmp_path: Path) -> None:
+    security = Security(tls=ClientTls(authorities=tmp_path / "missing.pem"))
+    with pytest.raises(BadTls, match=r"cannot read .*missing\.pem: No such file"):
+        Topic(TopicAddress.parse("captures@a:1"), security)
+
+
+class Messages(Topic):
+    """Keeps what would be sent."""
+
+    def __init__(self) -> None:
+        super().__init__(TopicAddress.parse(f"captures@127.0.0.1:{free_port()}"))
+        self.kept: list[bytes] = []
+
+    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
+        self.kept += map(b"".join, records)
+
+
+def test_nothing_that_a_recorders_connection_does_is_recorded() -> None:
+    def spoken(connection: Connected, client: str) -> Flow:
+        connection.client_id = client
+        return Flow(connection, 3, 12, 1, client, 0.0, 0.0, 0)
+
+    def notice(connection: Connected, kind: Kind) -> Notice:
+        return Notice(connection=connection, at=0.0, kind=kind, text="")
+
+    own, other, silent, late = (
+        Connected(number=number, node_id=1, client="c:1", upstream="n:2", at=0.0)
+        for number in range(1, 5)
+    )
+    messages = Messages()
+    with TopicRecorder(messages) as recorder:
+        for connection in (own, other, silent, late):
+            recorder(notice(connection, Kind.OPENED))
+        recorder(spoken(other, "till"))
+        recorder(spoken(own, f"{CLIENT}1"))
+        recorder(notice(own, Kind.CLOSED))
+        recorder(notice(other, Kind.CLOSED))
+        late.client_id = f"{CLIENT}2"
+    records = [MessageDecoder().decode(message) for message in messages.kept]
+    found = [(one.connection, one.kind, one.notice) for one in records]
+    assert found == [
+        (2, NOTICE, "OPENED"),
+        (2, REQUEST, None),
+        (2, NOTICE, "CLOSED"),
+        (3, NOTICE, "OPENED"),
+    ]
 
 
 @pytest.fixture
