@@ -12,6 +12,7 @@ import typer
 
 from cli.failure import WrongUsage
 from cli.screen import screen
+from cli.tls_options import client_security
 
 if TYPE_CHECKING:
     from kwire.security import Security
@@ -57,14 +58,14 @@ def topic_recording(
     show_secrets: bool,
     frame_limit: int | None,
 ) -> TopicRecording | None:
-    """What the options ask for. Raises WrongUsage, and InvalidValue for the file."""
+    """What the options ask for. Raises WrongUsage."""
     if topic is None:
         if config is not None:
             raise WrongUsage("--topic-config is for --record-topic: give that as well.")
         return None
-    from kwire.security import PLAINTEXT, read_security
+    from kwire.security import PLAINTEXT
 
-    security = PLAINTEXT if config is None else read_security(config)
+    security = PLAINTEXT if config is None else client_security(config)
     return TopicRecording(topic_address(topic), security, meant, show_secrets, frame_limit)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from cli.failure import WrongUsage
 from cli.flow_options import AsJson, From, expression
-from cli.tls_options import client_tls, server_tls
+from cli.tls_options import client_security, client_tls, server_tls
 
 if TYPE_CHECKING:
     from kwire.address import Address
@@ -125,12 +125,12 @@ def replay(
 
 
 def _security(upstream_tls: str | None, command_config: Path | None) -> Security:
-    from kwire.security import PLAINTEXT, Security, read_security
+    from kwire.security import PLAINTEXT, Security
 
     if upstream_tls and command_config:
         raise WrongUsage("--command-config says whether there is TLS: leave --upstream-tls.")
     if command_config:
-        return read_security(command_config)
+        return client_security(command_config)
     if upstream_tls:
         return Security(tls=client_tls(upstream_tls.split(","), None))
     return PLAINTEXT

@@ -82,7 +82,7 @@ def serving(
     off_loopback: bool,
     client_config: Path | None,
 ) -> Serving:
-    """What the mode stands for. Raises WrongUsage, InvalidValue, BadTls."""
+    """What the mode stands for. Raises WrongUsage, BadTls."""
     for one in listeners:
         if one.node_id is None:
             raise WrongUsage(f"--serve knows nodes by their ids: write ID@{one.listen}=….")
@@ -92,15 +92,19 @@ def serving(
             )
     if mode is Mode.CONTROLLER and not off_loopback:
         _check_loopback(listeners)
+    from kwire.errors import InvalidValue
     from proxy.serve.modes import serve_kip919, serve_metadata
     from proxy.serve.served_cluster import ServedCluster
 
-    cluster = ServedCluster(
-        listeners,
-        client_config=client_config,
-        cluster_id=cluster_id,
-        advertised_host=advertised_host,
-    )
+    try:
+        cluster = ServedCluster(
+            listeners,
+            client_config=client_config,
+            cluster_id=cluster_id,
+            advertised_host=advertised_host,
+        )
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
     if mode is Mode.CONTROLLER:
         from cli.simulation import Simulation
 

@@ -13,6 +13,7 @@ import typer
 from cli.failure import WrongUsage
 
 if TYPE_CHECKING:
+    from kwire.security import Security
     from kwire.tls import ClientTls, ServerTls
     from proxy import Listener
 
@@ -72,6 +73,17 @@ def _by_node(texts: list[str] | None) -> list[tuple[int | None, list[str]]]:
         (None if match["id"] is None else int(match["id"]), match["files"].split(","))
         for match in matches
     ]
+
+
+def client_security(config: Path) -> Security:
+    """What a file of Kafka's client properties says. Raises WrongUsage."""
+    from kwire.errors import InvalidValue
+    from kwire.security import read_security
+
+    try:
+        return read_security(config)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
 
 
 def server_tls(files: list[str]) -> ServerTls:

@@ -241,6 +241,19 @@ WRONG_USAGE = {
         "there is TLS for node 2, and no --listen 2@…",
     ),
     "a name without TLS": (["--listen", "a:1=b:1", "--upstream-name", "x"], "give that as well"),
+    "a file to serve without": (["--listen", "a:1=b:1", "--serve-config", "c"], "is for --serve"),
+    "a file to serve that is not there": (
+        ["--listen", "1@a:1=b:1", "--serve", "metadata", "--serve-config", "none"],
+        "cannot read none",
+    ),
+    "a topic's file without": (
+        ["--listen", "a:1=b:1", "--topic-config", "c"],
+        "--topic-config is for --record-topic",
+    ),
+    "a topic's file that is not there": (
+        ["--listen", "a:1=b:1", "--record-topic", "t@a:1", "--topic-config", "none"],
+        "cannot read none",
+    ),
     "times of what passes": (["--listen", "a:1=b:1", "--to", "+1s"], "give --read as well"),
     "one address": (["--listen", "127.0.0.1:9093"], "is no pair of addresses"),
     "no port": (["--listen", "127.0.0.1=127.0.0.1:9093"], "'127.0.0.1' is no address"),

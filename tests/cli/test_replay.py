@@ -144,6 +144,10 @@ WRONG = {
     "nowhere": (["--client", "x.avro"], "--client takes --to HOST:PORT"),
     "no address": (["--client", "x.avro", "--to", "a"], "'a' is no address"),
     "twice": (["--client", "x.avro", "--to", "a:1", "--to", "b:1"], "a second address"),
+    "two ways of TLS": (
+        ["--client", "x.avro", "--to", "a:1", "--upstream-tls", "ca", "--command-config", "c"],
+        "--command-config says whether there is TLS: leave --upstream-tls",
+    ),
     "no listener": (["--server", "x.avro", "--to", "a:1"], "--server takes --listen"),
 }
 
