@@ -292,8 +292,10 @@ async def test_certificates_are_read_again_for_the_connections_to_come(
                 proxy.renew(listener)
             assert await ask(address, authority.client()) == [GRANTED]
             pem.key.write_bytes(newer.key.read_bytes())
-            proxy.renew(listener)
+            take_back = proxy.renew(listener)
             assert await ask(address, stranger.client()) == [GRANTED]
+            take_back()
+            assert await ask(address, authority.client()) == [GRANTED]
 
 
 def test_files_that_cannot_be_used_are_named(authority: Authority, tmp_path: Path) -> None:
