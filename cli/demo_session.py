@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.status import Status
@@ -15,9 +16,15 @@ from cli.demo_quorum import KwireQuorum
 from cli.demo_screen import DemoScreen
 from cli.demo_steps import show_steps
 from cli.failure import Failure
+from cli.feeding import Feeding
+from cli.interference import Interference
 from cli.printer import Printer
 from cli.screen import screen
+from kwire.address import Address
 from proxy import Listener, Proxy, Tap
+
+if TYPE_CHECKING:
+    from proxy.feed.sender import Feed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +94,14 @@ class Session:
                 raise
 
     async def _show(self, shown: DemoScreen) -> None:
-        async with Tap(shown.view) as tap, Proxy(sinks=[tap]) as proxy:
+        viewers = _viewers() if self._options.keep else None
+        feed = None if viewers is None else viewers.feed
+        filters = None if viewers is None else viewers.filters
+        async with (
+            Tap(shown.view) as tap,
+            feed or nullcontext(),
+            Proxy(sinks=[tap] if feed is None else [tap, feed], filters=filters) as proxy,
+        ):
             controllers = await self._stand_in_front(proxy)
             try:
                 shown.heading(f"{self._cluster.what} starts, the proxy in front of it")
@@ -95,7 +109,7 @@ class Session:
                 if self._spinner is not None:
                     self._spinner.stop()
                 await show_steps(controllers, shown)
-                await self._watch(controllers, shown)
+                await self._watch(controllers, shown, feed)
                 self._judge(shown)
             finally:
                 shown.close()
@@ -108,10 +122,12 @@ class Session:
             self._cluster.advertise(node_id, address)
         return [str(address) for address in proxy.addresses.values()]
 
-    async def _watch(self, controllers: list[str], shown: DemoScreen) -> None:
+    async def _watch(self, controllers: list[str], shown: DemoScreen, feed: Feed | None) -> None:
         if self._options.keep:
             shown.heading("It runs until Ctrl-C. In another terminal, try")
             shown.say(f"kwire quorum status --bootstrap-controller {controllers[0]}")
+            if feed is not None:
+                shown.say(f"kwire watch {feed.address}")
             await asyncio.Event().wait()
         if self._options.seconds:
             shown.heading(f"The nodes among themselves, for {self._options.seconds:g} s")
@@ -124,3 +140,11 @@ class Session:
         if counts.undecoded:
             raise Failure(f"{counts.undecoded} of {counts.flows} RPCs could not be decoded.")
         shown.say(Text("Every RPC was decoded; the voters are what they were.", "green"))
+
+
+def _viewers() -> Interference | None:
+    """What lets `kwire watch` see and hold; None where the packages for it are not there."""
+    try:
+        return Interference(feeding=Feeding(Address("127.0.0.1", 0), b""))
+    except Failure:
+        return None

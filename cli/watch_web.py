@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import socket
 import sys
 
 from aiohttp import web
 from textual_serve.server import Server
 
+from cli.failure import Failure
 from cli.screen import screen
 
 HOST = "127.0.0.1"
@@ -31,7 +34,12 @@ class WatchServer(Server):
 
 
 def serve(port: int, arguments: list[str]) -> None:
-    """Serve until Ctrl-C. arguments: of the `kwire` that runs in each browser."""
+    """Serve until Ctrl-C. arguments: of the `kwire` that runs in each browser. Raises Failure."""
+    try:  # textual-serve says where it serves before it knows that it can
+        socket.create_server((HOST, port)).close()
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise Failure(f"cannot serve at {HOST}:{port}: {reason}; give another --web") from error
     program = "from cli.main import main; main()"
     command = shlex.join([sys.executable, "-c", program, *arguments])
     WatchServer(command, host=HOST, port=port, title="kwire watch").serve()

@@ -74,6 +74,7 @@ class WatchApp(App[None]):
         Binding("c", "clear", "Clear"),
         Binding("q", "quit", "Quit"),
         Binding("escape", "leave", "Back", show=False),
+        Binding("tab,shift+tab", "switch", "Tree", show=False, priority=True),
     ]
 
     def __init__(
@@ -168,6 +169,11 @@ class WatchApp(App[None]):
     def action_leave(self) -> None:
         """From the filter or the details back to the flows."""
         self._list.focus()
+
+    def action_switch(self) -> None:
+        """To the tree and back; the filter has a key of its own."""
+        if len(self.screen_stack) == 1:
+            (self._details if self._list.has_focus else self._list).focus()
 
     def action_pause(self) -> None:
         """Stay at this flow, or follow those that come."""

@@ -41,7 +41,7 @@ class Ask(ModalScreen[str | None]):
     Ask Vertical { width: 90; height: auto; border: round $accent; padding: 1 2; }
     Ask Vertical { background: $panel; margin: 0 0 3 0; }
     Ask Input { margin: 1 0 0 0; }
-    Ask #problem { color: $error; height: auto; padding: 0 0 0 1; }
+    Ask #wrong { color: $error; height: auto; }
     """
 
     def __init__(self, question: str, text: str = "", check: Check = lambda text: "") -> None:
@@ -55,12 +55,12 @@ class Ask(ModalScreen[str | None]):
         with Vertical():
             yield Label(self._question, markup=False)
             yield Input(self._text, compact=True, select_on_focus=False)
-            yield Label("", id="problem", markup=False)
+            yield Label("", id="wrong", markup=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Say what is wrong."""
         event.stop()
-        self.query_one("#problem", Label).update(self._check(event.value))
+        self.query_one("#wrong", Label).update(self._check(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Done, where nothing is wrong."""

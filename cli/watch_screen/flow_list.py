@@ -69,10 +69,17 @@ class FlowList(ScrollView, can_focus=True):
             self._cursor = len(shown) - 1
         self._cursor = max(min(self._cursor, len(shown) - 1), 0)
         self.virtual_size = Size(self.size.width, len(shown))
+        self.border_subtitle = "" if shown else self._why_empty
         if self.following:
             self.scroll_end(animate=False, immediate=True)
         self.refresh()
         self._tell()
+
+    @property
+    def _why_empty(self) -> str:
+        if len(self._log):
+            return f"the filter shows none of {len(self._log)} events"
+        return "nothing has passed yet: clients have to connect to the proxy, not to the node"
 
     def choose(self, entry: Entry) -> None:
         """Move the cursor to an entry, where it is shown."""

@@ -46,6 +46,8 @@ def left_behind(folder: Path) -> list[str]:
     return files + [line for line in lines if str(folder) in line]
 
 
+WATCH = r"kwire watch (127\.0\.0\.1:\d+)"
+
 SESSION = ["DescribeQuorum", "AddRaftVoter", "DescribeQuorum", "RemoveRaftVoter", "DescribeQuorum"]
 """What the demo's admin asks for, beside where to ask it."""
 
@@ -125,6 +127,23 @@ def test_ctrl_c_leaves_nothing_running(
         rest, _ = run.communicate(timeout=120)
     assert run.returncode == 130, rest
     assert "Traceback" not in rest
+    assert left_behind(tmp_path) == []
+
+
+def test_a_demo_that_is_kept_is_watched(tmp_path: Path) -> None:
+    with demo(tmp_path, "--keep") as run:
+        assert run.stdout
+        feed = next(found[1] for line in run.stdout if (found := re.match(WATCH, line)))
+        with subprocess.Popen(
+            [KWIRE, "watch", feed, "--plain"], stdout=PIPE, stderr=PIPE, text=True
+        ) as viewer:
+            assert viewer.stdout
+            seen = next(line for line in viewer.stdout if "Fetch v" in line)
+            viewer.send_signal(signal.SIGINT)
+            viewer.communicate(timeout=120)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=120)
+    assert "→ 300" in seen
     assert left_behind(tmp_path) == []
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -119,6 +120,15 @@ def test_wrong_usage_is_exit_code_2(kwire: Command, arguments: list[str], senten
     run = kwire("watch", *arguments)
     assert run.code == 2
     assert sentence in run.err
+
+
+def test_a_port_that_is_taken_is_named_before_anything_is_promised(kwire: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = kwire("watch", "--web", str(port))
+    assert run.code == 1
+    told = f"cannot serve at 127.0.0.1:{port}: address already in use; give another --web"
+    assert run.err.strip() == f"Error: {told}"
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,8 @@ async def test_the_view_option_is_the_first_filter() -> None:
         await shown.run.vote(2)
         await shown.until(lambda: len(shown.app.flows) == 4)
         assert shown.lines == []
+        why = shown.app.query_one(FlowList).border_subtitle
+        assert why == "the filter shows none of 4 events"
         assert shown.app.query_one("#filter Input", Input).value == "~api Fetch"
 
 
@@ -122,7 +124,11 @@ async def test_an_edit_that_cannot_be_is_told() -> None:
     async with screen() as shown, held(shown):
         await shown.press("e")
         await shown.write("nonsense")
-        assert "write path=value" in shown.text("#problem")
+        assert "write path=value" in shown.text("#wrong")
+        wrong, line = shown.app.screen.query_one("#wrong"), shown.app.screen.focused
+        assert line is not None
+        assert wrong.region.height == 1
+        assert wrong.content_region.x == line.content_region.x
         await shown.write("voter_id=many")
         await shown.until(lambda: len(shown.told) == 1)
         assert shown.told[0].startswith("voter_id cannot be that at version 2")
@@ -147,6 +153,19 @@ async def test_all_that_is_held_is_resumed_and_nothing_is_held_any_more() -> Non
         await shown.until(lambda: "held" not in shown.text("#status"))
         await shown.run.vote()
         await shown.until(lambda: shown.votes == 2)
+
+
+async def test_tab_goes_to_the_tree_and_back_and_from_the_filter_to_the_flows() -> None:
+    async with screen() as shown:
+        flows, tree = shown.app.query_one(FlowList), shown.app.query_one(Details)
+        seen = []
+        for keys in (("tab",), ("tab",), ("slash", "tab"), ("shift+tab",)):
+            await shown.press(*keys)
+            seen.append(shown.app.focused)
+        assert seen == [tree, flows, flows, tree]
+        assert "nothing has passed yet" in str(flows.border_subtitle)
+        await shown.press("h", "tab", "x", "escape")
+        assert shown.app.focused is tree
 
 
 async def test_keys_with_nothing_held_say_so() -> None:
