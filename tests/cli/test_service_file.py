@@ -33,6 +33,7 @@ PLACES = {
     "record_topic": "clusters.record.topic",
     "topic_config": "clusters.record.client_config",
     "record": "clusters.record.only",
+    "record_limit": "clusters.record.frame_limit",
     "show_secrets": "clusters.record.show_secrets",
     "api": "show.api",
     "no_api": "show.no_api",
