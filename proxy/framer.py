@@ -120,10 +120,8 @@ class Framer:
         """The common case, for speed: the chunk is one usual frame, and passes as it is."""
         raise NotImplementedError
 
-    def _copied(self, chunk: bytes, flow: Flow, direction: Direction) -> bytes | None:
-        """The copy of a chunk that is one frame, where it is wanted and there is room."""
-        if self._wants(flow.key, flow.version, direction) is _PASS:
-            return None
+    def _copied(self, chunk: bytes, flow: Flow) -> bytes | None:
+        """The copy of a chunk that is one frame, where there is room."""
         copy = Copy(self._copies)
         copy.add(chunk, 0, len(chunk))
         if copy.dropped:
@@ -242,7 +240,8 @@ class RequestFramer(Framer):
         if flow is None:
             return False
         self.frames += 1
-        flow.request_copy = self._copied(chunk, flow, _REQUEST)
+        if self._wants(flow.key, flow.version, _REQUEST) is _TAP:
+            flow.request_copy = self._copied(chunk, flow)
         return True
 
     def _usual(self, chunk: bytes, start: int, at: float, now: float) -> Flow | None:
@@ -322,7 +321,9 @@ class ResponseFramer(Framer):
         self.frames += 1
         flow = self._pairing.answer(correlation_id, size, at, now)
         if flow is not None:
-            self._end(flow, self._copied(chunk, flow, _RESPONSE))
+            if self._wants(flow.key, flow.version, _RESPONSE) is _TAP:
+                flow.response_copy = self._copied(chunk, flow)
+            self._pairing.end(flow)
         return True
 
     def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:

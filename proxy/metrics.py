@@ -41,6 +41,7 @@ LONG_POLLS = frozenset({"Fetch", "ShareFetch", "JoinGroup", "SyncGroup"})
 """APIs whose answers a node keeps back on purpose, until there is something to tell."""
 
 
+_LOST = Ending.LOST  # an enum's members are slow to look up
 _CODES = frozenset(code.value for code in ErrorCode)
 
 
@@ -73,10 +74,11 @@ class Count:
     def add(self, flow: Flow) -> None:
         """One more."""
         self.requests += 1
-        self.unanswered += flow.ending is Ending.LOST
+        self.unanswered += flow.ending is _LOST
         self.request_bytes += flow.request_size
         self.response_bytes += flow.response_size or 0
-        if (latency := flow.latency) is not None:
+        if flow.answered is not None:
+            latency = flow.answered - flow.asked
             self.seconds += latency
             self.buckets[bisect_left(self.bounds, latency)] += 1
         if flow.deeds:

@@ -88,7 +88,11 @@ class Pairing:
         """The last byte of a flow has passed."""
         if flow.ending is _PENDING:
             flow.ending = _ANSWERED
-        self._deliver(flow)
+        flow.asked_body = None
+        request, response = flow.request_copy, flow.response_copy
+        if request is not None or response is not None:
+            self._copies.give_back(len(request or b"") + len(response or b""))
+        self._sink(flow)
 
     def copy_answer(self, flow: Flow, frame: bytes) -> None:
         """A response of the proxy's own, without its size, is copied where its request was."""
@@ -151,14 +155,7 @@ class Pairing:
     def _lose(self, flow: Flow, reason: str) -> None:
         flow.ending = Ending.LOST
         flow.problems.append(reason)
-        self._deliver(flow)
-
-    def _deliver(self, flow: Flow) -> None:
-        flow.asked_body = None
-        request, response = flow.request_copy, flow.response_copy
-        if request is not None or response is not None:
-            self._copies.give_back(len(request or b"") + len(response or b""))
-        self._sink(flow)
+        self.end(flow)
 
     def _stranger(self, correlation_id: int, at: float) -> None:
         if not self._strangers:
