@@ -318,6 +318,30 @@ async def test_a_sink_that_fails_does_not_touch_the_traffic(
     assert caplog.text.count("a sink failed and gets no more events") == 1
 
 
+async def test_a_connection_that_cannot_be_checked_leaves_the_others_their_limits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    check, refused = Relay.check, []
+
+    def broken(relay: Relay, now: float) -> None:
+        if relay.connection.number == 1:
+            refused.append(now)
+            raise RuntimeError("a mistake in the check of one connection")
+        check(relay, now)
+
+    monkeypatch.setattr(Relay, "check", broken)
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+    events: list[Event] = []
+    async with proxied(grant, events, Limits(first_frame=0.2)) as (address, proxy):
+        first = await asyncio.open_connection(address.host, address.port)
+        await until(lambda: len(refused) >= 2)
+        second = await asyncio.open_connection(address.host, address.port)
+        assert await asyncio.wait_for(second[0].read(), 60) == b""
+        assert [connection.number for connection in proxy.connections] == [1]
+        for _, writer in (first, second):
+            writer.close()
+
+
 async def test_closing_the_proxy_cuts_what_is_open_and_ends_its_flows() -> None:
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
