@@ -22,6 +22,7 @@ from proxy.whole import ENCODING, Whole, take_apart
 class Inside:
     """The message in an Envelope, and what filters are told about it."""
 
+    envelope: EnvelopeRequest | EnvelopeResponse
     whole: Whole
     call: Call
     direction: Direction
@@ -30,6 +31,16 @@ class Inside:
     def message(self) -> Request | Response:
         """It is changed in place."""
         return cast(Request | Response, self.whole.body)
+
+    def put_back(self) -> None:
+        """Write into the Envelope what has become of it. Raises one of ENCODING."""
+        frame = self.whole.encode()
+        if frame is self.whole.frame:
+            return
+        if isinstance(self.envelope, EnvelopeRequest):
+            self.envelope.request_data = frame[SIZE.size :]
+        else:
+            self.envelope.response_data = frame[SIZE.size :]
 
 
 def inner_flow(outer: Flow, request: bytes) -> Flow:
@@ -65,7 +76,7 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
     if direction is Direction.RESPONSE:
         inner.request = request.body
         flow.answered, flow.response_size = call.flow.answered, len(data)
-    return Inside(whole, inner, direction)
+    return Inside(message, whole, inner, direction)
 
 
 async def through_envelope(
@@ -90,7 +101,7 @@ async def through_envelope(
         if isinstance(verdict, Answer):
             verdict = replace(verdict, response=_wrapped(verdict.response, flow))
         elif verdict is None:
-            _put(message, inside.whole)
+            inside.put_back()
     except ENCODING as error:
         said = f"what {name or 'the filters'} left in the envelope is none: {without_secret(error)}"
         call.flow.problems.append(f"sent on as it came: {said}")
@@ -101,16 +112,6 @@ async def through_envelope(
 def _wrapped(response: Response, flow: Flow) -> EnvelopeResponse:
     frame = encode_response(response, flow.version, correlation_id=flow.correlation_id)
     return EnvelopeResponse(response_data=frame[SIZE.size :])
-
-
-def _put(message: Request | Response, whole: Whole) -> None:
-    frame = whole.encode()
-    if frame is whole.frame:
-        return
-    if isinstance(message, EnvelopeRequest):
-        message.request_data = frame[SIZE.size :]
-    elif isinstance(message, EnvelopeResponse):
-        message.response_data = frame[SIZE.size :]
 
 
 def _tell(inner: Flow, outer: Flow) -> None:

@@ -187,12 +187,20 @@ class Hold:
     async def _meet(
         self, message: Request | Response, call: Call, direction: Direction, failed: Failed
     ) -> tuple[str, Verdict]:
-        """The filters that want a message, and then those that want what is in it."""
+        """The filters that want a message, and those that want what is in it.
+
+        Of a request in this order, of a response in the reverse, as everywhere.
+        """
         flow, filters = call.flow, self._filters
         handlers = filters.handlers(flow.key, flow.version, direction)
-        name, verdict = await through(handlers, (message, call), filters, failed)
-        if verdict is None and flow.key == ENVELOPE and filters.look_inside:
-            return await through_envelope(message, call, filters, failed)
+        is_envelope = flow.key == ENVELOPE and filters.look_inside
+        name, verdict = "", None
+        if is_envelope and direction is _RESPONSE:
+            name, verdict = await through_envelope(message, call, filters, failed)
+        if verdict is None:
+            name, verdict = await through(handlers, (message, call), filters, failed)
+        if verdict is None and is_envelope and direction is _REQUEST:
+            name, verdict = await through_envelope(message, call, filters, failed)
         return name, verdict
 
     def _step(self, run: _Run, value: Any = None, error: Exception | None = None) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kwire.declaration import Request, Response
 from kwire.errors import InvalidValue, KwireError
 from kwire.frames import decode_request, decode_response, encode_request, encode_response
 from proxy.chain import ENVELOPE
-from proxy.envelopes import look_inside
+from proxy.envelopes import Inside, look_inside
 from proxy.filter import Call, Filter, Verdict
 from proxy.flow import Flow
 from proxy.framer import Direction
@@ -28,20 +28,63 @@ NOT_HELD = "it is not held any more"
 class Waiting:
     """A message that is held. resume: ends the waiting with what is to become of it."""
 
-    flow: Flow
+    call: Call
     message: Request | Response
     resume: Callable[[Verdict], None]
 
     @property
+    def flow(self) -> Flow:
+        """What it belongs to."""
+        return self.call.flow
+
+    @property
     def frame(self) -> bytes:
         """The message as it is now, in a frame without its size. Raises one of ENCODING."""
-        return _frame(self.message, self.flow)
-
-    def copy(self) -> Request | Response:
-        """Another one like it. Raises one of ENCODING."""
+        flow, number = self.flow, self.flow.correlation_id
         if isinstance(self.message, Request):
-            return decode_request(self.frame).body
-        return decode_response(self.frame, self.flow.key, self.flow.version).body
+            name = flow.client_id
+            data = encode_request(self.message, flow.version, correlation_id=number, client_id=name)
+        else:
+            data = encode_response(self.message, flow.version, correlation_id=number)
+        return data[SIZE.size :]
+
+    @property
+    def inside(self) -> Inside | None:
+        """What it carries, where it is an Envelope whose content can be decoded."""
+        with suppress(KwireError):
+            return look_inside(self.message, self.call)
+        return None
+
+    def copy(self) -> Waiting:
+        """Another one like it. Raises InvalidValue."""
+        flow = self.flow
+        try:
+            if isinstance(self.message, Request):
+                return replace(self, message=decode_request(self.frame).body)
+            return replace(self, message=decode_response(self.frame, flow.key, flow.version).body)
+        except ENCODING as error:
+            raise InvalidValue(f"a filter left what cannot be sent: {error}") from error
+
+    def set(self, path: str, value: Any) -> None:
+        """Set a field, or one of the message inside: `CreateTopicsRequest.timeout_ms`.
+
+        Raises InvalidValue; the message may have been changed then.
+        """
+        inside = self.inside
+        name, _, rest = path.partition(".")
+        if inside is not None and name == type(inside.message).__name__:
+            placed = patch(inside.message, rest, value)
+        else:
+            placed = patch(self.message, path, value)
+        if not placed:
+            raise InvalidValue(f"there is nothing at {path}")
+        try:
+            if inside is not None:
+                inside.put_back()
+            _ = self.frame
+        except ENCODING as error:
+            version = (inside.call if inside is not None else self.call).version
+            raise InvalidValue(f"{path} cannot be that at version {version}: {error}") from error
 
 
 class Stop(Filter):
@@ -84,7 +127,7 @@ class Stop(Filter):
             return None
 
         def wait(resume: Callable[[Verdict], None]) -> None:
-            self._waiting[call.flow] = Waiting(call.flow, message, resume)
+            self._waiting[call.flow] = Waiting(call, message, resume)
             self._told(call.flow)
 
         try:
@@ -106,34 +149,14 @@ class Stop(Filter):
         waiting = self._waiting.get(flow)
         if waiting is None:
             raise InvalidValue(NOT_HELD)
-        try:
-            trial = waiting.copy()
-        except ENCODING as error:
-            raise InvalidValue(f"a filter left what cannot be sent: {error}") from error
-        if not patch(trial, path, value):
-            raise InvalidValue(f"there is nothing at {path}")
-        try:
-            _frame(trial, flow)
-        except ENCODING as error:
-            said = f"{path} cannot be that at version {flow.version}: {error}"
-            raise InvalidValue(said) from error
-        patch(waiting.message, path, value)
+        waiting.copy().set(path, value)
+        waiting.set(path, value)
 
 
 def _subject(message: Request | Response, call: Call) -> Subject:
     subject = Subject.of(message, call)
-    with suppress(KwireError):  # what cannot be decoded is held by what is around it
+    with suppress(KwireError):  # what cannot be decoded is held for what is around it
         inside = look_inside(message, call)
         if inside is not None:
             subject.inner.append(Subject.of(inside.message, inside.call))
     return subject
-
-
-def _frame(message: Request | Response, flow: Flow) -> bytes:
-    number = flow.correlation_id
-    if isinstance(message, Request):
-        client_id = flow.client_id
-        frame = encode_request(message, flow.version, correlation_id=number, client_id=client_id)
-    else:
-        frame = encode_response(message, flow.version, correlation_id=number)
-    return frame[SIZE.size :]

@@ -13,6 +13,7 @@ from kwire.apis.a19_create_topics import (
 from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, Listener
 from kwire.declaration import Request
+from kwire.errors import InvalidValue
 from kwire.frames import decode_request, decode_response
 from proxy import Answer, Call, Close, Ending, Filter, Filters, Flow
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
@@ -245,6 +246,40 @@ def test_an_envelope_is_held_for_what_is_in_it(match: str) -> None:
     stop.release()
     assert dialogue.at_node == forwarded()
     assert dialogue.answer(returned()) == returned()
+
+
+def test_what_is_inside_of_a_held_envelope_is_edited() -> None:
+    told: list[Flow] = []
+    stop = Stop(parse("~api CreateTopics | ~err *"), told.append)
+    dialogue = through(stop)
+    dialogue.ask(forwarded())
+    stop.edit(told[0], "CreateTopicsRequest.topics.num_partitions", 9)
+    for path, value, said in (
+        ("CreateTopicsRequest.nothing", 1, "CreateTopicsRequest has no field 'nothing'"),
+        ("CreateTopicsRequest.timeout_ms", "x", "cannot be that at version 7"),
+        ("CreateTopicsResponse.throttle_time_ms", 1, "has no field 'CreateTopicsResponse'"),
+    ):
+        with pytest.raises(InvalidValue, match=said):
+            stop.edit(told[0], path, value)
+    stop.release()
+    request = inner_request(dialogue.at_node)
+    assert isinstance(request, CreateTopicsRequest)
+    assert request.topics == [CreatableTopic(name="orders", num_partitions=9)]
+    dialogue.answer(returned(EXISTS))
+    stop.edit(told[0], "CreateTopicsResponse.topics.0.error_code", 0)
+    stop.release()
+    assert inner_response(dialogue.at_client) == CREATED
+
+
+def test_what_is_held_of_an_answer_is_what_rules_left_inside() -> None:
+    stop = Stop(parse("~err POLICY_VIOLATION"), lambda flow: None)
+    rule = "rules: [{match: ~api CreateTopics, direction: response, error: POLICY_VIOLATION}]"
+    dialogue = through(stop, *rule_filters(read_rules(rule), lambda: 0.0, 0.0))
+    dialogue.ask(forwarded())
+    assert dialogue.answer(returned()) == b""
+    stop.release()
+    (result,) = inner_response(dialogue.at_client).topics
+    assert result.error_code == 44
 
 
 def test_the_answer_in_an_envelope_is_held_for_its_error() -> None:
