@@ -54,8 +54,18 @@ class Side(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes: look at them and hand them on."""
+        if self._other.transport is None:
+            self._keep(data)
+            return
         self._relay.moved = now = time.monotonic()
         self._other.write(self._framer.feed(data, time.time(), now))
+
+    def _keep(self, data: bytes) -> None:
+        """Before the other one is there: Python 3.11.2 forgets to pause what has just been made."""
+        assert self.transport is not None
+        self.early += data
+        self.transport.resume_reading()
+        self.transport.pause_reading()
 
     def write(self, data: bytes) -> None:
         """Send bytes on, unless the socket is going away."""

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -106,6 +106,26 @@ async def test_a_client_that_stops_sending_still_gets_its_answer() -> None:
         await until(lambda: not proxy.connections)
         writer.close()
     assert [flow.ending for flow in flows(events)] == [Ending.ANSWERED]
+
+
+async def test_a_request_is_not_lost_where_a_pause_comes_too_early(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python 3.11.2 pauses a transport in connection_made, and then begins to read."""
+
+    def begin(self: Any, *reader: Any) -> None:
+        if not self.is_closing():
+            self._loop._add_reader(*reader)
+
+    monkeypatch.setattr("asyncio.selector_events._SelectorTransport._add_reader", begin)
+    events: list[Event] = []
+    async with proxied(grant, events) as (address, _):
+        for _ in range(3):
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+            writer.write(VOTE)
+            assert await reader.readexactly(len(GRANTED)) == GRANTED
+            writer.close()
+        await until(lambda: len(flows(events)) == 3)
 
 
 async def test_a_node_that_closes_first_closes_the_client() -> None:
