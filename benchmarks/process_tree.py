@@ -11,7 +11,7 @@ from typing import Self
 
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-SECONDS = 0.2
+SECONDS = 1.0
 """Between two looks at memory."""
 
 

@@ -122,13 +122,17 @@ def encode_response(body: Response, version: int, *, correlation_id: int) -> byt
 def decode_response(frame: bytes, key: int, version: int) -> ResponseFrame:
     """The response frame, without its size, to a request of this API and version."""
     header, offset = ResponseHeader.decode_from(frame, response_header_version(key, version))
-    if (
-        key == _API_VERSIONS
-        and int.from_bytes(frame[offset : offset + 2], "big") == _UNSUPPORTED_VERSION
-    ):
-        version = 0
+    version = body_version(frame, offset, key, version)
     body, end = response(key).decode_from(frame, version, offset)
     return ResponseFrame(version=version, header=header, body=body, left_over=len(frame) - end)
+
+
+def body_version(frame: bytes, offset: int, key: int, version: int) -> int:
+    """The version of a response's body at `offset`: 0 where ApiVersions falls back."""
+    if key == _API_VERSIONS:
+        error_code = int.from_bytes(frame[offset : offset + 2], "big")
+        return 0 if error_code == _UNSUPPORTED_VERSION else version
+    return version
 
 
 class FrameSplitter:

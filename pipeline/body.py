@@ -31,22 +31,11 @@ class Mending(msgspec.Struct, frozen=True):
     uuids: tuple[str, ...] = ()
     uuid_arrays: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
     structs: tuple[tuple[str, Mending], ...] = ()
     arrays: tuple[tuple[str, Mending], ...] = ()
 
 
 NOTHING = Mending()
-
-
-class Mended:
-    """What was found while a message was mended."""
-
-    __slots__ = ("failed", "records_bytes")
-
-    def __init__(self) -> None:
-        self.records_bytes = 0
-        self.failed = False
 
 
 @cache
@@ -69,16 +58,12 @@ def mending(cls: Declared, ids: bool = True) -> Mending:
                 found["uuids"].append(name)
         elif isinstance(node, Lengthy) and node.make is constructs.Records:
             found["records"].append(name)
-        elif name.endswith("error_code"):
-            found["errors"].append(name)
     return Mending(**{name: tuple(values) for name, values in found.items()})
 
 
-def mend(group: Group, plan: Mending, found: Mended) -> None:
-    """Write ids as text, take record batches out, and notice error codes."""
-    for name in plan.errors:
-        if getattr(group, name):
-            found.failed = True
+def mend(group: Group, plan: Mending) -> int:
+    """Write ids as text and take record batches out; gives how many bytes these had."""
+    records_bytes = 0
     for name in plan.uuids:
         value: UUID | None = getattr(group, name)
         if value is not None:
@@ -89,14 +74,15 @@ def mend(group: Group, plan: Mending, found: Mended) -> None:
             setattr(group, name, [_text(value) for value in values])
     for name in plan.records:
         if (data := getattr(group, name)) is not None:
-            found.records_bytes += len(data)
+            records_bytes += len(data)
             setattr(group, name, None)
     for name, below in plan.structs:
         if (inner := getattr(group, name)) is not None:
-            mend(inner, below, found)
+            records_bytes += mend(inner, below)
     for name, below in plan.arrays:
         for element in getattr(group, name) or ():
-            mend(element, below, found)
+            records_bytes += mend(element, below)
+    return records_bytes
 
 
 def json(group: Group) -> str:

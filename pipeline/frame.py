@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
+from kwire.apis.headers import RequestHeader, ResponseHeader
 from kwire.declaration import Message
+from kwire.engine import Engine
 from kwire.errors import EncodeError, KwireError
 from kwire.frames import (
-    RequestFrame,
-    ResponseFrame,
-    decode_request,
-    decode_response,
+    body_version,
+    request_head,
     request_header_version,
     response_header_version,
 )
-from pipeline.body import Mended, json, mend, mending, printable
+from kwire.registry import request, response
+from pipeline.body import json, mend, mending, printable
 from proxy.walk import failures
 
 STATUSES = DECODED, CUT, ABSENT, UNDECODABLE = "DECODED", "CUT", "ABSENT", "UNDECODABLE"
@@ -56,47 +58,53 @@ def read_frame(
     if key is None or version is None:
         return Finding(UNDECODABLE, "the API of the frame is not known")
     try:
-        if is_request:
-            return _found(
-                decode_request(frame), request_header_version(key, version), frame, bodies
-            )
-        decoded = decode_response(frame, key, version)
-        return _found(decoded, response_header_version(key, version), frame, bodies)
+        return _read(frame, key, version, is_request, bodies)
     except KwireError as error:
         return Finding(UNDECODABLE, printable(str(error)))
     except Exception as error:  # a fault of the codec must not cost the job: it is a row
         return Finding(UNDECODABLE, printable(f"kwire failed with {error!r}"))
 
 
-def _found(
-    decoded: RequestFrame | ResponseFrame, header_version: int, frame: bytes, bodies: bool
-) -> Finding:
-    body = decoded.body
-    identical = _encoded(decoded, header_version) == frame
-    errors: list[dict[str, Any]] = []
-    found = Mended()
-    mend(body, mending(type(body), bodies), found)
-    if found.failed and isinstance(decoded, ResponseFrame):
-        errors = _errors(body)
+def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) -> Finding:
+    if is_request:
+        head = request_head(frame)
+        key, version = head.key, head.version
+    headers = _headers(key, version, is_request)
+    header, offset = headers.decode(frame, 0)
+    if not is_request:
+        version = body_version(frame, offset, key, version)
+    messages = _messages(key, version, is_request)
+    body: Message
+    body, end = messages.decode(frame, offset)
+    try:
+        identical = headers.encode(header) + messages.encode(body) == frame
+    except EncodeError:
+        identical = False
+    records_bytes = mend(body, mending(type(body), bodies))
     return Finding(
         DECODED,
         None,
-        decoded.left_over,
-        decoded.version,
+        len(frame) - end,
+        version,
         identical,
-        errors,
-        found.records_bytes,
+        [] if is_request else _errors(body),
+        records_bytes,
         getattr(body, "max_wait_ms", None),
-        decoded.header.correlation_id,
+        header.correlation_id,
         json(body) if bodies else None,
     )
 
 
-def _encoded(decoded: RequestFrame | ResponseFrame, header_version: int) -> bytes | None:
-    try:
-        return decoded.header.encode(header_version) + decoded.body.encode(decoded.version)
-    except EncodeError:
-        return None
+@cache
+def _headers(key: int, version: int, is_request: bool) -> Engine:
+    if is_request:
+        return RequestHeader.engine(request_header_version(key, version))
+    return ResponseHeader.engine(response_header_version(key, version))
+
+
+@cache
+def _messages(key: int, version: int, is_request: bool) -> Engine:
+    return (request(key) if is_request else response(key)).engine(version)
 
 
 def _errors(body: Message) -> list[dict[str, Any]]:

@@ -21,10 +21,16 @@ SETTINGS = {
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
     "spark.sql.sources.partitionOverwriteMode": "dynamic",
     "spark.sql.parquet.mergeSchema": "true",
+    "spark.sql.maxConcurrentOutputFileWriters": "4",
     "spark.ui.showConsoleProgress": "false",
 }
 
 LOGGING = Path(__file__).with_name("log4j2.properties")
+
+COMPILED_ONCE = "-XX:TieredStopAtLevel=1"
+"""On one machine, the second compilation of what Spark generates costs as much CPU as ingesting
+some hundred thousand frames, and saves little: most of the work is Python's.
+"""
 
 LOCAL = {
     "spark.ui.enabled": "false",
@@ -50,14 +56,15 @@ def spark_session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("kwire")
-    quiet = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
-    builder = builder.config("spark.driver.defaultJavaOptions", quiet)
-    chosen = SETTINGS | (LOCAL if master.startswith("local") else {}) | dict(settings or {})
+    local = master.startswith("local")
+    options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILED_ONCE if local else ''}"
+    builder = builder.config("spark.driver.defaultJavaOptions", options)
+    chosen = SETTINGS | (LOCAL if local else {}) | dict(settings or {})
     if packages:
         chosen["spark.jars.packages"] = ",".join(packages)
     for name, value in chosen.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    if not master.startswith("local"):
+    if not local:
         ship(session.sparkContext)
     return session

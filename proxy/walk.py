@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 from kwire import error_codes
-from kwire.declaration import Group
+from kwire.declaration import Declared, Group
+from kwire.nodes import ArrayOf, Node, Nullable, StructOf
 
 RECORDS_FIELDS = ("records", "unaligned_records")
 """The fields that hold record batches."""
@@ -53,13 +55,37 @@ class Failure:
 
 def failures(group: Group, path: str = "") -> Iterator[Failure]:
     """Every error code that is not 0, at every level."""
-    for name in type(group).fields:
+    for name, below, message in _failing(type(group)):
         value = getattr(group, name)
-        if name.endswith("error_code") and value:
-            message = getattr(group, name.replace("code", "message"), None)
-            yield Failure(path=f"{path}{name}", code=value, message=message)
-        elif isinstance(value, Group):
-            yield from failures(value, f"{path}{name}.")
+        if not value:
+            continue
+        if not below:
+            told = None if message is None else getattr(group, message)
+            yield Failure(path=f"{path}{name}", code=value, message=told)
         elif isinstance(value, list):
             for index, element in enumerate(value):
                 yield from failures(element, f"{path}{name}[{index}].")
+        else:
+            yield from failures(value, f"{path}{name}.")
+
+
+@cache
+def _failing(cls: Declared) -> tuple[tuple[str, bool, str | None], ...]:
+    """Fields that are error codes, or have them below, and the field of the message beside it."""
+    found: list[tuple[str, bool, str | None]] = []
+    for name, field in cls.fields.items():
+        inner = _struct(field.node)
+        message = name.replace("code", "message")
+        if inner is not None:
+            if _failing(inner):
+                found.append((name, True, None))
+        elif name.endswith("error_code"):
+            found.append((name, False, message if message in cls.fields else None))
+    return tuple(found)
+
+
+def _struct(node: Node) -> Declared | None:
+    """The struct of a field, or of the elements of one."""
+    while isinstance(node, Nullable | ArrayOf):
+        node = node.inner if isinstance(node, Nullable) else node.element
+    return cast(Declared, node.cls) if isinstance(node, StructOf) else None

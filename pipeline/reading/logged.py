@@ -17,7 +17,7 @@ from kwire.declaration import Message
 from kwire.errors import BatchError, EncodeError, KwireError
 from kwire.index import METADATA_RECORDS
 from kwire.metadata_records import OpaqueRecord, VersionedRecord, read_metadata_record
-from pipeline.body import Mended, json, mend, mending, printable
+from pipeline.body import json, mend, mending, printable
 from pipeline.columns import column
 from pipeline.reading.planning import Slice
 from pipeline.reading.storage import Kind, open_file
@@ -139,7 +139,7 @@ def _encoded(encode: Callable[[], bytes]) -> bytes | None:
 
 
 def _body(message: Message, identical: bool) -> dict[str, Any]:
-    mend(message, mending(type(message)), Mended())
+    mend(message, mending(type(message)))
     return {"identical": identical, "body": json(message)}
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kwire.apis.a52_vote import VoteResponse
 from kwire.data.voters_record import Voter, VotersRecord
 from kwire.frames import encode_response
-from pipeline.body import Mended, json, mend, mending
+from pipeline.body import json, mend, mending
 from pipeline.decoding import DECODED, decode_batch
 from pipeline.reading.logged import LOGGED
 from pipeline.tables.calls import calls
@@ -85,7 +85,7 @@ def test_checks_of_frames_tell_what_is_wrong(spark: SparkSession) -> None:
 
 def voters(offset: int, *ids: int, snapshot: str | None = None) -> dict[str, Any]:
     record = VotersRecord(voters=[Voter(voter_id=one) for one in ids])
-    mend(record, mending(VotersRecord), Mended())
+    mend(record, mending(VotersRecord))
     return {
         **dict.fromkeys(LOGGED.names),
         "log": "log",
