@@ -11,11 +11,12 @@ from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from msgspec import structs
 
 import real_kafka
 from admin import AdminClient, QuorumInfo, RaftVoterEndpoint
@@ -295,7 +296,9 @@ def differences(before: Recorder, after: Recorder) -> set[str]:
 def by_heads(recorder: Recorder) -> list[tuple[bytes, bytes]]:
     """The connections with an answer, those of the same requests in the order of their ends."""
     answered = [streams for streams in recorder.streams if any(frames(streams[1]))]
-    return sorted(answered, key=lambda both: [astuple(request_head(f)) for f in frames(both[0])])
+    return sorted(
+        answered, key=lambda both: [structs.astuple(request_head(f)) for f in frames(both[0])]
+    )
 
 
 def same_but_for_addresses(
