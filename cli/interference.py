@@ -147,8 +147,10 @@ class Interference:
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue(f"cannot read {path}: {error}") from error
+    except OSError as error:
+        raise InvalidValue(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidValue(f"{path} is no text in UTF-8") from error
 
 
 def _read(loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str]) -> None:

@@ -237,6 +237,6 @@ def _rules(path: Path) -> Rules:
     except OSError as error:
         raise InvalidValue(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InvalidValue(f"{path} is no text in UTF-8: {error}") from error
+        raise InvalidValue(f"{path} is no text in UTF-8") from error
     except BadRules as error:
         raise InvalidValue(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error

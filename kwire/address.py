@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -29,3 +30,9 @@ class Address:
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def why_not_bound(error: OSError) -> str:
+    """Why an address cannot be listened at: the system's words, where asyncio adds the address."""
+    code = error.errno or 0  # below 0: a name that is not resolved, for which strerror has no words
+    return os.strerror(code) if code > 0 else error.strerror or str(error)

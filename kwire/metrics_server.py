@@ -15,6 +15,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from kwire.address import Address, why_not_bound
+from kwire.errors import LocalError
 from kwire.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
@@ -44,9 +46,13 @@ class MetricsServer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(
-            self._accept, self._host, self.port, limit=HEAD_LIMIT
-        )
+        try:
+            self._server = await asyncio.start_server(
+                self._accept, self._host, self.port, limit=HEAD_LIMIT
+            )
+        except OSError as error:
+            where = Address(self._host, self.port)
+            raise LocalError(f"no metrics at {where}: {why_not_bound(error)}") from error
         self.port = self._server.sockets[0].getsockname()[1]
         log.info("metrics are at http://%s:%d/metrics", self._host, self.port)
         return self

@@ -264,7 +264,7 @@ def read_config(path: Path) -> ProxyConfig:
     except OSError as error:
         raise BadConfig(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise BadConfig(f"{path} is no text in UTF-8: {error}") from error
+        raise BadConfig(f"{path} is no text in UTF-8") from error
     try:
         return read_yaml(ProxyConfig, text, BadConfig, context=path.parent)
     except BadConfig as error:

@@ -47,6 +47,10 @@ def files_at(path: Path) -> CaptureFiles:
     Raises OSError, CannotRecord.
     """
     if not path.is_dir():
+        if not path.suffix:
+            raise CannotRecord(f"there is no folder {path}: make it, or record to {path}.avro")
+        if not path.parent.is_dir():
+            raise CannotRecord(f"there is no folder {path.parent}: make it first")
         return CaptureFiles.one(path)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     return CaptureFiles.numbered(path, stamp, now=time.monotonic())

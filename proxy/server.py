@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from ssl import SSLContext
 from typing import Self
 
-from kwire.address import Address
+from kwire.address import Address, why_not_bound
 from kwire.errors import LocalError
 from kwire.frames import FRAME_LIMIT
 from proxy.chain import Filters
@@ -120,8 +119,7 @@ class Proxy:
                 lambda: self._accept(door), host, port, backlog=BACKLOG
             )
         except OSError as error:
-            code = error.errno or 0  # the system's words: asyncio's sentence names the address too
-            reason = os.strerror(code) if code > 0 else error.strerror or str(error)
+            reason = why_not_bound(error)
             raise CannotListen(f"cannot listen at {listener.listen}: {reason}") from error
         self._servers[listener] = server
         self._doors[listener] = door

@@ -16,6 +16,15 @@ LONGEST = 1_000_000
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
+_REASONS = {
+    "extra_forbidden": "there is no such key here",
+    "missing": "this key is needed",
+    "model_type": "this must be keys with their values, KEY: VALUE",
+    "too_short": "at least one is needed",
+    "tuple_type": "this must be a list",
+}
+"""pydantic's types of errors, in words of the file."""
+
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 
 M = TypeVar("M", bound="Strict")
@@ -58,14 +67,21 @@ def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object =
     except yaml.YAMLError as error:
         raise wrong(f"this is no YAML: {' '.join(str(error).split())}{_hint(text)}") from error
     except ValidationError as error:
-        raise wrong("\n".join(_line(one) for one in error.errors())) from error
+        raise wrong("\n".join(_lines(error))) from error
     except RecursionError as error:
         raise wrong("the YAML is nested too deep") from error
 
 
+def _lines(error: ValidationError) -> list[str]:
+    """What is wrong; a list is not empty because of what is wrong in it."""
+    found = error.errors()
+    inner = {one["loc"][:end] for one in found for end in range(len(one["loc"]))}
+    return [_line(one) for one in found if one["type"] != "too_short" or one["loc"] not in inner]
+
+
 def _line(error: Any) -> str:
     place = "".join(f"[{one + 1}]" if isinstance(one, int) else f".{one}" for one in error["loc"])
-    reason = str(error["msg"]).removeprefix("Value error, ")
+    reason = _REASONS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
     return f"{place.removeprefix('.') or 'the file'}: {reason}"
 
 

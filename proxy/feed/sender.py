@@ -17,7 +17,7 @@ from uuid import uuid4
 import asyncio_dgram
 import msgspec
 
-from kwire.address import Address
+from kwire.address import Address, why_not_bound
 from kwire.capture import CaptureRecord
 from kwire.errors import InvalidValue
 from kwire.ids import uuid_text
@@ -133,8 +133,7 @@ class Feed:
         try:
             self._stream = await asyncio_dgram.bind((self._listen.host, self._listen.port))
         except OSError as error:
-            code = error.errno or 0
-            reason = os.strerror(code) if code > 0 else str(error)
+            reason = why_not_bound(error)
             raise CannotListen(f"no feed at {self._listen}: {reason}") from error
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(self._receive()), loop.create_task(self._work())]

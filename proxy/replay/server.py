@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import count
 from typing import Self
 
-from kwire.address import Address
+from kwire.address import Address, why_not_bound
 from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
@@ -105,7 +105,7 @@ class ReplayServer:
         try:
             server = await asyncio.start_server(serve, address.host, address.port, ssl=tls)
         except OSError as error:
-            raise CannotListen(f"cannot listen at {address}: {error.strerror or error}") from error
+            raise CannotListen(f"cannot listen at {address}: {why_not_bound(error)}") from error
         self._servers.append(server)
         host, port = server.sockets[0].getsockname()[:2]
         self.addresses[node_id] = Address(host, port)

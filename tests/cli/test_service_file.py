@@ -73,7 +73,7 @@ WRONG = {
     "clusters[1].listeners[1].upstream: 'nowhere' is no address": "upstream: nowhere",
     "clusters[1].listeners[1]: the proxy would connect to itself": "upstream: 127.0.0.1:9092",
     "clusters[1].listeners[1].node: Input should be": "upstream: a:1, node: x",
-    "clusters[1].listeners[1].nod: Extra inputs": "upstream: a:1, nod: 1",
+    "clusters[1].listeners[1].nod: there is no such key": "upstream: a:1, nod: 1",
 }
 
 

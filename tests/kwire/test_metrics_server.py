@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from kwire.errors import LocalError
 from kwire.metrics_server import MetricsServer
 from tests.kwire.http import ask
 
@@ -44,6 +45,14 @@ async def test_it_closes_under_a_client_that_says_nothing_and_leaves_no_thread()
         with suppress(ConnectionError):
             assert await reader.read() == b""
     writer.close()
+
+
+async def test_an_address_that_is_taken_is_told_in_one_sentence() -> None:
+    async with MetricsServer(One(), "127.0.0.1", 0) as server:
+        said = f"no metrics at 127.0.0.1:{server.port}: Address already in use"
+        with pytest.raises(LocalError, match=said):
+            async with MetricsServer(One(), "127.0.0.1", server.port):
+                pass
 
 
 async def test_a_page_says_whether_all_is_well() -> None:

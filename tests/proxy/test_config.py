@@ -34,6 +34,17 @@ def test_nothing_said_of_a_nodes_tls_is_what_the_system_trusts(tmp_path: Path) -
     assert cluster.listeners[0].listener.tls is None
 
 
+def test_a_list_is_not_called_empty_because_of_what_is_wrong_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "kwire-proxy.yaml"
+    file.write_text("clusters: [{listenrs: []}]")
+    with pytest.raises(BadConfig) as raised:
+        read_config(file)
+    assert str(raised.value).splitlines() == [
+        f"{file}: clusters[1].listeners: this key is needed",
+        f"{file}: clusters[1].listenrs: there is no such key here",
+    ]
+
+
 def test_a_certificate_without_a_key_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(BadConfig, match=r"listeners\[1\]\.tls\.key: Field required"):
+    with pytest.raises(BadConfig, match=r"listeners\[1\]\.tls\.key: this key is needed"):
         read_config(Path(listener_of(tmp_path, "tls: {certificate: proxy.pem}")))

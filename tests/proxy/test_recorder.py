@@ -17,7 +17,15 @@ from kwire.apis.a44_incremental_alter_configs import (
 )
 from kwire.apis.a52_vote import VoteRequest
 from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
-from kwire.capture import CaptureFiles, CaptureRecord, Damage, Window, captures_at, read_capture
+from kwire.capture import (
+    CannotRecord,
+    CaptureFiles,
+    CaptureRecord,
+    Damage,
+    Window,
+    captures_at,
+    read_capture,
+)
 from kwire.capture.record import MASKED_FIELDS
 from kwire.connection import Connection as Client
 from kwire.frames import encode_request
@@ -93,6 +101,22 @@ def test_a_folder_gets_numbered_files_and_two_recordings_have_two_ids(tmp_path: 
     assert len(ids) == 2
     assert len(list(tmp_path.glob("capture-A-*.avro"))) >= 3
     assert len(recorded(tmp_path)) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("night", "there is no folder {}/night: make it, or record to {}/night.avro"),
+        ("night/one.avro", "there is no folder {}/night: make it first"),
+    ],
+)
+def test_a_folder_that_is_not_there_is_not_taken_for_a_file(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    with pytest.raises(CannotRecord) as raised:
+        files_at(tmp_path / name)
+    assert str(raised.value) == said.format(tmp_path, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_finds_no_room_is_counted_and_its_number_is_missing(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ WRONG = {
     "rules: [": "this is no YAML",
     rule("drop: true", match="!~api Vote"): "needs quotes around it",
     "rules: [3]": "rules[1]",
-    "rule: []": "rule: Extra inputs",
+    "rule: []": "rule: there is no such key",
     rule("drop: true", match="~api Fetsch"): "rules[1].match: column 6: no API is called 'Fetsch'",
     rule("delay: 5 parsecs"): "'5 parsecs' is not a time",
     rule("delay: {from: 3s, to: 1s}"): "longer than its `to`",
