@@ -14,6 +14,7 @@ import asyncio
 import platform
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import median
 
@@ -34,6 +35,7 @@ GOALS = (
     ("fetches", "pass", "kafka-proxy, 1 MiB", 0.75),
     ("fetches", "pass", "streams", 0.3),
     ("", "record", "pass", 1.6),
+    ("", "record 64 KiB", "pass", 1.6),
 )
 """Loads, ours, peer, and the ratio to reach."""
 
@@ -58,13 +60,13 @@ def _count(clients: list[Client]) -> int:
 
 def run(rounds: int, seconds: float, binary: Path | None) -> str:
     """Start everything, measure in turn, and make the page's part."""
-    node = ours("node")
-    servers = {name: ours(name, node.port) for name in ("streams", *OURS)}
-    if binary is not None:
-        servers["kafka-proxy"] = kafka_proxy(binary, node.port)
-        servers["kafka-proxy, 1 MiB"] = kafka_proxy(binary, node.port, LIKE_OURS)
     results: dict[Load, Times] = {}
-    try:
+    with ExitStack() as running:
+        node = running.enter_context(closing(ours("node")))
+        servers = {
+            name: running.enter_context(closing(server))
+            for name, server in _servers(node.port, binary)
+        }
         for load in LOADS:
             results[load] = {name: [] for name in servers}
             for _ in range(rounds):
@@ -72,11 +74,16 @@ def run(rounds: int, seconds: float, binary: Path | None) -> str:
                     results[load][name].append(asyncio.run(measure(load, server, seconds)))
             sys.stderr.write(f"{load.name}: done\n")
         memory = list(_memory(node))
-    finally:
-        for server in [node, *servers.values()]:
-            server.close()
     head = f"Python {platform.python_version()}, {platform.machine()}, {rounds} rounds."
     return "\n".join([head, "", *_costs(results), "", *_ratios(results), "", *memory])
+
+
+def _servers(upstream: int, binary: Path | None) -> Iterator[tuple[str, Server]]:
+    for name in ("streams", *OURS):
+        yield name, ours(name, upstream)
+    if binary is not None:
+        yield "kafka-proxy", kafka_proxy(binary, upstream)
+        yield "kafka-proxy, 1 MiB", kafka_proxy(binary, upstream, LIKE_OURS)
 
 
 def _costs(results: dict[Load, Times]) -> Iterator[str]:

@@ -17,8 +17,11 @@ from proxy.recorder import Recorder, files_at
 from proxy.side import READ_SIZE
 from proxy_loads import Node
 
-OURS = ("pass", "tap", "record")
-"""Counted for Prometheus only, as kafka-proxy does; copied into a ring, too; recorded, too."""
+OURS = ("pass", "tap", "record", "record 64 KiB")
+"""Counted for Prometheus only, as kafka-proxy does; copied into a ring, too; recorded, too, whole
+or no more than this of each frame."""
+
+RECORD_LIMITS = {"record": None, "record 64 KiB": 64 * 1024}
 
 LIKE_OURS = READ_SIZE
 """Bytes that the proxy reads at once, and that kafka-proxy may be told to."""
@@ -64,9 +67,10 @@ async def serve_proxy(upstream: int, how: str) -> None:
     with ExitStack() as ending:
         if how == "tap":
             sinks.append(Ring())
-        if how == "record":
-            folder = ending.enter_context(TemporaryDirectory())
-            sinks.append(ending.enter_context(Recorder(files_at(Path(folder)))))
+        if how in RECORD_LIMITS:
+            files = files_at(Path(ending.enter_context(TemporaryDirectory())))
+            recorder = Recorder(files, frame_limit=RECORD_LIMITS[how])
+            sinks.append(ending.enter_context(recorder))
         async with Proxy([listener], sinks=sinks, wants=wants) as proxy:
             await _announce(proxy.addresses[listener].port)
 
