@@ -40,7 +40,7 @@ class BatchFailed(Exception):
     """All that Spark hears of a batch that failed, or was interrupted: the job keeps the reason.
 
     A long one, with the traces of two languages, overflows the stack on which Spark looks through
-    it (StreamExecution.isInterruptionException); the query then ends as if nothing had failed.
+    it (StreamExecution.isInterruptionException), and a thousand lines say so.
     """
 
 
