@@ -132,17 +132,17 @@ def test_ctrl_c_leaves_nothing_running(
 
 def test_a_demo_that_is_kept_is_watched(tmp_path: Path) -> None:
     with demo(tmp_path, "--keep") as run:
-        assert run.stdout
-        feed = next(found[1] for line in run.stdout if (found := re.match(WATCH, line)))
-        with subprocess.Popen(
-            [KWIRE, "watch", feed, "--plain"], stdout=PIPE, stderr=PIPE, text=True
-        ) as viewer:
-            assert viewer.stdout
-            seen = next(line for line in viewer.stdout if "Fetch v" in line)
-            viewer.send_signal(signal.SIGINT)
-            viewer.communicate(timeout=120)
-        run.send_signal(signal.SIGINT)
-        run.communicate(timeout=120)
+        try:
+            assert run.stdout
+            feed = next(found[1] for line in run.stdout if (found := re.match(WATCH, line)))
+            watch = [KWIRE, "watch", feed, "--plain"]
+            with subprocess.Popen(watch, stdout=PIPE, stderr=PIPE, text=True) as viewer:
+                assert viewer.stdout
+                seen = next((line for line in viewer.stdout if "Fetch v" in line), "")
+                viewer.kill()
+        finally:
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=120)
     assert "→ 300" in seen
     assert left_behind(tmp_path) == []
 
