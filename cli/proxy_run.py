@@ -190,7 +190,6 @@ async def _run(
 ) -> None:
     loop = asyncio.get_running_loop()
     unread, terminated = asyncio.Event(), asyncio.Event()
-    loop.add_signal_handler(signal.SIGTERM, terminated.set)
     counts = Metrics()
 
     def view(seen: DecodedFlow | Notice) -> None:
@@ -212,6 +211,7 @@ async def _run(
                 Proxy([] if serving else listeners, sinks=taken, filters=filters) as proxy,
                 nullcontext() if serving is None else serving.run(proxy),
             ):
+                loop.add_signal_handler(signal.SIGTERM, terminated.set)
                 _announce(proxy)
                 if serving is not None and serving.banner:
                     screen(stderr=True).print(serving.banner, style="bold white on red")

@@ -65,11 +65,14 @@ class Service:
         self._signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Start everything, obey signals, and return when all is drained."""
+        """Start everything, obey signals, and return when all is drained.
+
+        SIGTERM is Ctrl-C until everything has started.
+        """
         loop = asyncio.get_running_loop()
-        for one in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(one, self._signals.put_nowait, one)
+        loop.add_signal_handler(signal.SIGHUP, self._signals.put_nowait, signal.SIGHUP)
         async with self._metrics(), self._clusters:
+            loop.add_signal_handler(signal.SIGTERM, self._signals.put_nowait, signal.SIGTERM)
             self._state = "ready"
             log.info("ready")
             while await self._signals.get() is signal.SIGHUP:

@@ -39,7 +39,7 @@ class LiveImage:
     image, offset: of the last moment at which all that was known to be committed was in it, and
     how far that was; empty before the first one. leader: where the controller answers that leads,
     None while none does. failure: why a node refuses for good, such as BrokerError
-    CLUSTER_AUTHORIZATION_FAILED, else None.
+    CLUSTER_AUTHORIZATION_FAILED, else None. trouble: why the latest visit ended, for people.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class LiveImage:
         self.offset = 0
         self.leader: Address | None = None
         self.failure: KwireError | None = None
+        self.trouble = ""
 
     @property
     def leader_id(self) -> int:
@@ -112,11 +113,13 @@ class LiveImage:
             async with await self._open(address) as connection:
                 await self._follow(connection, address)
         except (ConnectionFailed, TimeoutError) as error:
+            self.trouble = str(error) or f"{address} does not answer"
             logger.debug("the observer leaves %s: %s", address, error)
         except WireError as error:
             logger.warning("the metadata log of %s is read anew: %s", address, error)
             self.observer.restart()
         except KwireError as error:
+            self.trouble = f"{address}: {error}"
             if isinstance(error, BrokerError) and error.retriable:
                 logger.debug("%s refuses the observer for now: %s", address, error)
             elif self.failure is None:
@@ -130,6 +133,7 @@ class LiveImage:
         while True:
             response = await connection.send(self.observer.request(), timeout=PATIENCE)
             if self.observer.receive(response) is Next.FIND_LEADER:
+                self.trouble = f"{address} does not lead"
                 return
             if self.observer.is_current:
                 self._show(address)

@@ -64,9 +64,9 @@ class ServedCluster:
                     image = await live.ready()
             except TimeoutError:
                 raise ConnectionFailed(
-                    f"no controller let the metadata log be read within {READY:g} s: check the"
-                    " addresses behind --listen, whether they want TLS or SASL, and that the quorum"
-                    " has a leader"
+                    f"no controller let the metadata log be read within {READY:g} s"
+                    f" ({self.live.trouble or 'none answers'}): check the addresses behind"
+                    " --listen, whether they want TLS or SASL, and that the quorum has a leader"
                 ) from None
             await self._learn_cluster_id()
             try:

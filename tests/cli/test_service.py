@@ -235,6 +235,13 @@ def test_a_second_sigterm_waits_no_longer(node: Node, file: Path) -> None:
         assert run.end() == 0
 
 
+def test_sigterm_ends_it_while_it_still_waits_for_a_quorum(file: Path) -> None:
+    waits = service(listener(f"127.0.0.1:{free_port()}"), serve={"mode": "metadata"})
+    with running(write(file, waits)) as run:
+        assert get(run.metrics() + "/ready") == (503, "starting\n")
+        assert run.end() == 130
+
+
 def test_ctrl_c_waits_for_nothing(node: Node, file: Path) -> None:
     with running(write(file, service(listener(node.address)))) as run, asking(run, node):
         assert run.end(signal.SIGINT) == 130
