@@ -122,9 +122,10 @@ class CaptureFile:
         if self._block:
             head = long_bytes(self._count) + long_bytes(self.waiting)
             pieces = (head, *self._block, self._sync)
+            few = self.waiting > 2 * BLOCK_SIZE  # with a long frame, which is worth no copy
             self._block.clear()
             self._count = self.waiting = 0
-            self._append(*pieces)
+            self._append(*(pieces if few else (b"".join(pieces),)))
 
     def _append(self, *pieces: bytes) -> None:
         with self._failing():
