@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import subprocess
 import sys
@@ -70,9 +71,18 @@ async def serve_proxy(upstream: int, how: str) -> None:
         if how in RECORD_LIMITS:
             files = files_at(Path(ending.enter_context(TemporaryDirectory())))
             recorder = Recorder(files, frame_limit=RECORD_LIMITS[how])
+            ending.callback(_say_dropped, how, recorder)
             sinks.append(ending.enter_context(recorder))
         async with Proxy([listener], sinks=sinks, wants=wants) as proxy:
             await _announce(proxy.addresses[listener].port)
+
+
+def _say_dropped(how: str, recorder: Recorder) -> None:
+    if recorder.dropped:
+        lost, all_events = recorder.dropped, recorder.dropped + recorder.events
+        sys.stderr.write(
+            f"{how}: {lost} of {all_events} events found no room: it cost too little\n"
+        )
 
 
 async def _announce(port: int) -> None:
@@ -82,7 +92,8 @@ async def _announce(port: int) -> None:
 
 
 def serve(what: str, upstream: int) -> None:
-    """Be one of the servers, until Ctrl-C."""
+    """Be one of the servers, until SIGTERM or Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if what == "node":
             asyncio.run(serve_node())
