@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -13,7 +14,6 @@ from pyspark.sql import SparkSession
 
 from pipeline.ingest import OF_CAPTURES, ingest
 from pipeline.packages import SCALA
-from tests.cli.command import KWIRE
 from tests.pipeline.spoken import night
 from tests.pipeline.test_stream import QUICK, rows
 
@@ -23,6 +23,21 @@ HIDE = f"""import sys
 inside = {str(ROOT)!r}
 sys.path[:] = [one for one in sys.path if "-packages" in one or not one.startswith(inside)]
 """
+RUN = """import sys
+
+from pipeline.ingest import ingest
+from pipeline.session import spark_session
+from pipeline.streaming.captures import follow_captures
+from pipeline.streaming.job import stream
+
+captures, ingested, streamed, master = sys.argv[1:]
+spark = spark_session(master)
+ingest(spark, [captures], ingested)
+stream(follow_captures(spark, captures), streamed, every=None)
+spark.stop()
+"""
+"""What spark-submit is given: batch and stream, on the same executors."""
+
 PATIENCE = 180.0
 """Seconds for a line to be logged, on a busy machine."""
 
@@ -97,15 +112,22 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 def test_a_cluster_makes_the_tables_of_one_process(
     spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
-    captures, local, far = (tmp_path / name for name in ("captures", "local", "far"))
+    names = ("captures", "local", "ingested", "streamed", "run.py")
+    captures, local, ingested, streamed, run = (tmp_path / name for name in names)
     captures.mkdir()
     night(captures, captures=2)
-    command = [KWIRE, "pipeline", "ingest", captures, "--output", far, "--master", cluster.master]
+    run.write_text(RUN)
+    submit = [JARS.parent / "bin" / "spark-submit", "--master", cluster.master, run]
     done = subprocess.run(
-        [str(one) for one in command], env=os.environ | QUICK, capture_output=True, text=True
+        [str(one) for one in (*submit, captures, ingested, streamed, cluster.master)],
+        env=os.environ | QUICK | {"SPARK_HOME": str(JARS.parent), "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
     )
-    assert "decoded" in done.stdout, done.stderr + cluster.logs()
+    assert done.returncode == 0, done.stderr + cluster.logs()
     assert cluster.executors() == ["first", "second"]
     ingest(spark, [str(captures)], str(local))
     for table in OF_CAPTURES:
-        assert rows(spark, far, table) == rows(spark, local, table), table
+        expected = rows(spark, local, table)
+        assert rows(spark, ingested, table) == expected, table
+        assert rows(spark, streamed, table) == expected, table
