@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -61,7 +62,8 @@ def apart(spans: Iterable[Span]) -> bool:
     )
 
 
-def _places(decoded: pa.RecordBatch) -> Any:
+def _places(decoded: pa.RecordBatch) -> npt.NDArray[np.int64]:
     """A number for each event and kind, in the order in which a recorder writes them."""
-    kinds = pc.index_in(decoded["kind"], _KINDS).to_numpy(False)
-    return decoded["event"].fill_null(0).to_numpy(False) * len(_KINDS) + kinds
+    kinds: npt.NDArray[np.int64] = pc.index_in(decoded["kind"], _KINDS).to_numpy(False)
+    events: npt.NDArray[np.int64] = decoded["event"].fill_null(0).to_numpy(False)
+    return events * len(_KINDS) + kinds

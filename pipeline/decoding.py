@@ -52,16 +52,14 @@ DECODED = StructType(
 _NO_FRAME = Finding(None)
 
 
-def decode_batches(
-    batches: Iterable[pa.RecordBatch], *, bodies: bool = True
-) -> Iterator[pa.RecordBatch]:
-    """Decode batch after batch. bodies: the messages as JSON, too."""
+def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Decode batch after batch."""
     for batch in batches:
-        yield decode_batch(batch, bodies=bodies)
+        yield decode_batch(batch)
 
 
 def decode_batch(batch: pa.RecordBatch, *, bodies: bool = True) -> pa.RecordBatch:
-    """The rows of DECODED for those of CAPTURED."""
+    """The rows of DECODED for those of CAPTURED. bodies: the messages as JSON, too."""
     if not batch.num_rows:
         return pa.RecordBatch.from_pylist([], arrow_schema())
     names = ("kind", "frame", "size", "api_key", "api_version")

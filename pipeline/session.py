@@ -13,7 +13,7 @@ from pipeline.installed import require_spark
 from pipeline.shipping import ship
 
 BATCH_ROWS = 2000
-"""Rows that a Python worker has in memory at once."""
+"""Rows that Spark hands to a Python worker at once, and records of a log that one does."""
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",

@@ -6,6 +6,7 @@ They are in folders `paired=true` and `paired=false`, so that Spark opens those 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import PurePosixPath
 from typing import Self
 from uuid import uuid4
 
@@ -44,7 +45,7 @@ class StagedFiles:
         if paired not in self._writers:
             path = f"{self._folder}/{PAIRED}={str(paired).lower()}/{uuid4().hex}.parquet"
             filesystem, inside = fsspec.core.url_to_fs(path)
-            filesystem.makedirs(filesystem._parent(inside), exist_ok=True)
+            filesystem.makedirs(str(PurePosixPath(inside).parent), exist_ok=True)
             file = self._closing.enter_context(filesystem.open(inside, "wb"))
             writer = pq.ParquetWriter(
                 file,
