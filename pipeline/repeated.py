@@ -7,7 +7,7 @@ Damage has none of them, and is never the same.
 from __future__ import annotations
 
 import fsspec
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from kwire.capture import REQUEST, RESPONSE
@@ -71,13 +71,9 @@ def told_of(decoded: DataFrame, output: str, table: str) -> DataFrame | None:
     first, last, captures = found
     if not captures:
         return None
-    rows = _open(decoded.sparkSession, f"{output}/{table}", table)
+    rows = decoded.sparkSession.read.schema(TABLES[table]).parquet(f"{output}/{table}")
     near = rows.where(f.col("date").between(first, last) & f.col("capture").isin(*captures))
     return near.select("capture", "event", _kind(table).alias("kind"))
-
-
-def _open(spark: SparkSession, path: str, table: str) -> DataFrame:
-    return spark.read.schema(TABLES[table]).parquet(path)
 
 
 def _kind(table: str) -> Column:
