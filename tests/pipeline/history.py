@@ -261,7 +261,8 @@ class _Scenario:
 
 
 def _to_broker() -> list[tuple[Request, int]]:
-    data = build_batch([Record(value=b"an order of two lines", timestamp=1_800_000_000_000)])
+    now = round(time.time() * 1000)  # a broker refuses what is more than an hour ahead
+    data = build_batch([Record(value=b"an order of two lines", timestamp=now)])
     partition = produce.PartitionProduceData(index=0, records=data)
     topic = produce.TopicProduceData(name="orders", partition_data=[partition])
     wanted = fetch.FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=200)

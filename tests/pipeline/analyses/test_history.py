@@ -51,6 +51,7 @@ def test_errors(tables: Tables, history: History) -> None:
     assert all(0 < row.rate <= 1 and row["first"] <= row["last"] for row in found)
     cut_off = [row for row in found if row.failure == "LOST" and row.node_id == history.leaders[0]]
     assert cut_off  # what waited for the leader that was killed
+    assert not [row for row in found if row.failure.startswith("INVALID_")]
 
 
 def test_versions(tables: Tables) -> None:
