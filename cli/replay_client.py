@@ -48,18 +48,29 @@ def send(
 
 
 class _Report:
-    """Prints outcomes as they come: without `verbose` those that need to be looked at."""
+    """Prints outcomes as they come: without `verbose` those that need to be looked at.
+
+    What is replayed does not depend on a reader that goes away, as `| head` does.
+    """
 
     def __init__(self, left_out: Counter[str], *, verbose: bool, as_json: bool) -> None:
         self._left_out = left_out
         self._verbose = verbose
         self._as_json = as_json
         self._console = screen()
+        self._read = True
         self.counts: Counter[Verdict] = Counter()
 
     def add(self, outcome: Outcome) -> None:
         """One more."""
         self.counts[outcome.verdict] += 1
+        try:
+            if self._read:
+                self._show(outcome)
+        except (BrokenPipeError, SystemExit):  # rich turns the former into the latter
+            self._read = False
+
+    def _show(self, outcome: Outcome) -> None:
         if self._as_json:
             _write(_data(outcome))
         elif self._verbose or outcome.verdict in (Verdict.DIFFERENT, Verdict.FAILED):
@@ -75,7 +86,7 @@ class _Report:
     def end(self) -> None:
         """Print the counts."""
         counts = {verdict.value: self.counts[verdict] for verdict in Verdict}
-        if self._as_json:
+        if self._as_json and self._read:
             _write({"type": "summary", "counts": counts, "leftOut": dict(self._left_out)})
             return
         console = screen(stderr=True)

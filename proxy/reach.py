@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from errno import ECONNREFUSED
 from ssl import SSLContext, SSLError
 
 from kwire.address import Address
@@ -67,5 +68,8 @@ async def _connect(upstream: Upstream, target: Address, protocol: asyncio.Protoc
 
 
 def _said(error: OSError | UnicodeError) -> str:
+    # Where a name has several addresses, the errors come as the text of one.
+    if isinstance(error, ConnectionRefusedError) or f"[Errno {ECONNREFUSED}]" in str(error):
+        return "nothing listens there"
     told = error.strerror if isinstance(error, OSError) else None
     return told or str(error) or "no answer in time"

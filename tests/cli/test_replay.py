@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -125,6 +126,28 @@ def test_a_recorded_session_is_the_same_again_and_can_be_served(
 async def ask_for_groups(address: Address) -> ListGroupsResponse:
     async with await Connection.open(address.host, address.port) as connection:
         return cast(ListGroupsResponse, await connection.send(ListGroupsRequest(), 4))
+
+
+@pytest.mark.parametrize("form", ["--verbose", "--json"])
+def test_all_is_sent_though_nobody_reads_what_came_of_it(
+    combined: Cluster, recorded: tuple[Path, dict[str, Any]], form: str
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    options = ["--fast", "--only", "~api Metadata,ApiVersions,DescribeConfigs", form]
+    to = ["--to", combined.bootstrap_servers, *options]
+    done = subprocess.run(
+        [KWIRE, "replay", "--client", recorded[0], *to],
+        stdout=writing,
+        stderr=PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    os.close(writing)
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+    assert re.search(r"[1-9]\d* sent: ", done.stderr) or form == "--json"
 
 
 def test_what_was_not_recorded_is_answered_with_an_error_and_told(

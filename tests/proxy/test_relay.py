@@ -143,11 +143,12 @@ async def test_a_node_that_closes_first_closes_the_client() -> None:
     assert [flow.ending for flow in flows(events)] == [Ending.LOST]
 
 
-async def test_a_refused_connection_is_closed_and_told() -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_a_refused_connection_is_closed_and_told(host: str) -> None:
     events: list[Event] = []
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        dead = Listener(node_id=1, upstream=Address(*unused.getsockname()))
+        dead = Listener(node_id=1, upstream=Address(host, unused.getsockname()[1]))
         async with Proxy([dead], sinks=[events.append]) as proxy:
             address = proxy.addresses[dead]
             reader, writer = await asyncio.open_connection(address.host, address.port)
@@ -155,7 +156,9 @@ async def test_a_refused_connection_is_closed_and_told() -> None:
             writer.close()
             await until(lambda: not proxy.connections)
     assert kinds(events) == [Kind.REFUSED]
-    assert str(dead.upstream) in str(events[0])
+    (refusal,) = events
+    assert isinstance(refusal, Notice)
+    assert refusal.text == f"{dead.upstream} does not accept connections: nothing listens there"
 
 
 async def test_a_host_that_is_no_name_is_refused_like_one_that_is_down() -> None:
