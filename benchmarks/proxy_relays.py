@@ -12,7 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proxy import Address, Listener, Proxy, Ring, Sink, pass_everything, tap_everything
+from proxy import Address, Copies, Listener, Proxy, Ring, Sink, pass_everything, tap_everything
+from proxy.copies import COPY_LIMIT
 from proxy.metrics import Metrics
 from proxy.recorder import Recorder, files_at
 from proxy.side import READ_SIZE
@@ -73,7 +74,8 @@ async def serve_proxy(upstream: int, how: str) -> None:
             recorder = Recorder(files, frame_limit=RECORD_LIMITS[how])
             ending.callback(_say_dropped, how, recorder)
             sinks.append(ending.enter_context(recorder))
-        async with Proxy([listener], sinks=sinks, wants=wants) as proxy:
+        copies = Copies(RECORD_LIMITS.get(how) or COPY_LIMIT)
+        async with Proxy([listener], sinks=sinks, wants=wants, copies=copies) as proxy:
             await _announce(proxy.addresses[listener].port)
 
 

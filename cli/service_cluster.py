@@ -38,7 +38,7 @@ from proxy.metrics import Metrics
 from proxy.metrics_families import Metered
 from proxy.record_topic import Topic, TopicRecorder
 from proxy.recorder import Recorder, files_at
-from proxy.rules import BadRules, Rules, read_rules
+from proxy.rules import load_rules
 from proxy.script import load
 
 View = Callable[[DecodedFlow | Notice], None]
@@ -57,7 +57,7 @@ class Prepared:
         for path in config.scripts:
             self.filters += load(path)
         if config.rules is not None:
-            rules = _rules(config.rules)
+            rules = load_rules(config.rules)
             self.drop_on_error = rules.on_error == "drop"
             self.filters += rule_filters(rules, Random(rules.seed).random, time.monotonic())
         Filters(self.filters)
@@ -173,7 +173,10 @@ class ClusterService:
 
     @property
     def _copied(self) -> int:
-        return COPY_LIMIT if self._whole else CODES_LIMIT
+        if self._view is not None or self.lasting.feed is not None:
+            return COPY_LIMIT
+        recorded = 0 if self.recorder is None else self.recorder.frame_limit or COPY_LIMIT
+        return min(max(recorded, CODES_LIMIT), COPY_LIMIT)
 
     def _wants(self, key: int, version: int, direction: Direction) -> Interest:
         if self._whole:
@@ -229,14 +232,3 @@ async def end_recording(recorder: Recorder | None) -> None:
     """Write what waits, in a thread, since the disk may be slow."""
     if recorder is not None:
         await asyncio.to_thread(recorder.__exit__, None, None, None)
-
-
-def _rules(path: Path) -> Rules:
-    try:
-        return read_rules(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidValue(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidValue(f"{path} is no text in UTF-8") from error
-    except BadRules as error:
-        raise InvalidValue(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error

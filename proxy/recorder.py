@@ -103,7 +103,6 @@ class Recorder:
         self._files = files
         self._meant = meant
         self._show_secrets = show_secrets
-        self._frame_limit = frame_limit
         self._limit = limit
         self._stopped = stopped
         self._encoder = RecordEncoder()
@@ -114,6 +113,7 @@ class Recorder:
         self._ending = False
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
         self.capture = uuid_text(uuid4())
+        self.frame_limit = frame_limit
         self.failure = ""
         self.events = 0
         self.dropped = 0
@@ -176,7 +176,7 @@ class Recorder:
         self.events += 1
 
     def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
-        frame, limit = record.frame, self._frame_limit
+        frame, limit = record.frame, self.frame_limit
         if frame is not None and limit is not None and len(frame) > limit:
             record = msgspec.structs.replace(record, frame=frame[:limit])
         return self._encoder.pieces(record)
