@@ -24,7 +24,7 @@ from proxy.addresses import AddressBook
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
 from proxy.filters.rule import rule_filters
 from proxy.filters.stop import Stop
-from proxy.rules import read_rules
+from proxy.rules import load_rules
 from proxy.script import load
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Interference:
         for path in self._scripts:
             filters += load(path)
         if self._rules is not None:
-            rules = read_rules(_text(self._rules))
+            rules = load_rules(self._rules)
             drop_on_error = rules.on_error == "drop"
             filters += rule_filters(rules, Random(rules.seed).random, time.monotonic())
         self.filters.replace([*filters, *self._fixed])
@@ -142,15 +142,6 @@ class Interference:
             except OSError:  # while an editor replaces it
                 found.append((0, 0))
         return found
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidValue(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidValue(f"{path} is no text in UTF-8") from error
 
 
 def _read(loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str]) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 from random import Random
 from typing import Self
 
@@ -14,7 +13,6 @@ from cli.service_lasting import Lasting
 from cli.service_log import NoticeLog, log
 from cli.serving import Serving
 from kwire.address import Address
-from kwire.errors import InvalidValue
 from kwire.security import PLAINTEXT, read_security
 from proxy import (
     Copies,

@@ -11,6 +11,7 @@ rules:
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, InstanceOf, model_validator
@@ -135,3 +136,15 @@ class Rules(Strict):
 def read_rules(text: str) -> Rules:
     """The rules of a file's text; BadRules says where each thing is that is wrong."""
     return read_yaml(Rules, text, BadRules)
+
+
+def load_rules(path: Path) -> Rules:
+    """The rules of a file; BadRules names the file, and where each thing is that is wrong."""
+    try:
+        return read_rules(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadRules(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadRules(f"{path} is no text in UTF-8") from error
+    except BadRules as error:
+        raise BadRules(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error

@@ -265,7 +265,10 @@ WRONG_USAGE = {
     "one address": (["--listen", "127.0.0.1:9093"], "is no pair of addresses"),
     "no port": (["--listen", "127.0.0.1=127.0.0.1:9093"], "'127.0.0.1' is no address"),
     "no number": (["--listen", "x@127.0.0.1:1=127.0.0.1:9093"], "is no pair of addresses"),
-    "no such rules": (["--listen", "a:1=b:1", "--rules", "none.yaml"], "cannot read none.yaml"),
+    "no such rules": (
+        ["--listen", "a:1=b:1", "--rules", "none.yaml"],
+        "cannot read none.yaml: No such",
+    ),
     "no such script": (["--listen", "a:1=b:1", "--script", "none.py"], "cannot read none.py"),
     "no such API": (["--listen", "a:1=b:1", "--api", "Fetsch"], "no API is called 'Fetsch'"),
     "an API both shown and not": (

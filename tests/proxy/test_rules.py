@@ -1,5 +1,7 @@
 """A rules file says what is wrong with it; each rule does what it says, as often as it says."""
 
+from pathlib import Path
+
 import pytest
 
 from kwire.apis.a01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
@@ -15,7 +17,7 @@ from proxy.error_response import error_response
 from proxy.filters.rule import rule_filters
 from proxy.framer import Direction
 from proxy.presets import PRESETS
-from proxy.rules import BadRules, Rules, read_rules
+from proxy.rules import BadRules, Rules, load_rules, read_rules
 from proxy.walk import failures
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import HeldDialogue
@@ -140,6 +142,19 @@ def test_a_rule_that_cannot_be_done_is_told_once_with_its_flow(on_error: str) ->
     (notice,) = dialogue.notices
     assert notice.kind is Kind.FILTER_FAILED
     assert "no answer to this MetadataRequest can carry an error" in notice.text
+
+
+def test_what_is_wrong_with_a_file_is_said_with_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "slow.yaml"
+    with pytest.raises(BadRules, match=r"cannot read .*slow\.yaml: No such file or directory"):
+        load_rules(file)
+    file.write_bytes(b"\xff")
+    with pytest.raises(BadRules, match=r"slow\.yaml is no text in UTF-8"):
+        load_rules(file)
+    file.write_text("rules: [3]\nrule: 3")
+    with pytest.raises(BadRules) as raised:
+        load_rules(file)
+    assert all(line.startswith(f"{file}: rule") for line in str(raised.value).splitlines())
 
 
 WRONG = {
