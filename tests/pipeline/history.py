@@ -131,9 +131,7 @@ class _Scenario:
             await self.listen()
             await asyncio.to_thread(self.cluster.start)
             self.admin = await stack.enter_async_context(
-                AdminClient(
-                    bootstrap_controllers=self.cluster.bootstrap_controllers, timeout=PATIENCE
-                )
+                AdminClient(bootstrap_controllers=self.voters(), timeout=PATIENCE)
             )
             self.history.leaders.append((await self.admin.describe_metadata_quorum()).leader_id)
             await self.create_topics()
@@ -157,6 +155,11 @@ class _Scenario:
             upstream = Address(address.host, address.port)
             here = Address("127.0.0.1", self.ports[node_id])
             await self.proxy.listen(Listener(node_id=node_id, upstream=upstream, listen=here))
+
+    def voters(self) -> list[str]:
+        """Where they are behind the proxy: nodes tell it only when they have registered."""
+        found = self.proxy.addresses.items()
+        return [str(address) for listener, address in found if listener.node_id in VOTERS]
 
     async def stand_before(self, node: RunningNode) -> RealAddress:
         address = node.controller_address
