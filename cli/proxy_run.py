@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.text import Text
 
 from cli.flow_counts import FlowCounts
@@ -131,7 +132,7 @@ class Recording:
     def recorded(self) -> Iterator[Recorder]:
         """The sink that records; at the end it is told what was, an end by an error at once.
 
-        Raises CannotRecord, OSError.
+        Raises CannotRecord, OSError, and Exit with 1 in the end where not all could be written.
         """
         recorder = Recorder(
             files_at(self.path),
@@ -147,6 +148,8 @@ class Recording:
             said = f"{recorder.events} events recorded at {self.path}"
             lost = f", {recorder.dropped} not: the disk is too slow" if recorder.dropped else ""
             screen(stderr=True).print(said + lost, style="yellow" if lost else "dim")
+        if recorder.failure:
+            raise typer.Exit(1)
 
 
 def run(

@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from cli.capture_reading import Reading
+from cli.failure import Failure
 from cli.flow_json import flow_data
 from cli.flow_lines import INDENT, flow_lines
 from cli.screen import screen
@@ -33,7 +34,7 @@ def send(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Replay, print, and exit with 1 where an answer differs or is missing.
+    """Replay, print, and exit with 1 where an answer differs or is missing, or nothing was sent.
 
     ignored: patterns, and whether the usual ones are among them.
     """
@@ -43,6 +44,8 @@ def send(
     ignore = Ignore(patterns, defaults=defaults)
     asyncio.run(replay(planned, targets, ignore, report.add, fast=fast))
     report.end()
+    if not report.counts:
+        raise Failure("nothing was sent: no request of the recording is asked for, or can be sent.")
     if report.counts[Verdict.DIFFERENT] or report.counts[Verdict.FAILED]:
         raise typer.Exit(1)
 

@@ -1,10 +1,14 @@
 """`kwire capture` reads and mends what `kwire proxy -w` has written."""
 
+import errno
 import json
 from pathlib import Path
 
 import pytest
+import typer
 
+from cli.proxy_run import Recording
+from kwire.capture import CaptureFiles
 from proxy.recorder import Recorder, files_at
 from tests.cli.command import Command
 from tests.cli.test_proxy import ended, node, proxy, talk
@@ -45,6 +49,19 @@ def test_a_recorded_conversation_is_shown_as_it_was_live(
     assert shown.out.splitlines() == live
     assert [line for line in live if "· delayed 0.001 s by rule slow" in line]
     assert "2 RPCs of 2 APIs on 1 connections, 1 with problems" in shown.err
+
+
+def test_a_recording_that_stopped_is_a_failure_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: object, *args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(CaptureFiles, "write", full)
+    (flow,) = votes(1)
+    with pytest.raises(typer.Exit) as ended, Recording(tmp_path / "one.avro").recorded() as sink:
+        sink(flow)
+    assert ended.value.exit_code == 1
 
 
 def test_cat_shows_whole_messages_and_selected_apis(kwire: Command, capture: Path) -> None:

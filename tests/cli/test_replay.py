@@ -116,6 +116,8 @@ def test_a_recorded_session_is_the_same_again_and_can_be_served(
     assert run.code == 1
     ignore = ["--fast", "--only", "~api Metadata,Describe*", "--ignore", "partitions"]
     assert kwire("replay", "--client", str(path), *to, *ignore).code == 0
+    nothing = kwire("replay", "--client", str(path), *to, "--only", "~api Vote")
+    assert (nothing.code, "nothing was sent" in nothing.error) == (1, True)
 
     with server(str(path), "--fast") as (process, address):
         assert session(address, topic) == told
