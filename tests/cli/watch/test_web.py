@@ -106,7 +106,7 @@ def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) 
         browser.press("h")
         browser.until(lambda text: "Hold requests of which this is so" in text)
         browser.press(" ~response", Keys.ENTER)
-        browser.until(lambda text: "0 held" in text)
+        browser.until(lambda text: "of ~api ApiVersions ~response" in text)
         with socket.create_connection(address, timeout=90) as client:
             client.sendall(ASKED)
             browser.until(lambda text: "HELD ←" in text and "1 held" in text)
