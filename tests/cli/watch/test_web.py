@@ -75,12 +75,24 @@ def served(feed: str) -> Iterator[str]:
             line = server.stderr.readline()
             told = re.fullmatch(r"open (http://127\.0\.0\.1:\d+); Ctrl-C ends it\n", line)
             assert told
+            _listens(int(port))
             yield told[1]
             server.terminate()
             _, err = server.communicate(timeout=60)
             assert "Traceback" not in err
         finally:
             server.terminate()  # and with it the screens that it has started
+
+
+def _listens(port: int) -> None:
+    """Wait until somebody does: textual-serve says where it is a moment before."""
+    end = time.monotonic() + 90
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=90).close()
+        except ConnectionRefusedError:
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
 
 def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) -> None:
