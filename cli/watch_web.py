@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import socket
 import sys
+from contextlib import suppress
 
 from aiohttp import web
-from textual_serve.server import Server
+from textual_serve import server
+from textual_serve.app_service import AppService
 
 from cli.failure import Failure
 from cli.screen import screen
 
 HOST = "127.0.0.1"
 
+PATIENCE = 10.0
+"""Seconds that a screen may take to end."""
 
-class WatchServer(Server):
+
+class Screen(AppService):
+    """One screen's process, which has ended when this is stopped.
+
+    asyncio complains of a process that outlives its loop, with a traceback.
+    """
+
+    async def stop(self) -> None:
+        """Let it end, and wait for that."""
+        await super().stop()
+        if self._process is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._process.wait()
+
+
+vars(server)["AppService"] = Screen  # the name by which `handle_websocket` makes one
+
+
+class WatchServer(server.Server):
     """Serves browsers of this machine. A page from elsewhere may not command it: see the Origin."""
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
