@@ -70,7 +70,9 @@ def test_killed_twice_and_interrupted_it_makes_the_tables_of_ingest(
     assert not (streamed / "frames").exists()
     assert stream(folder, streamed, "batch 0: moving to the tables", signal.SIGKILL)[0] == killed
     hidden(folder / LAST).rename(folder / LAST)
-    assert stream(folder, streamed, "batch 1: writing calls", signal.SIGINT) == (130, [])
+    code, said = stream(folder, streamed, "batch 1: writing calls", signal.SIGINT)
+    # The batch may get to its next table before it hears of the end; nothing else is said.
+    assert (code, [line for line in said if "batch 1: " not in line]) == (130, [])
     copy = Path(copyfile(folder / LAST, folder / "copy.avro"))
     last = kwire("pipeline", "stream", str(folder), "--output", str(streamed), *OPTIONS, "--json")
     assert last.code == 0, last.err
