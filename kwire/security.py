@@ -14,6 +14,7 @@ from pathlib import Path
 from kwire.errors import InvalidValue
 from kwire.logdir.properties import parse_properties
 from kwire.sasl import Credentials, Mechanism
+from kwire.text_file import read_text
 from kwire.tls import ClientTls
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -50,12 +51,7 @@ PLAINTEXT = Security()
 
 def read_security(path: Path) -> Security:
     """What a file of properties says. Raises InvalidValue, which tells keys and never a secret."""
-    try:
-        pairs = parse_properties(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidValue(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidValue(f"{path} is no text in UTF-8") from error
+    pairs = parse_properties(read_text(path, InvalidValue))
     try:
         return security(pairs)
     except InvalidValue as error:

@@ -25,6 +25,7 @@ from pydantic import (
 
 from kwire.address import Address
 from kwire.index import APIS
+from kwire.text_file import read_text
 from kwire.tls import ClientTls, ServerTls
 from proxy.language import Expression, parse
 from proxy.listener import Limits, Listener
@@ -259,12 +260,7 @@ def _first_twice(names: list[str]) -> str:
 
 def read_config(path: Path) -> ProxyConfig:
     """What a file says; BadConfig names the file, and the key of each thing that is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadConfig(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadConfig(f"{path} is no text in UTF-8") from error
+    text = read_text(path, BadConfig)
     try:
         return read_yaml(ProxyConfig, text, BadConfig, context=path.parent)
     except BadConfig as error:

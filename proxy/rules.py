@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 
 from kwire.error_codes import ErrorCode
+from kwire.text_file import read_text
 from proxy.framer import Direction
 from proxy.language import Expression, parse
 from proxy.patch import reachable
@@ -140,11 +141,8 @@ def read_rules(text: str) -> Rules:
 
 def load_rules(path: Path) -> Rules:
     """The rules of a file; BadRules names the file, and where each thing is that is wrong."""
+    text = read_text(path, BadRules)
     try:
-        return read_rules(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadRules(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadRules(f"{path} is no text in UTF-8") from error
+        return read_rules(text)
     except BadRules as error:
         raise BadRules(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error
