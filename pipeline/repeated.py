@@ -7,7 +7,7 @@ Damage has none of them, and is never the same.
 from __future__ import annotations
 
 import fsspec
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from kwire.capture import REQUEST, RESPONSE
@@ -37,10 +37,13 @@ def once(decoded: DataFrame) -> DataFrame:
 
 def ensure_new(decoded: DataFrame, output: str, tables: list[str]) -> None:
     """AlreadyThere where one of these tables below `output` tells of one of these frames."""
-    for name in tables:
-        told = told_of(decoded, output, name)
-        found = [] if told is None else decoded.join(told, list(FRAME), "left_semi").take(1)
-        for row in found:
+    there = [name for name in tables if _is_there(output, name)]
+    near = _near(decoded) if there else None
+    if near is None:
+        return
+    for name in there:
+        told = _told_of(decoded.sparkSession, output, name, near)
+        for row in decoded.join(told, list(FRAME), "left_semi").take(1):
             raise AlreadyThere(
                 f"frames of {row.file} are in {output}/{name} already: ingest it into another"
                 " folder, or follow a folder with kwire pipeline stream, which takes what is new."
@@ -51,29 +54,33 @@ def new(decoded: DataFrame, output: str) -> tuple[DataFrame, int]:
     """A row for every frame that the table `frames` below `output` has not; how many rows less."""
     again = repeats(decoded)
     rows = once(decoded) if again else decoded
-    told = told_of(decoded, output, "frames")
-    if told is None:
+    near = _near(decoded) if _is_there(output, "frames") else None
+    if near is None:
         return rows, again
+    told = _told_of(decoded.sparkSession, output, "frames", near)
     known = rows.join(told, list(FRAME), "left_semi").count()
     return rows.join(told, list(FRAME), "left_anti") if known else rows, again + known
 
 
-def told_of(decoded: DataFrame, output: str, table: str) -> DataFrame | None:
-    """FRAME of what a table tells of, on the days and in the recordings of these frames.
-
-    None where there is no such table, or there are no frames.
-    """
+def _is_there(output: str, table: str) -> bool:
     filesystem, path = fsspec.core.url_to_fs(f"{output}/{table}")
-    if not filesystem.isdir(path):
-        return None
+    return bool(filesystem.isdir(path))
+
+
+def _near(decoded: DataFrame) -> Column | None:
+    """Which rows of tables are of the days and the recordings of these frames; None without any."""
     day = f.to_date("at")
     found = decoded.agg(f.min(day), f.max(day), f.collect_set("capture")).collect()[0]
     first, last, captures = found
     if not captures:
         return None
-    rows = decoded.sparkSession.read.schema(TABLES[table]).parquet(f"{output}/{table}")
-    near = rows.where(f.col("date").between(first, last) & f.col("capture").isin(*captures))
-    return near.select("capture", "event", _kind(table).alias("kind"))
+    return f.col("date").between(first, last) & f.col("capture").isin(*captures)
+
+
+def _told_of(spark: SparkSession, output: str, table: str, near: Column) -> DataFrame:
+    """FRAME of what the rows of a table tell of that are near."""
+    rows = spark.read.schema(TABLES[table]).parquet(f"{output}/{table}").where(near)
+    return rows.select("capture", "event", _kind(table).alias("kind"))
 
 
 def _kind(table: str) -> Column:
