@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Self
 from cli.screen import screen
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from pyspark.sql import SparkSession
 
 SECONDS = 0.5
@@ -43,12 +41,7 @@ class Progress:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self._ending.set()
         if self._thread.is_alive():
             self._thread.join()

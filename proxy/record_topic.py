@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
@@ -204,16 +203,11 @@ class TopicRecorder(Recorder):
             super().__call__(opened)
         super().__call__(event)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         for opened in self._opened.values():
             if not _is_recorders(opened):
                 super().__call__(opened)
-        super().__exit__(kind, error, traceback)
+        super().__exit__(*exc)
 
     def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
         return (self._head, *super()._encode(record))

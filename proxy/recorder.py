@@ -15,7 +15,6 @@ from itertools import count
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
-from types import TracebackType
 from typing import Protocol, Self
 from uuid import uuid4
 
@@ -135,12 +134,7 @@ class Recorder:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self._ending = True
         self._wake.set()
         self._thread.join()
