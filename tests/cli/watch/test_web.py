@@ -95,6 +95,16 @@ def _listens(port: int) -> None:
             time.sleep(0.05)
 
 
+def hold_and_resume(browser: Browser, address: tuple[str, int], mark: str) -> None:
+    """A request is asked; it, or its response, is held, marked so, and let go."""
+    with socket.create_connection(address, timeout=90) as client:
+        client.sendall(ASKED)
+        browser.until(lambda text: mark in text and "1 held" in text)
+        browser.press("r")
+        assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
+    browser.until(lambda text: "HELD" not in text)
+
+
 def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) -> None:
     with fed(node) as (address, feed), served(feed) as url:
         browser = Browser(chromium, url)
@@ -109,22 +119,12 @@ def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) 
         browser.until(lambda text: "Hold requests of which this is so" in text)
         browser.press(Keys.ENTER)
         browser.until(lambda text: "0 held" in text)
-        with socket.create_connection(address, timeout=90) as client:
-            client.sendall(ASKED)
-            browser.until(lambda text: "HELD" in text and "1 held" in text)
-            browser.press("r")
-            assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
-        browser.until(lambda text: "HELD" not in text)
+        hold_and_resume(browser, address, "HELD")
         browser.press("h")
         browser.until(lambda text: "Hold requests of which this is so" in text)
         browser.press(" ~response", Keys.ENTER)
         browser.until(lambda text: "of ~api ApiVersions ~response" in text)
-        with socket.create_connection(address, timeout=90) as client:
-            client.sendall(ASKED)
-            browser.until(lambda text: "HELD ←" in text and "1 held" in text)
-            browser.press("r")
-            assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
-        browser.until(lambda text: "HELD" not in text)
+        hold_and_resume(browser, address, "HELD ←")
 
 
 def test_a_page_from_elsewhere_gets_no_screen(node: str) -> None:
