@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from controller.config import NodeConfig
 from controller.directory_log import DirectoryLog
+from controller.environment import Environment
 from controller.handlers.errors import ApiError
 from controller.handlers.registry import HANDLERS
 from controller.handlers.result import QuorumView
@@ -57,9 +57,11 @@ class Metadata:
     offset: everything below it is committed and applied here.
     """
 
-    def __init__(self, config: NodeConfig, log: DirectoryLog, runtime: Runtime) -> None:
+    def __init__(
+        self, config: NodeConfig, log: DirectoryLog, runtime: Runtime, environment: Environment
+    ) -> None:
         self.controller = QuorumController(
-            config.controller_config(log.cluster_id), random.Random()
+            config.controller_config(log.cluster_id), environment.random
         )
         self.offset = 0
         self._config = config

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Mapping
 from socket import socket
 from typing import Self
@@ -13,6 +12,7 @@ from controller.channels import Channels
 from controller.config import NodeConfig
 from controller.controller_apis import ControllerApis
 from controller.directory_log import DirectoryLog
+from controller.environment import Environment
 from controller.listener import Listener
 from controller.metadata import Metadata
 from controller.raft import Raft
@@ -32,6 +32,7 @@ class ControllerNode:
 
     sockets: bound ones, by listener name, for who had to know the ports beforehand.
     metered: whether `requests` counts what is answered.
+    environment: of a simulation; by default the machine's.
     """
 
     def __init__(
@@ -40,9 +41,11 @@ class ControllerNode:
         sockets: Mapping[str, socket] | None = None,
         *,
         metered: bool = False,
+        environment: Environment | None = None,
     ) -> None:
         self.config = config
         self.requests = RequestMetrics() if metered else None
+        self._environment = environment or Environment()
         self._sockets = dict(sockets or {})
         self._listeners: list[Listener] = []
         self._running = False
@@ -58,8 +61,8 @@ class ControllerNode:
         context = tls.client_context() if tls else None
         self.log = DirectoryLog(config.storage, segment_bytes=config.segment_bytes)
         raft_config = config.raft_config(self.log.cluster_id, self.log.directory_id)
-        chance = random.Random()
-        self.raft = Raft(raft_config, self.log, self.log.election, below=chance.randrange)
+        below = self._environment.random.randrange
+        self.raft = Raft(raft_config, self.log, self.log.election, below=below)
         timeout = raft_config.request_timeout_ms
         self.channels = Channels(
             client_id=f"raft-client-{config.node_id}", request_timeout_ms=timeout, tls=context
@@ -68,8 +71,8 @@ class ControllerNode:
         self._registration = Channels(
             client_id=str(config.node_id), request_timeout_ms=timeout, tls=context
         )
-        self.runtime = Runtime(self.raft, self.log, self.channels)
-        self.metadata = Metadata(config, self.log, self.runtime)
+        self.runtime = Runtime(self.raft, self.log, self.channels, self._environment)
+        self.metadata = Metadata(config, self.log, self.runtime, self._environment)
         self._running = True
         try:
             apis = ControllerApis(self.runtime, self.metadata)
@@ -78,7 +81,9 @@ class ControllerNode:
             await self.kill()
             raise
         self.runtime.start(self.metadata)
-        registrar = Registrar(config, self.raft, self.metadata, self._registration)
+        registrar = Registrar(
+            config, self.raft, self.metadata, self._registration, self._environment
+        )
         self._registration.spawn(registrar.run())
         log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
 

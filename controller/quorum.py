@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Self
 from uuid import UUID
 
 from controller.config import NodeConfig
+from controller.environment import Environment
 from controller.node import ControllerNode
 from kwire.errors import InvalidValue
 from kwire.ids import uuid_text
@@ -57,6 +58,8 @@ class Quorum:
     folder: where the data lies; kept where it is given.
     release: metadata.version of the cluster, as `4.3` or `3.9-IV0`.
     metered: whether the controllers count their requests.
+    ports: of the voters, in the order of their ids; by default free ones.
+    environment: of a simulation; by default the machine's.
     """
 
     def __init__(
@@ -68,10 +71,15 @@ class Quorum:
         release: str | None = None,
         cluster_id: str | None = None,
         metered: bool = False,
+        ports: Sequence[int] = (),
+        environment: Environment | None = None,
     ) -> None:
         if size < 1:
             raise InvalidValue("a quorum has at least one controller")
-        self.cluster_id = cluster_id or uuid_text(random_uuid())
+        if ports and len(ports) != size:
+            raise InvalidValue(f"{size} controllers need {size} ports, not {len(ports)}")
+        self._environment = environment or Environment()
+        self.cluster_id = cluster_id or uuid_text(self._new_id())
         self._properties = dict(properties or {})
         self._release = release
         self._metered = metered
@@ -81,16 +89,27 @@ class Quorum:
         self.folder = folder or Path(self._own.name if self._own else "")
         self.members: dict[int, Member] = {}
         for index in range(size):
-            self._member(FIRST_ID + index, is_voter=True, properties={})
+            port = ports[index] if ports else None
+            self._member(FIRST_ID + index, is_voter=True, properties={}, port=port)
 
-    def _member(self, node_id: int, *, is_voter: bool, properties: Mapping[str, str]) -> Member:
-        bound = socket(AF_INET, SOCK_STREAM)
-        bound.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
+    def _new_id(self) -> UUID:
+        return random_uuid(self._environment.new_uuid)
+
+    def _member(
+        self,
+        node_id: int,
+        *,
+        is_voter: bool,
+        properties: Mapping[str, str],
+        port: int | None = None,
+    ) -> Member:
+        bound = None
+        if port is None:
+            bound = _free_port()
+            port = bound.getsockname()[1]
         member = self.members[node_id] = Member(
             node_id=node_id,
-            directory_id=random_uuid(),
+            directory_id=self._new_id(),
             folder=self.folder / f"node-{node_id}",
             port=port,
             advertised=("127.0.0.1", port),
@@ -164,7 +183,9 @@ class Quorum:
             self._format(member, config)
         bound, member.bound = member.bound, None
         sockets = {LISTENER: bound} if bound else None
-        member.node = ControllerNode(config, sockets, metered=self._metered)
+        member.node = ControllerNode(
+            config, sockets, metered=self._metered, environment=self._environment.fork()
+        )
         await member.node.start()
         return member.node
 
@@ -202,9 +223,9 @@ class Quorum:
             features={ELIGIBLE_LEADER_REPLICAS: 0},
             release_version=self._release,
         )
-        formatting = plan(config.storage, options)
+        formatting = plan(config.storage, options, self._new_id)
         member.directory_id = formatting.directories[0][2]  # an observer's is made here
-        write(formatting, datetime.now(UTC))
+        write(formatting, datetime.fromtimestamp(self._environment.wall_clock(), UTC))
 
     async def stop(self) -> None:
         """Stop all of them, followers first, and remove what is theirs."""
@@ -228,6 +249,14 @@ class Quorum:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
+
+
+def _free_port() -> socket:
+    """Return a socket bound to a port of 127.0.0.1 that nothing else has."""
+    bound = socket(AF_INET, SOCK_STREAM)
+    bound.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+    bound.bind(("127.0.0.1", 0))
+    return bound
 
 
 async def _activity(node: ControllerNode) -> None:

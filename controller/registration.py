@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from controller.channels import Channels
 from controller.config import NodeConfig
+from controller.environment import Environment
 from controller.metadata import Metadata
 from controller.raft import Raft
 from kwire.apis.a70_controller_registration import (
@@ -60,13 +61,18 @@ class Registrar:
     """Registers one controller, again whenever the metadata does not say what it should."""
 
     def __init__(
-        self, config: NodeConfig, raft: Raft, metadata: Metadata, channels: Channels
+        self,
+        config: NodeConfig,
+        raft: Raft,
+        metadata: Metadata,
+        channels: Channels,
+        environment: Environment,
     ) -> None:
         self._config = config
         self._raft = raft
         self._metadata = metadata
         self._channels = channels
-        self._incarnation = uuid4()
+        self._incarnation = environment.new_uuid()
 
     async def run(self) -> None:
         """Until cancelled.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import time
 from collections import deque
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Protocol
 
 from controller.channels import Channels
 from controller.directory_log import DirectoryLog
+from controller.environment import Environment
 from controller.raft import (
     Appended,
     AppendLog,
@@ -80,7 +80,9 @@ class StateMachine(Protocol):
 class Runtime:
     """One replica at work. `failure` is done, with its error, once it cannot go on."""
 
-    def __init__(self, raft: Raft, log: DirectoryLog, channels: Channels) -> None:
+    def __init__(
+        self, raft: Raft, log: DirectoryLog, channels: Channels, environment: Environment
+    ) -> None:
         self.raft = raft
         self.sensors = RaftSensors()
         self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -88,7 +90,7 @@ class Runtime:
         self._channels = channels
         self._machine: StateMachine | None = None
         self._loop = asyncio.get_running_loop()
-        self._started = time.time() - self._loop.time()
+        self._started = environment.wall_clock() - self._loop.time()
         self._events: deque[Event] = deque()
         self._stepping = False
         self._flushes: list[int] = []

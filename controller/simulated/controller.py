@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Self
 
 from controller.controller_apis import ControllerApis
 from controller.directory_log import DirectoryLog
+from controller.environment import Environment
 from controller.handlers.registry import HANDLERS
 from controller.metadata import Metadata
 from controller.raft import Raft, ReplicaKey
@@ -50,13 +50,14 @@ class SimulatedController:
         origin.write(folder)
         self._log = DirectoryLog(config.storage)
         raft_config = config.raft_config(origin.cluster_id, self._log.directory_id)
-        chance = random.Random()
-        self._raft = Raft(raft_config, self._log, self._log.election, below=chance.randrange)
+        environment = Environment()
+        below = environment.random.randrange
+        self._raft = Raft(raft_config, self._log, self._log.election, below=below)
         self._channels = ShadowChannels(
             client_id="kwire-simulated", request_timeout_ms=raft_config.request_timeout_ms
         )
-        self._runtime = Runtime(self._raft, self._log, self._channels)
-        self._metadata = Metadata(config, self._log, self._runtime)
+        self._runtime = Runtime(self._raft, self._log, self._channels, environment)
+        self._metadata = Metadata(config, self._log, self._runtime, environment)
         self._apis = ControllerApis(self._runtime, self._metadata)
         self._runtime.start(self._metadata)
         try:

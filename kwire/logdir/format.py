@@ -68,9 +68,9 @@ class FormatPlan:
     directories: tuple[tuple[Path, DirectoryKind, UUID], ...]
 
 
-def random_uuid() -> UUID:
+def random_uuid(new: Callable[[], UUID] = uuid4) -> UUID:
     """An id whose text does not begin with a dash, so that no command takes it for an option."""
-    while uuid_text(candidate := uuid4()).startswith("-"):
+    while uuid_text(candidate := new()).startswith("-"):
         pass
     return candidate
 

@@ -1,9 +1,12 @@
 """A quorum in this process elects, hands over, loses members and gets them back."""
 
 import asyncio
+from pathlib import Path
+from random import Random
 
 import pytest
 
+from controller.environment import Environment
 from controller.node import ControllerNode
 from controller.quorum import Quorum
 from kwire.apis.a55_describe_quorum import (
@@ -123,6 +126,23 @@ async def test_the_leader_describes_the_quorum() -> None:
 def test_a_quorum_has_at_least_one_controller() -> None:
     with pytest.raises(InvalidValue, match="at least one"):
         Quorum(0)
+
+
+def test_every_controller_needs_a_port_where_ports_are_given() -> None:
+    with pytest.raises(InvalidValue, match="3 controllers need 3 ports, not 2"):
+        Quorum(3, ports=[9093, 9094])
+
+
+def test_one_seed_gives_a_quorum_the_same_ids(tmp_path: Path) -> None:
+    ports = [9093, 9094, 9095]
+    first, second = (
+        Quorum(folder=tmp_path, ports=ports, environment=Environment(random=Random(7)))
+        for _ in range(2)
+    )
+    assert first.cluster_id == second.cluster_id
+    assert [one.directory_id for one in first.members.values()] == [
+        one.directory_id for one in second.members.values()
+    ]
 
 
 async def test_nothing_is_left_behind() -> None:
