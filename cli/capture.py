@@ -83,9 +83,11 @@ def repair(
         typer.Option("--out", "-o", metavar="FILE", help="Write what can be read here."),
     ] = None,
 ) -> None:
-    """Cut a torn capture behind its last whole block, or copy what can be read of a damaged one.
+    """Keep every record of a damaged capture that is whole, those of an unfinished block as well.
 
-    A recording that was killed is the hidden file .NAME.part: with --out it gets its name.
+    Without --out a file whose end is torn is mended in place. A recording that was killed is the
+    hidden file .NAME.part: with --out it gets its name. Where no record is whole nothing is
+    written, and the exit code is 1.
 
     \b
     kwire capture repair .quorum.avro.part --out quorum.avro
@@ -106,6 +108,13 @@ def files(captures: list[Path]) -> list[Path]:
     if not found:
         raise Failure(f"there is no capture in {', '.join(map(str, captures))}")
     return found
+
+
+def say_written(events: int, out: Path) -> None:
+    """Say how many events are in the new file. Raises Failure where none was, and so no file is."""
+    if not events:
+        raise Failure(f"there is no event to write: {out} was not made")
+    typer.echo(f"{events} events written to {out}")
 
 
 def warn(damage: Damage) -> None:

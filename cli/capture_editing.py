@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.capture import Captures, files, warn
+from cli.capture import Captures, files, say_written, warn
 from cli.failure import WrongUsage
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")]
@@ -21,7 +21,7 @@ def merge(captures: Captures, out: Out) -> None:
     """
     from kwire.capture.editing import merge_captures
 
-    typer.echo(f"{merge_captures(files(captures), out, warn)} events written to {out}")
+    say_written(merge_captures(files(captures), out, warn), out)
 
 
 def split(
@@ -80,4 +80,4 @@ def anonymize(
     anonymizer = Anonymizer(token_bytes(32) if key is None else sha256(key.encode()).digest())
     groups = events_of(everything(files(captures)), warn)
     count = write_events(map(anonymizer.event, groups), out)
-    typer.echo(f"{count} events written to {out}")
+    say_written(count, out)

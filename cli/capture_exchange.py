@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.capture import Captures
+from cli.capture import Captures, say_written
 from cli.failure import WrongUsage
 from cli.flow_options import From, Meant, To, expression
 
@@ -78,7 +78,7 @@ def import_(
     except (KwireError, OSError, KeyboardInterrupt):
         file.discard()
         raise
-    typer.echo(f"{count} events written to {out}")
+    say_written(count, out)
 
 
 def _imported(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from cli.capture import everything, files, warn
+from cli.capture import everything, files, say_written, warn
 from cli.failure import WrongUsage
 from cli.proxy_run import Display
 from kwire.capture import CaptureRecord, Damage, Window
@@ -71,7 +71,7 @@ class Reading:
     def copy(self, how: Display, target: Path) -> None:
         """Write the flows that would be shown, and the notices, to another capture."""
         count = write_events(self._shown(how), target)
-        typer.echo(f"{count} events written to {target}")
+        say_written(count, target)
 
     def _shown(self, how: Display) -> Iterator[list[CaptureRecord]]:
         for group in self.groups():

@@ -146,6 +146,8 @@ class Recording:
                 yield recorder
         finally:
             said = f"{recorder.events} events recorded at {self.path}"
+            if not recorder.events and not self.path.is_dir():
+                said = f"no event was recorded: there is no {self.path}"
             lost = f", {recorder.dropped} not: the disk is too slow" if recorder.dropped else ""
             screen(stderr=True).print(said + lost, style="yellow" if lost else "dim")
         if recorder.failure:

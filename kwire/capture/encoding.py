@@ -85,11 +85,15 @@ def _behind(record: CaptureRecord) -> bytes:
 
 
 class BadRecord(Exception):
-    """The bytes of a record are not what was written; `end` is where the next one may begin."""
+    """The bytes of a record are not what was written.
 
-    def __init__(self, reason: str, end: int | None) -> None:
+    end: where the next one may begin. cut: the bytes ended before the record did.
+    """
+
+    def __init__(self, reason: str, end: int | None, *, cut: bool = False) -> None:
         super().__init__(reason)
         self.end = end
+        self.cut = cut
 
 
 class RecordDecoder:
@@ -107,7 +111,8 @@ class RecordDecoder:
             end = stream.tell()
             crc = fields.pop("crc")
         except Exception as error:  # whatever fastavro makes of bytes that are no record
-            raise BadRecord(f"no record: {type(error).__name__}", None) from error
+            cut = stream.tell() >= len(data)
+            raise BadRecord(f"no record: {type(error).__name__}", None, cut=cut) from error
         view = memoryview(data)[start : end - CRC_SIZE]
         if int.from_bytes(crc, "big") != crc32c(view):
             raise BadRecord("the CRC of a record is wrong", end)

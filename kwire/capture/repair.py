@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.capture.encoding import RecordEncoder
 from kwire.capture.file import CaptureFile
 from kwire.capture.reading import Damage, capture_info, read_capture
+from kwire.capture.salvage import salvaged
 from kwire.errors import FileError
 
 
@@ -25,26 +27,40 @@ class Repair:
 
 
 def repair_capture(source: Path, target: Path | None = None) -> Repair:
-    """Keep what can be read.
+    """Keep every record whose CRC is right, those of a block without its end included.
 
-    target: the repaired copy. Without one the file itself is cut behind its last whole block,
-    which is right for a torn tail only; FileError, and no change, where more is wrong with it.
+    target: the repaired copy. Without one the file itself is mended, which is for a torn tail only:
+    FileError, and no change, where more is wrong with it, or where no record can be kept.
     """
-    return _cut(source) if target is None else _copy(source, target)
+    if target is not None:
+        return _copy(source, target)
+    torn = _torn(source)
+    if torn is None:
+        return Repair(records=_count(source), damages=())
+    # A copy takes the place of the file at once: a crash in between costs nothing.
+    mended = source.with_name(f".{source.name.lstrip('.')}.mended")
+    done = _copy(source, mended)
+    shutil.copymode(source, mended)
+    mended.replace(source)
+    return done
 
 
 def _copy(source: Path, target: Path) -> Repair:
-    capture_info(source)
+    info = capture_info(source)
     out, encoder = CaptureFile(target), RecordEncoder()
     records = 0
     damages: list[Damage] = []
     try:
-        for one in read_capture(source):
-            if isinstance(one, Damage):
-                damages.append(one)
-            else:
-                out.write(encoder.encode(one))
-                records += 1
+        with source.open("rb") as file:
+            for item in salvaged(file, source, info):
+                if isinstance(item, Damage):
+                    damages.append(item)
+                else:
+                    out.write(encoder.encode(item))
+                    records += 1
+        if not records:
+            reason = "no record of it is whole: nothing was written, the file stays as it was"
+            raise FileError(reason, file=source, offset=info.start)
         out.flush()
     except BaseException:
         out.discard()
@@ -53,19 +69,18 @@ def _copy(source: Path, target: Path) -> Repair:
     return Repair(records=records, damages=tuple(damages))
 
 
-def _cut(source: Path) -> Repair:
-    records = 0
-    damages: list[Damage] = []
-    for one in read_capture(source):
-        if isinstance(one, Damage):
-            damages.append(one)
-        else:
-            records += 1
-    for damage in damages:
+def _torn(source: Path) -> Damage | None:
+    """The torn tail of a file, None where there is none. Raises FileError for any other damage."""
+    torn = None
+    for damage in read_capture(source):
+        if not isinstance(damage, Damage):
+            continue
         if not damage.torn:
-            reason = f"{damage.reason}, which cutting does not mend: repair it into another file"
+            reason = f"{damage.reason}, not only its tail is torn: repair it into another file"
             raise FileError(reason, file=source, offset=damage.offset)
-    if damages:
-        with source.open("r+b") as file:
-            file.truncate(damages[-1].offset)
-    return Repair(records=records, damages=tuple(damages))
+        torn = damage
+    return torn
+
+
+def _count(source: Path) -> int:
+    return sum(1 for _ in read_capture(source))

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from cli.proxy_run import Recording
-from kwire.capture import CaptureFiles
+from kwire.capture import CaptureFiles, capture_info
 from proxy.recorder import Recorder, files_at
 from tests.cli.command import Command
 from tests.cli.test_proxy import ended, node, proxy, talk
@@ -144,9 +144,25 @@ def test_repair_says_what_is_kept(kwire: Command, torn: Path) -> None:
     out = torn.with_name("mended.avro")
     run = kwire("capture", "repair", str(torn), "-o", str(out))
     assert run.code == 0
-    assert run.out.startswith("0 records kept, ")
+    assert run.out == f"40 records kept, 0 bytes lost: {out}\n"
+    assert kwire("capture", "cat", str(out)).code == 0
     assert kwire("capture", "repair", str(torn)).code == 0
     assert kwire("capture", "info", str(torn)).code == 0
+
+
+def test_a_file_that_was_not_written_is_not_claimed(kwire: Command, torn: Path) -> None:
+    out = torn.with_name("out.avro")
+    none = "there is no event to write: "
+    run = kwire("proxy", "-r", str(torn), "-w", str(out), "--view", "~api Fetch")
+    assert (run.code, run.out, none in run.error) == (1, "", True)
+    torn.write_bytes(torn.read_bytes()[: capture_info(torn).start + 30])
+    for command in (["merge"], ["anonymize"]):
+        run = kwire("capture", *command, str(torn), "-o", str(out))
+        assert (run.code, run.out, none in run.error) == (1, "", True)
+    run = kwire("capture", "repair", str(torn), "-o", str(out))
+    assert (run.code, run.out) == (1, "")
+    assert "no record of it is whole: nothing was written" in run.error
+    assert not out.exists()
 
 
 def test_what_is_no_capture_is_an_error_of_one_line(kwire: Command, tmp_path: Path) -> None:

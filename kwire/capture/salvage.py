@@ -1,0 +1,172 @@
+"""Finds whole records where blocks are not whole: each record has its own CRC.
+
+What a crash, a full disk or a bad sector leaves between two whole blocks is searched for records:
+behind the head of a block, behind each record, and wherever the id of a recording stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from io import SEEK_END
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from kwire.capture.encoding import BadRecord, RecordDecoder, read_long
+from kwire.capture.message import HEAD_SIZE, message_head
+from kwire.capture.reading import (
+    BLOCK_LIMIT,
+    CaptureInfo,
+    Damage,
+    block_records,
+    range_blocks,
+)
+from kwire.capture.record import CaptureRecord
+from kwire.capture.schema import SYNC_SIZE
+
+_START = re.compile(rb"\x2c[A-Za-z0-9_-]{22}")
+"""A record begins with the id of its recording: 22 characters behind their count."""
+
+_START_SIZE = 23
+_HEAD_SIZE = 20
+_CHUNK = 1024 * 1024
+_WINDOW = 64 * 1024
+
+
+class _Found(NamedTuple):
+    """A record and the range of its bytes in the file."""
+
+    start: int
+    end: int
+    record: CaptureRecord
+
+
+def salvaged(file: BinaryIO, name: Path, info: CaptureInfo) -> Iterator[CaptureRecord | Damage]:
+    """Every record whose CRC is right, in the order of the file, and the bytes between them."""
+    decoder = RecordDecoder(info.version)
+    for item in _joined(_items(file, name, info, decoder)):
+        if isinstance(item, Damage):
+            yield from _records_within(file, item, info, decoder)
+        else:
+            yield item
+
+
+def _items(
+    file: BinaryIO, name: Path, info: CaptureInfo, decoder: RecordDecoder
+) -> Iterator[CaptureRecord | Damage]:
+    for block in range_blocks(file, name, info, 0, file.seek(0, SEEK_END)):
+        yield from [block] if isinstance(block, Damage) else block_records(block, decoder, name)
+
+
+def _joined(items: Iterator[CaptureRecord | Damage]) -> Iterator[CaptureRecord | Damage]:
+    """Join damages that touch: where a length is wrong, a record may lie across their edge."""
+    before: Damage | None = None
+    for item in items:
+        if before is not None:
+            if isinstance(item, Damage) and item.offset == before.offset + before.size:
+                before = replace(before, size=before.size + item.size, torn=item.torn)
+                continue
+            yield before
+            before = None
+        if isinstance(item, Damage):
+            before = item
+        else:
+            yield item
+    if before is not None:
+        yield before
+
+
+def _records_within(
+    file: BinaryIO, damage: Damage, info: CaptureInfo, decoder: RecordDecoder
+) -> Iterator[CaptureRecord | Damage]:
+    """The whole records of a damaged range, and what of it belongs to none of them."""
+    position, end = damage.offset, damage.offset + damage.size
+    lost = position
+    while (found := _next_record(file, position, end, info, decoder)) is not None:
+        if not _is_structure(file, lost, found.start, info.sync):
+            yield _part(damage, lost, found.start)
+        yield found.record
+        position = lost = found.end
+    if not _is_structure(file, lost, end, info.sync):
+        yield _part(damage, lost, end)
+
+
+def _part(damage: Damage, start: int, end: int) -> Damage:
+    torn = damage.torn and end == damage.offset + damage.size
+    return replace(damage, offset=start, size=end - start, torn=torn)
+
+
+def _next_record(
+    file: BinaryIO, position: int, end: int, info: CaptureInfo, decoder: RecordDecoder
+) -> _Found | None:
+    """The first whole record from `position` on: there, behind a block's head, or further on."""
+    file.seek(position)
+    head = file.read(min(_HEAD_SIZE + SYNC_SIZE, end - position))
+    for start in _likely_starts(head, info.sync):
+        if (found := _record_at(file, position + start, end, decoder)) is not None:
+            return found
+    for start in _candidates(file, position, end):
+        if (found := _record_at(file, start, end, decoder)) is not None:
+            return found
+    return None
+
+
+def _likely_starts(head: bytes, sync: bytes) -> Iterator[int]:
+    """Offsets of a record in the bytes behind another one: at once, or behind a block's head."""
+    yield 0
+    for begin in (0, SYNC_SIZE) if head.startswith(sync) else (0,):
+        count = read_long(head, begin)
+        size = None if count is None else read_long(head, count[1])
+        if size is not None:
+            yield size[1]
+
+
+def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
+    """Offsets at which the id of a recording stands, but for messages of a topic (`C3 01 …`).
+
+    A frame that was recorded may itself carry records of another recording.
+    """
+    heads = tuple(message_head(version) for version in (1, 2))
+    before = b""
+    while position < end:
+        file.seek(position)
+        chunk = before + file.read(min(_CHUNK, end - position))
+        base = position - len(before)
+        for match in _START.finditer(chunk):
+            start = match.start()
+            if base + start > position - _START_SIZE and not chunk[:start].endswith(heads):
+                yield base + start
+        position = base + len(chunk)
+        before = chunk[-_START_SIZE - HEAD_SIZE :]
+
+
+def _record_at(file: BinaryIO, start: int, end: int, decoder: RecordDecoder) -> _Found | None:
+    """The record at an offset, read in windows that grow: most are short, a frame may be long."""
+    window, longest = _WINDOW, min(end - start, BLOCK_LIMIT)
+    while longest > 0:
+        file.seek(start)
+        data = file.read(min(window, longest))
+        try:
+            record, size = decoder.decode(data, 0)
+        except BadRecord as bad:
+            if window >= longest or not bad.cut:
+                return None
+            window *= 8
+        else:
+            return _Found(start, start + size, record)
+    return None
+
+
+def _is_structure(file: BinaryIO, start: int, end: int, sync: bytes) -> bool:
+    """True for bytes that are a block's own: sync markers, whole or cut, and its head."""
+    if end - start > 2 * SYNC_SIZE + _HEAD_SIZE:
+        return False
+    file.seek(start)
+    data = file.read(end - start)
+    data = data.removeprefix(sync)
+    if sync.startswith(data):
+        return True
+    count = read_long(data, 0)
+    size = None if count is None else read_long(data, count[1])
+    return size is not None and count is not None and count[0] > 0 and size[1] == len(data)
