@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 
 from controller.config import NodeConfig
 from controller.directory_log import DirectoryLog
@@ -15,7 +13,8 @@ from controller.environment import Environment
 from controller.handlers.errors import ApiError
 from controller.handlers.registry import HANDLERS
 from controller.handlers.result import QuorumView
-from controller.quorum_controller import CannotLead, QuorumController
+from controller.leadership import Leadership
+from controller.quorum_controller import Answer, CannotLead, QuorumController
 from controller.raft import (
     BOOTSTRAP_SNAPSHOT,
     Append,
@@ -30,6 +29,7 @@ from controller.snapshotter import Snapshotter
 from kwire.batches import Batch, Record, RecordBatch, read_batches
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
+from kwire.errors import StorageFailed
 from kwire.image import MetadataImage
 from kwire.metadata_records import VersionedRecord, read_metadata_record
 from kwire.metadata_versions import KRAFT_VERSION
@@ -41,14 +41,6 @@ logger = logging.getLogger(__name__)
 
 CHUNK = 8 << 20
 """Bytes of the log that are applied at once."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Waiting:
-    """Somebody waits until everything below `offset` is committed; ApiError where it never is."""
-
-    offset: int
-    done: asyncio.Future[None]
 
 
 class Metadata:
@@ -67,9 +59,8 @@ class Metadata:
         self._config = config
         self._log = log
         self._runtime = runtime
-        self._epoch: int | None = None
+        self._leadership: Leadership | None = None
         self._news = asyncio.Event()
-        self._waiting: deque[_Waiting] = deque()
         self._outcomes: dict[Hashable, tuple[int, int] | ApiError] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._snapshotter = Snapshotter(
@@ -120,8 +111,9 @@ class Metadata:
         return self.offset - 1
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """The response, once what it tells of is committed."""
+        """Return the response once what it tells of is committed in the epoch of its handling."""
         handler = HANDLERS[type(request).key or 0]
+        leadership = self._leadership
         self._prepare()
         now = self._runtime.now
         answer = self.controller.handle(
@@ -132,12 +124,8 @@ class Metadata:
             listener=context.listener,
         )
         try:
-            if answer.records:
-                self._append(answer.records)
-            if answer.wait_for is not None:
-                await self._committed(answer.wait_for)
-            if answer.kraft_version is not None:
-                await self._upgrade(answer.kraft_version)
+            if leadership is not None:
+                await self._carry_out(answer, leadership)
         except ApiError as error:
             return handler.refuse(request, context.version, error)
         return answer.response
@@ -151,23 +139,44 @@ class Metadata:
             kraft_version=raft.kraft_version,
         )
 
-    def _append(self, records: Iterable[VersionedRecord]) -> None:
-        """One batch, at the offset that the state machine counted on."""
+    async def _carry_out(self, answer: Answer, leadership: Leadership) -> None:
+        """Write, and wait for the commit. Raise ApiError where this node does not lead any more."""
+        if answer.records:
+            self._append(answer.records, leadership)
+        if answer.wait_for is not None:
+            await _commit_of(answer.wait_for, leadership)
+        if answer.kraft_version is not None:
+            await self._upgrade(answer.kraft_version, leadership)
+
+    def _append(self, records: Iterable[VersionedRecord], leadership: Leadership) -> None:
+        """Append one batch of this epoch at the offset that the state machine counted on.
+
+        Raises ApiError where raft refuses it; this node then writes no more in this epoch, since
+        the state machine is ahead of a log that does not follow.
+        """
         now = self._runtime.now
         batch = tuple(Record(value=one.encode(), timestamp=now) for one in records)
-        expected = self.controller.end_offset
-        token, epoch = self._runtime.token(), self._epoch or 0
-        _, end = self._ask_raft(Append(token=token, epoch=epoch, records=batch), token)
-        assert end == expected, f"the log ends at {end}, the metadata at {expected}"
+        expected, token = self.controller.end_offset, self._runtime.token()
+        try:
+            _, end = self._ask_raft(
+                Append(token=token, epoch=leadership.epoch, records=batch), token
+            )
+        except ApiError:
+            self.resigns(leadership.epoch)
+            raise
+        if end != expected:
+            text = f"the log ends at {end}, the metadata at {expected}"
+            self._runtime.fail(StorageFailed(text))
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
 
-    async def _upgrade(self, level: int) -> None:
-        token, epoch = self._runtime.token(), self._epoch or 0
-        event = UpgradeKRaftVersion(token=token, epoch=epoch, kraft_version=level)
+    async def _upgrade(self, level: int, leadership: Leadership) -> None:
+        token = self._runtime.token()
+        event = UpgradeKRaftVersion(token=token, epoch=leadership.epoch, kraft_version=level)
         _, end = self._ask_raft(event, token)
-        await self._committed(end)
+        await _commit_of(end, leadership)
 
     def _ask_raft(self, event: Event, token: Hashable) -> tuple[int, int]:
-        """Where the records of an event went; ApiError where raft refused them."""
+        """Return where the records of an event went; raise ApiError where raft refused them."""
         self._runtime.feed(event)
         refused = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
         outcome = self._outcomes.pop(token, refused)
@@ -175,25 +184,16 @@ class Metadata:
             raise outcome
         return outcome
 
-    async def _committed(self, offset: int) -> None:
-        if offset <= self.offset:
-            return
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(offset=offset, done=done))
-        await done
-
     def committed(self, high_watermark: int) -> None:
-        """Apply everything below, and answer those who waited for it."""
+        """Apply everything below, and release the answers of this epoch that it was awaited for."""
         if self.is_active:
             self.controller.commit(high_watermark)
             self.offset = high_watermark
         else:
             self._replay(high_watermark)
             self._activate_soon()
-        while self._waiting and self._waiting[0].offset <= self.offset:
-            done = self._waiting.popleft().done
-            if not done.done():
-                done.set_result(None)
+        if self._leadership is not None:
+            self._leadership.committed(high_watermark)
         self._snapshotter.consider(self.controller.committed.image, self.offset, self._runtime.now)
         self._tell()
 
@@ -229,36 +229,37 @@ class Metadata:
 
     def leads(self, epoch: int, epoch_start_offset: int) -> None:
         """Begin to write as soon as everything in the log is committed and applied."""
-        self._epoch = epoch
+        self._leadership = Leadership(epoch)
         self._activate_soon()
 
     def _activate_soon(self) -> None:
         """In the loop's next turn: this is told within a step, which nothing may be added to."""
-        if self._epoch is not None and not self.is_active:
-            asyncio.get_running_loop().call_soon(self._activate, self._epoch)
+        if self._leadership is not None and not self.is_active:
+            asyncio.get_running_loop().call_soon(self._activate, self._leadership)
 
-    def _activate(self, epoch: int) -> None:
+    def _activate(self, leadership: Leadership) -> None:
         """Lead, unless that is over already, or records of this epoch are still to be committed."""
-        if self._epoch != epoch or self.is_active or self.offset < self._raft.end_offset:
+        is_behind = self.offset < self._raft.end_offset
+        if leadership.has_ended or self.is_active or is_behind:
             return
         try:
             records = self.controller.activate(
-                epoch, self._runtime.now, self.offset, self._log.bootstrap
+                leadership.epoch, self._runtime.now, self.offset, self._log.bootstrap
             )
         except CannotLead as error:
             logger.error("controller %d resigns: %s", self._config.node_id, error)
-            self._runtime.feed(Resign(epoch=epoch))
+            self._runtime.feed(Resign(epoch=leadership.epoch))
             return
         self._write(records)
         self._tick()
         self._tell()
 
     def _write(self, records: tuple[VersionedRecord, ...]) -> None:
-        """Records that nobody waits for."""
-        if not records:
+        """Append records that nobody waits for."""
+        if not records or self._leadership is None:
             return
         try:
-            self._append(records)
+            self._append(records, self._leadership)
         except ApiError as error:
             logger.info("controller %d: %s", self._config.node_id, error)
 
@@ -274,17 +275,16 @@ class Metadata:
             self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
 
     def resigns(self, epoch: int) -> None:
-        """Nothing that is not committed yet may be answered."""
-        self._epoch = None
+        """Fail every answer of the epoch; nothing of it that is not committed may be told."""
+        leadership = self._leadership
+        if leadership is None or leadership.epoch != epoch:
+            return
+        self._leadership = None
         if self._timer:
             self._timer.cancel()
             self._timer = None
         self.controller.resign()
-        waiting, self._waiting = self._waiting, deque()
-        for one in waiting:
-            if not one.done.done():
-                text = "This controller is not the active one any more."
-                one.done.set_exception(ApiError(ErrorCode.NOT_CONTROLLER, text))
+        leadership.end()
         self._tell()
 
     def appended(self, token: Hashable, base_offset: int, end_offset: int) -> None:
@@ -297,7 +297,8 @@ class Metadata:
 
     async def stop(self) -> None:
         """The node ends."""
-        self.resigns(self._epoch or 0)
+        if self._leadership is not None:
+            self.resigns(self._leadership.epoch)
         await self._snapshotter.stop()
 
     def _tell(self) -> None:
@@ -308,3 +309,19 @@ class Metadata:
     @property
     def _raft(self) -> Raft:
         return self._runtime.raft
+
+
+async def _commit_of(offset: int, leadership: Leadership) -> None:
+    """Wait until everything below `offset` is committed in an epoch; ApiError once it is over."""
+    commit: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def release(error: ApiError | None) -> None:
+        if commit.done():
+            return
+        if error is None:
+            commit.set_result(None)
+        else:
+            commit.set_exception(error)
+
+    leadership.defer(offset, release)
+    await commit

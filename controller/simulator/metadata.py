@@ -3,12 +3,13 @@ them in a server."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from controller.handlers.errors import ApiError
 from controller.handlers.result import ControllerConfig, QuorumView
+from controller.leadership import Leadership
 from controller.quorum_controller import QuorumController
 from controller.raft import BOOTSTRAP_SNAPSHOT, Append, OffsetAndEpoch, Raft
 from controller.simulator.counter import Ledger
@@ -45,8 +46,7 @@ class Metadata:
         self.controller = QuorumController(config, machine.random)
         self.applied = OffsetAndEpoch(offset=0, epoch=0)
         self._machine, self._ledger, self._eligibility = machine, ledger, eligibility
-        self._epoch: int | None = None
-        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+        self._leadership: Leadership | None = None
         if ids := machine.disk.snapshots():
             self.load(ids[-1])
 
@@ -81,8 +81,8 @@ class Metadata:
             self.controller.commit(high_watermark)
         else:
             self._activate_soon()
-        while self._waiting and self._waiting[0][0] <= high_watermark:
-            self._waiting.popleft()[1]()
+        if self._leadership is not None:
+            self._leadership.committed(high_watermark)
 
     def take_snapshot(self, raft: Raft) -> OffsetAndEpoch:
         """Write a snapshot of everything applied; its id."""
@@ -102,25 +102,28 @@ class Metadata:
 
     def leads(self, epoch: int) -> None:
         """Begin to write as soon as everything in the log is committed and applied."""
-        self._epoch = epoch
+        self._leadership = Leadership(epoch)
         self._activate_soon()
 
     def resigns(self) -> None:
         """Nothing that is not committed yet may be answered."""
-        self._epoch = None
-        self._waiting.clear()
+        leadership, self._leadership = self._leadership, None
         self.controller.resign()
+        if leadership is not None:
+            leadership.end()
 
     def _activate_soon(self) -> None:
-        if self._epoch is not None:
+        if self._leadership is not None:
             self._machine.soon(self._activate)
 
     def _activate(self) -> None:
+        leadership = self._leadership
         is_behind = self.applied.offset < self._machine.running.end_offset
-        if self._epoch is None or self.controller.is_active or is_behind:
+        if leadership is None or self.controller.is_active or is_behind:
             return
         now = self._machine.scheduler.now
-        self._append(self.controller.activate(self._epoch, now, self.applied.offset, BOOTSTRAP))
+        records = self.controller.activate(leadership.epoch, now, self.applied.offset, BOOTSTRAP)
+        self._append(records)
         self._tick()
 
     def _tick(self) -> None:
@@ -132,25 +135,30 @@ class Metadata:
             if not records:
                 break
             self._append(records)
-        deadline, epoch = self.controller.deadline(), self._epoch
+        deadline, leadership = self.controller.deadline(), self._leadership
         if machine.raft and deadline is not None:
             delay = max(1, deadline - machine.scheduler.now) + machine.random.randrange(LATE_MS)
-            machine.soon(lambda: self._tick() if self._epoch == epoch else None, delay)
+            machine.soon(lambda: self._tick() if self._leadership is leadership else None, delay)
 
     def ask(self, request: Request, version: int, answered: Callable[[Response], None]) -> None:
-        """A request that has arrived; the answer comes when what it tells of is committed, unless
-        this node stops to lead, or ends, before."""
-        machine = self._machine
+        """Handle a request; answer it when what it tells of is committed, unless this node stops to
+        lead, or ends, before."""
+        leadership, machine = self._leadership, self._machine
         raft = machine.running
         self._prepare(raft)
         answer = self.controller.handle(
             request, version=version, now=machine.scheduler.now, end_offset=raft.end_offset
         )
         self._append(answer.records)
-        if answer.wait_for is None or answer.wait_for <= self.applied.offset:
+        if answer.wait_for is None or leadership is None:
             answered(answer.response)
-        else:
-            self._waiting.append((answer.wait_for, lambda: answered(answer.response)))
+            return
+
+        def release(error: ApiError | None) -> None:
+            if error is None:
+                answered(answer.response)
+
+        leadership.defer(answer.wait_for, release)
 
     def _prepare(self, raft: Raft) -> None:
         self.controller.quorum = QuorumView(
@@ -160,12 +168,13 @@ class Metadata:
     def _append(self, records: Iterable[VersionedRecord]) -> None:
         """One batch, at the offset that the state machine counted on."""
         batch = tuple(Record(value=one.encode()) for one in records)
-        if not batch or self._epoch is None:
+        leadership = self._leadership
+        if not batch or leadership is None:
             return
         end = self.controller.end_offset
-        self._machine.step(Append(token="metadata", epoch=self._epoch, records=batch))
+        self._machine.step(Append(token="metadata", epoch=leadership.epoch, records=batch))
         raft = self._machine.raft
-        if raft and self._epoch is not None:
+        if raft and self._leadership is leadership:
             assert raft.end_offset == end, f"the log ends at {raft.end_offset}, not at {end}"
 
 
