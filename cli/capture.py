@@ -10,12 +10,22 @@ import typer
 
 from cli.failure import Failure
 from cli.flow_options import AsJson, From, Hidden, Only, ShowSecrets, To, Verbose, View, display
+from cli.lazy import lazy_group
 
 if TYPE_CHECKING:
     from cli.capture_facts import Facts
     from kwire.capture import CaptureRecord, Damage
 
 app = typer.Typer(
+    cls=lazy_group(
+        {
+            "export": "cli.capture_exchange:export",
+            "import": "cli.capture_exchange:import_",
+            "merge": "cli.capture_editing:merge",
+            "split": "cli.capture_editing:split",
+            "anonymize": "cli.capture_editing:anonymize",
+        }
+    ),
     help="Read, mend and change what `kwire proxy -w` has recorded.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -1,6 +1,6 @@
 """The `kwire` command: its groups, and what a user sees when one of them fails.
 
-A command imports what it needs when it runs, so that `kwire --help` stays quick.
+A command is imported when it is called, and imports what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -13,30 +13,29 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from cli import (
-    capture,
-    capture_editing,
-    capture_exchange,
-    controller,
-    decode,
-    demo,
-    log,
-    pipeline,
-    pipeline_analyse,
-    pipeline_report,
-    pipeline_stream,
-    proxy,
-    proxy_config,
-    quorum,
-    replay,
-    show,
-    storage,
-    watch,
-)
 from cli.house import check_house, collision
+from cli.lazy import lazy_group
+
+COMMANDS = {
+    "decode": "cli.decode:decode",
+    "show": "cli.show:show",
+    "quorum": "cli.quorum:app",
+    "storage": "cli.storage:app",
+    "log": "cli.log:app",
+    "controller": "cli.controller:app",
+    "proxy": "cli.proxy:proxy",
+    "watch": "cli.watch:watch",
+    "proxy-config": "cli.proxy_config:proxy_config",
+    "replay": "cli.replay:replay",
+    "capture": "cli.capture:app",
+    "pipeline": "cli.pipeline:app",
+    "demo": "cli.demo:demo",
+}
+"""Each command and group in the order of `kwire --help`, and where it is imported from."""
 
 app = typer.Typer(
     name="kwire",
+    cls=lazy_group(COMMANDS),
     help="Kafka's wire protocol, both sides of the broker-controller line.",
     epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped with Ctrl-C.",
     no_args_is_help=True,
@@ -44,29 +43,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("decode")(decode.decode)
-app.command("show")(show.show)
-app.add_typer(quorum.app, name="quorum")
-app.add_typer(storage.app, name="storage")
-app.add_typer(log.app, name="log")
-app.add_typer(controller.app, name="controller")
-app.command("proxy")(proxy.proxy)
-app.command("watch")(watch.watch)
-app.command("proxy-config")(proxy_config.proxy_config)
-app.command("replay")(replay.replay)
-app.add_typer(capture.app, name="capture")
-capture.app.command("export")(capture_exchange.export)
-capture.app.command("import")(capture_exchange.import_)
-capture.app.command("merge")(capture_editing.merge)
-capture.app.command("split")(capture_editing.split)
-capture.app.command("anonymize")(capture_editing.anonymize)
-app.add_typer(pipeline.app, name="pipeline")
-pipeline.app.command("stream")(pipeline_stream.stream)
-pipeline.app.command("analyse")(pipeline_analyse.analyse)
-pipeline.app.command("compare")(pipeline_analyse.compare)
-pipeline.app.command("sql")(pipeline_analyse.sql)
-pipeline.app.command("report")(pipeline_report.report)
-app.command("demo")(demo.demo)
 
 OWN = frozenset({"kwire", "admin", "proxy", "controller", "pipeline", "cli", "real_kafka"})
 """Packages whose errors are sentences for the user; any other error is a fault of kwire."""

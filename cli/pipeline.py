@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.failure import Failure, WrongUsage
+from cli.lazy import lazy_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from pipeline.ingest import Summary
 
 app = typer.Typer(
+    cls=lazy_group(
+        {
+            "stream": "cli.pipeline_stream:stream",
+            "analyse": "cli.pipeline_analyse:analyse",
+            "compare": "cli.pipeline_analyse:compare",
+            "sql": "cli.pipeline_analyse:sql",
+            "report": "cli.pipeline_report:report",
+        }
+    ),
     help="Make tables of captures and metadata logs on Spark: pip install 'kwire[pipeline]'.",
     no_args_is_help=True,
     rich_markup_mode=None,

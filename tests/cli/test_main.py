@@ -1,14 +1,16 @@
 """The command as a whole: quick to start, quiet in pipes, one line for an error."""
 
-import inspect
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 import cli.main
 from tests.cli.command import KWIRE, Command
@@ -142,21 +144,18 @@ def test_rows_are_not_wrapped_in_a_pipe() -> None:
     assert "aborted_transactions: array of AbortedTransaction, compact length, nullable" in wide
 
 
-def commands() -> list[str]:
+def commands(group: Any = None, prefix: str = "") -> Iterator[str]:
     """Every command that takes anything, those of groups with their group."""
-    app = cli.main.app
-    found = [("", one) for one in app.registered_commands]
-    for group in app.registered_groups:
-        assert group.typer_instance
-        found += [(f"{group.name} ", one) for one in group.typer_instance.registered_commands]
-    return [
-        f"{group}{one.name or one.callback.__name__}"
-        for group, one in found
-        if one.callback and inspect.signature(one.callback).parameters
-    ]
+    group = group or typer.main.get_command(cli.main.app)
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if hasattr(command, "list_commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        elif command.params:
+            yield f"{prefix}{name}"
 
 
-@pytest.mark.parametrize("name", commands())
+@pytest.mark.parametrize("name", list(commands()))
 def test_every_command_teaches_by_example(kwire: Command, name: str) -> None:
     run = kwire(*name.split(), "--help")
     assert run.code == 0

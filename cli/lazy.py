@@ -1,0 +1,53 @@
+"""A group whose commands are imported when they are called, listed or suggested.
+
+Importing the modules of all commands takes as long as asking a quorum for its status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+
+def lazy_group(modules: Mapping[str, str]) -> type[TyperGroup]:
+    """Return a class of groups that also have these commands: `module:function` by name.
+
+    A `typer.Typer` in the place of the function is a group of its own.
+    """
+
+    class LazyGroup(TyperGroup):
+        """Imports the module of a command when the command is looked up."""
+
+        def list_commands(self, ctx: Any) -> list[str]:
+            """Return the names of all commands, importing none."""
+            return [*super().list_commands(ctx), *(name for name in modules if not self._has(name))]
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            """Return a command, or None; a name that is unknown imports all for suggestions."""
+            for name in [cmd_name] if cmd_name in modules else modules:
+                if not self._has(name):
+                    self.commands[name] = _command(name, modules[name])
+            return self.commands.get(cmd_name)
+
+        def _has(self, name: str) -> bool:
+            return name in self.commands
+
+    return LazyGroup
+
+
+def _command(name: str, location: str) -> Any:
+    module, _, attribute = location.partition(":")
+    found = getattr(import_module(module), attribute)
+    # A group of this one command lets typer name and describe it as it would any other.
+    group = typer.Typer(add_completion=False, rich_markup_mode=None)
+    group.callback()(lambda: None)
+    if isinstance(found, typer.Typer):
+        group.add_typer(found, name=name)
+    else:
+        group.command(name)(found)
+    made: Any = typer.main.get_command(group)
+    return made.commands[name]

@@ -1,0 +1,58 @@
+"""How little a command loads: the start-up of `kwire quorum status` is most of its time."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from controller.quorum import Quorum
+
+ALLOWED = {
+    *sys.stdlib_module_names,
+    *("kwire", "admin", "cli"),
+    *("msgspec", "typing_extensions", "construct"),
+    *("typer", "annotated_doc", "shellingham"),
+    "rich",
+}
+"""Top-level packages that a quick command may load. Add none without a look at what it costs."""
+
+PROGRAM = """
+import json, sys
+before = set(sys.modules)
+from cli.main import main
+try:
+    main()
+except SystemExit as end:
+    sys.stderr.write(json.dumps([end.code, sorted(set(sys.modules) - before)]))
+"""
+
+
+async def modules(*arguments: str, **environment: str) -> list[str]:
+    """The modules that a command has loaded in a process of its own when it has succeeded."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", PROGRAM, *arguments),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, **environment},
+    )
+    out, err = await process.communicate()
+    code, loaded = json.loads(err.splitlines()[-1])
+    assert code == 0, err
+    assert out
+    assert isinstance(loaded, list)
+    return loaded
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+async def test_the_status_of_a_quorum_loads_no_more_than_it_needs(
+    form: list[str], tmp_path: Path
+) -> None:
+    async with Quorum(1, folder=tmp_path) as quorum:
+        at = ["--bootstrap-controller", quorum.bootstrap_controllers]
+        loaded = await modules("quorum", "status", *at, *form)
+    assert {name.partition(".")[0] for name in loaded} <= ALLOWED
+    commands = {name for name in loaded if name.startswith("cli.")}
+    assert not commands & {"cli.proxy", "cli.pipeline", "cli.capture", "cli.demo", "cli.watch"}
