@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from pipeline.installed import require_spark
+from pipeline.java import spark_java
 from pipeline.shipping import ship
 
 BATCH_ROWS = 2000
@@ -27,9 +29,10 @@ SETTINGS = {
 
 LOGGING = Path(__file__).with_name("log4j2.properties")
 
-COMPILED_ONCE = "-XX:TieredStopAtLevel=1"
+COMPILED_ONCE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 """On one machine, the second compilation of what Spark generates costs as much CPU as ingesting
-some hundred thousand frames, and saves little: most of the work is Python's.
+some hundred thousand frames, and saves little: most of the work is Python's. The size is Java's
+default with both compilers; with one it is 48 MB, and "CodeCache is full" ends all compilation.
 """
 
 LOCAL = {
@@ -50,7 +53,7 @@ def spark_session(
     """A session, or the one that runs already; the executors of a cluster get kwire's code.
 
     packages: Maven coordinates, see `pipeline.packages`. settings: win over kwire's own.
-    Raises SparkUnavailable where PySpark or Java is missing.
+    Raises SparkUnavailable where PySpark or a library is missing, JavaNotFound.
     """
     require_spark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -64,7 +67,22 @@ def spark_session(
         chosen["spark.jars.packages"] = ",".join(packages)
     for name, value in chosen.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    with spark_java():
+        session = builder.getOrCreate()
+    _remove_artifacts(session)
     if not local:
         ship(session.sparkContext)
     return session
+
+
+def _remove_artifacts(session: SparkSession) -> None:
+    """Remove the folder that Spark 4.0 makes in the current one, for files added to a session.
+
+    ArtifactManager gives its name to Utils.createTempDir as the folder to make one in, and nobody
+    removes it. Spark makes it again if a file is ever added.
+    """
+    made = Path(session._jsparkSession.artifactManager().artifactPath().toString()).parent
+    if made.parent == Path.cwd() / "artifacts":
+        with suppress(OSError):  # not empty: another process's are in it, or files of the user's
+            made.rmdir()
+            made.parent.rmdir()

@@ -60,5 +60,8 @@ def test_the_wheel_holds_the_rooms_and_nothing_else(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
     subprocess.run([*build, "--directory", tmp_path], cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
-    names = {Path(name).parts[0] for name in zipfile.ZipFile(wheel).namelist()}
+    members = zipfile.ZipFile(wheel).infolist()
+    names = {Path(member.filename).parts[0] for member in members}
     assert {name for name in names if not name.endswith(".dist-info")} == set(ROOMS)
+    (script,) = (one for one in members if one.filename == "pipeline/java_home/bin/java")
+    assert script.external_attr >> 16 & 0o111, "pip would install it without the right to run it"

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipeline.ingest import OF_CAPTURES, ingest
+from pipeline.java import java_environment
 from pipeline.packages import SCALA
 from tests.pipeline.spoken import night
 from tests.pipeline.test_stream import QUICK, rows
@@ -51,12 +52,16 @@ class Cluster:
         path = folder / "path"
         path.mkdir()
         (path / "sitecustomize.py").write_text(HIDE)
-        self._environment = os.environ | {
-            "PYTHONPATH": str(path),
-            "SPARK_HOME": str(JARS.parent),
-            "SPARK_SCALA_VERSION": SCALA,
-            "SPARK_LOCAL_IP": "127.0.0.1",
-        }
+        self._environment = (
+            os.environ
+            | java_environment()
+            | {
+                "PYTHONPATH": str(path),
+                "SPARK_HOME": str(JARS.parent),
+                "SPARK_SCALA_VERSION": SCALA,
+                "SPARK_LOCAL_IP": "127.0.0.1",
+            }
+        )
         self._start("master", "--port", "0")
         self.master = self._logged("master", "Starting Spark master at ")
         for worker in ("first", "second"):
@@ -76,7 +81,8 @@ class Cluster:
 
     def _start(self, what: str, *options: str, log: str = "") -> None:
         name = f"org.apache.spark.deploy.{what}.{what.capitalize()}"
-        command = ["java", "-Xmx256m", "-cp", f"{JARS}/*", name, "--host", "127.0.0.1"]
+        java = Path(self._environment["JAVA_HOME"], "bin", "java")
+        command = [str(java), "-Xmx256m", "-cp", f"{JARS}/*", name, "--host", "127.0.0.1"]
         with (self.folder / f"{log or what}.log").open("w") as output:
             process = subprocess.Popen(
                 [*command, "--webui-port", "0", *options],
@@ -120,7 +126,10 @@ def test_a_cluster_makes_the_tables_of_one_process(
     submit = [JARS.parent / "bin" / "spark-submit", "--master", cluster.master, run]
     done = subprocess.run(
         [str(one) for one in (*submit, captures, ingested, streamed, cluster.master)],
-        env=os.environ | QUICK | {"SPARK_HOME": str(JARS.parent), "PYSPARK_PYTHON": sys.executable},
+        env=os.environ
+        | java_environment()
+        | QUICK
+        | {"SPARK_HOME": str(JARS.parent), "PYSPARK_PYTHON": sys.executable},
         capture_output=True,
         text=True,
     )
