@@ -114,13 +114,18 @@ class Link(asyncio.Protocol):
             self._transport.abort()
 
     async def close(self) -> None:
-        """Send what is buffered, end it, and return when the transport is gone."""
+        """Send what is buffered, end it, and return when the transport is gone.
+
+        A TLS transport that is closed a second time, or after its peer's end, lets go of its
+        protocol: `abort` then does nothing, and on Python 3.11.2 (Debian 12) raises AttributeError.
+        """
         self.closed = True
         if self._transport is None:
             return
         peer = self._peer
         self._end(lambda asked: AnswerLost(f"the connection to {peer} was closed here: {asked}"))
-        self._transport.close()
+        if not self._transport.is_closing():
+            self._transport.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await self._ended.wait()

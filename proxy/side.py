@@ -153,9 +153,9 @@ class Side(asyncio.Protocol):
         self._relay.lost(self, exc)
 
     def close(self) -> None:
-        """Close when what waits has been sent."""
+        """Close when what waits has been sent; once, as `Link.close` says why."""
         self._closing = True
-        if self.transport is not None:
+        if self.transport is not None and not self.transport.is_closing():
             self.transport.close()
 
     def abort(self) -> None:

@@ -4,7 +4,8 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 import trustme
@@ -372,3 +373,23 @@ async def test_a_certificate_may_be_for_another_name_that_is_known(authority: tr
         ) as connection,
     ):
         assert not connection.closed
+
+
+@pytest.mark.parametrize("script", [cluster, HANG_UP], ids=["closed here", "closed there"])
+async def test_a_connection_over_tls_may_be_closed_again(
+    authority: trustme.CA, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.11.2's TLS transport cannot be aborted any more once it was closed twice."""
+
+    def abort(self: Any) -> None:
+        self._closed = True
+        self._ssl_protocol._abort()
+
+    monkeypatch.setattr("asyncio.sslproto._SSLProtocolTransport.abort", abort)
+    node = ScriptedNode({DescribeClusterRequest: script}, ssl=serving(authority, "127.0.0.1"))
+    async with node:
+        connection = await Connection.open("127.0.0.1", node.port, ssl=trusting(authority))
+        with suppress(AnswerLost):
+            await connection.send(DescribeClusterRequest())
+        await asyncio.gather(connection.close(), connection.close())
+        await connection.close()

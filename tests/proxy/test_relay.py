@@ -199,13 +199,17 @@ class Slow:
 
     def __init__(self, unsent: int) -> None:
         self.unsent = unsent
-        self.aborted = False
+        self.closing = self.aborted = False
 
     def get_write_buffer_size(self) -> int:
         return self.unsent
 
+    def is_closing(self) -> bool:
+        return self.closing
+
     def close(self) -> None:
         """It waits for its peer."""
+        self.closing = True
 
     def abort(self) -> None:
         self.aborted = True
