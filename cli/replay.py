@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.failure import WrongUsage
-from cli.flow_options import AsJson, From, expression
+from cli.flow_options import AsJson, From, To, expression
 from cli.tls_options import client_security, client_tls, server_tls
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def replay(
         list[Path] | None,
         typer.Option(metavar="FILE|DIR", help="Answer from this capture; repeatable."),
     ] = None,
-    to: Annotated[
+    target: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[ID@]HOST:PORT",
@@ -49,9 +49,7 @@ def replay(
         ),
     ] = None,
     since: From = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Up to before this time, as --from.")
-    ] = None,
+    until: To = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="As fast as it goes, and not at the recorded pace.")
     ] = False,
@@ -77,7 +75,10 @@ def replay(
         typer.Option(metavar="CERT,KEY[,CA]", help="Speak TLS with the clients of --server."),
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Differences of times, epochs and ids count as well.")
+        bool,
+        typer.Option(
+            "--exact", help="Differences of times, epochs and ids count, and grown offsets."
+        ),
     ] = False,
     verbose: Annotated[
         bool,
@@ -94,9 +95,10 @@ def replay(
     is compared and what is left out.
 
     \b
-    kwire replay --client traffic.avro --to localhost:9092
-    kwire replay --client traffic.avro --to 1@a:9092 --to 2@b:9092 --fast --ignore offset --json
-    kwire replay --client traffic.avro --to localhost:9092 --only "~api Describe*,Metadata"
+    kwire replay --client traffic.avro --target localhost:9092
+    kwire replay --client traffic.avro --target 1@a:9092 --target 2@b:9092 --fast --json
+    kwire replay --client traffic.avro --target localhost:9092 --only "~api Describe*,Metadata"
+    kwire replay --client traffic.avro --target localhost:9092 --from +10s --to +20s
     kwire replay --server traffic.avro --listen 127.0.0.1:9092
     """
     if bool(client) == bool(server):
@@ -105,17 +107,21 @@ def replay(
 
     meant = expression(only)
     if client:
-        if not to or listen or listen_tls:
-            raise WrongUsage("--client takes --to HOST:PORT, the cluster to send to.")
+        if not target or listen or listen_tls:
+            raise WrongUsage(
+                "--client takes --target HOST:PORT, the cluster to send to; --to is a time."
+            )
         from cli.replay_client import send
         from proxy.replay.client import Targets
 
-        targets = Targets(addresses=places(to), security=_security(upstream_tls, command_config))
+        targets = Targets(
+            addresses=places(target), security=_security(upstream_tls, command_config)
+        )
         reading = Reading(captures=client, since=since, until=until)
         ignored = (tuple(ignore or ()), not exact)
         send(reading, targets, meant, ignored, fast=fast, verbose=verbose, as_json=as_json)
     else:
-        if not listen or to or ignore or exact or upstream_tls or command_config:
+        if not listen or target or ignore or exact or upstream_tls or command_config:
             raise WrongUsage("--server takes --listen HOST:PORT, and nothing that compares.")
         from cli.replay_server import serve
 

@@ -20,7 +20,7 @@ from kwire.text import harmless
 from proxy import DecodedFlow
 from proxy.language import Expression
 from proxy.replay.client import Outcome, Targets, Verdict, replay
-from proxy.replay.comparison import Ignore
+from proxy.replay.comparison import Ignore, Pair
 from proxy.replay.plan import plan
 
 
@@ -63,10 +63,12 @@ class _Report:
         self._console = screen()
         self._read = True
         self.counts: Counter[Verdict] = Counter()
+        self._grown: Counter[str] = Counter()
 
     def add(self, outcome: Outcome) -> None:
         """One more."""
         self.counts[outcome.verdict] += 1
+        self._grown.update(pair.name for pair in outcome.grown)
         try:
             if self._read:
                 self._show(outcome)
@@ -90,26 +92,32 @@ class _Report:
         """Print the counts."""
         counts = {verdict.value: self.counts[verdict] for verdict in Verdict}
         if self._as_json and self._read:
-            _write({"type": "summary", "counts": counts, "leftOut": dict(self._left_out)})
+            left_out, grown = dict(self._left_out), dict(self._grown)
+            _write({"type": "summary", "counts": counts, "leftOut": left_out, "grown": grown})
             return
         console = screen(stderr=True)
         said = ", ".join(f"{count} {name}" for name, count in counts.items())
         console.print(f"{self.counts.total()} sent: {said}", style="bold")
+        if self._grown:
+            names = ", ".join(f"{name} ({count})" for name, count in self._grown.most_common())
+            console.print(f"grown since, which is no difference: {names}", style="dim")
         for why, count in self._left_out.items():
             console.print(f"{count} not sent: {why}", style="yellow")
 
 
 def _data(outcome: Outcome) -> dict[str, Any]:
-    different = [
-        {"path": pair.path, "recorded": pair.shown[0], "answered": pair.shown[1]}
-        for pair in outcome.differences
-    ]
     return flow_data(DecodedFlow(outcome.flow)) | {
         "type": "replayed",
         "verdict": outcome.verdict.value,
         "reason": outcome.reason,
-        "differences": different,
+        "differences": list(map(_pair_data, outcome.differences)),
+        "grown": list(map(_pair_data, outcome.grown)),
     }
+
+
+def _pair_data(pair: Pair) -> dict[str, str]:
+    recorded, answered = pair.shown
+    return {"path": pair.path, "recorded": recorded, "answered": answered}
 
 
 def _write(data: dict[str, Any]) -> None:

@@ -34,11 +34,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A request and its two answers. reason: why they are not compared, or why there is none."""
+    """A request and its two answers. reason: why they are not compared, or why there is none.
+
+    grown: where the log had gone on, which is no difference.
+    """
 
     flow: Flow
     verdict: Verdict
     differences: tuple[Pair, ...] = ()
+    grown: tuple[Pair, ...] = ()
     reason: str = ""
 
 
@@ -60,7 +64,7 @@ class Targets:
         node = flow.connection.node_id
         found = self.addresses.get(node) or self.addresses.get(None)
         if found is None:
-            raise InvalidValue(f"nothing stands for node {node}: give --to {node}@HOST:PORT")
+            raise InvalidValue(f"nothing stands for node {node}: give --target {node}@HOST:PORT")
         return found
 
 
@@ -159,10 +163,11 @@ class _Replay:
         if len(flow.response_copy or b"") < (flow.response_size or 0):
             return replace(blank, reason="the recorded response is cut")
         self._carried.learn(answer.body, now, answer.version, step.connection)
-        found = tuple(differences(answer.body, now, answer.version, self._ignore))
-        return replace(
-            blank, verdict=Verdict.DIFFERENT if found else Verdict.SAME, differences=found
-        )
+        pairs = tuple(differences(answer.body, now, answer.version, self._ignore))
+        grown = tuple(pair for pair in pairs if self._ignore.growth and pair.has_grown)
+        found = tuple(pair for pair in pairs if pair not in grown)
+        verdict = Verdict.DIFFERENT if found else Verdict.SAME
+        return replace(blank, verdict=verdict, differences=found, grown=grown)
 
 
 def _check_offered(connection: Connection, flow: Flow) -> None:

@@ -47,6 +47,19 @@ IGNORED = (
 )
 """Fields that differ from one time to the next without anything being wrong."""
 
+GROWING = (
+    "high_watermark",
+    "last_stable_offset",
+    "log_start_offset",
+    "log_end_offset",
+    "end_offset",
+    "base_offset",
+    "committed_offset",
+    "low_watermark",
+    "offset",
+)
+"""Offsets of a log that goes on: in an answer, a greater one than was recorded is no difference."""
+
 _IDENTITIES = (
     "name",
     "topic",
@@ -95,14 +108,24 @@ class Pair:
     def __str__(self) -> str:
         return f"{self.path}: {' → '.join(self.shown)}"
 
+    @property
+    def has_grown(self) -> bool:
+        """True for an offset that is greater on the right, and for records that only it has."""
+        if self.name in RECORDS_FIELDS:
+            return (not self.left or self.left is NOTHING) and self.right is not NOTHING
+        if self.name not in GROWING:
+            return False
+        return isinstance(self.left, int) and isinstance(self.right, int) and self.left < self.right
+
 
 class Ignore:
     """Which differences are none: patterns of names or of the ends of paths, `*` and `?` in them.
 
-    defaults: IGNORED as well.
+    defaults: IGNORED as well, and growth does not count.
     """
 
     def __init__(self, patterns: Iterable[str] = (), *, defaults: bool = True) -> None:
+        self.growth = defaults
         self._patterns = (*patterns, *(IGNORED if defaults else ()))
         self._known: dict[str, bool] = {}
 

@@ -20,6 +20,11 @@ from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, Ne
 
 from kwire.address import Address
 from kwire.apis.a16_list_groups import ListGroupsRequest, ListGroupsResponse
+from kwire.apis.a55_describe_quorum import (
+    DescribeQuorumRequest,
+)
+from kwire.apis.a55_describe_quorum import PartitionData as DescribeQuorumPartition
+from kwire.apis.a55_describe_quorum import TopicData as DescribeQuorumTopic
 from kwire.connection import Connection
 from kwire.error_codes import ErrorCode
 from real_kafka import Cluster
@@ -96,7 +101,7 @@ def test_a_recorded_session_is_the_same_again_and_can_be_served(
 ) -> None:
     path, told = recorded
     assert len(told["messages"]) == MESSAGES
-    to = ["--to", combined.bootstrap_servers, "--json"]
+    to = ["--target", combined.bootstrap_servers, "--json"]
 
     run = kwire("replay", "--client", str(path), *to)
     *outcomes, summary = [json.loads(line) for line in run.out.splitlines()]
@@ -125,6 +130,39 @@ def test_a_recorded_session_is_the_same_again_and_can_be_served(
     assert [line for line in lines if "· answered from the recording" in line]
 
 
+def test_a_quorum_replayed_against_itself_has_only_grown(
+    kwire: Command, combined: Cluster, tmp_path: Path
+) -> None:
+    """Between the two its log goes on: a NoOpRecord every 500 ms."""
+    capture = tmp_path / "quorum.avro"
+    listen = f"1@127.0.0.1:0={combined.bootstrap_servers}"
+    with proxy("--listen", listen, "-w", str(capture)) as (recorder, (host, port)):
+        for _ in range(2):
+            asyncio.run(ask_of_the_quorum(Address(host, port)))
+        ended(recorder)
+
+    target = ["--target", combined.bootstrap_servers, "--fast", "--json"]
+    run = kwire("replay", "--client", str(capture), *target)
+    *outcomes, summary = [json.loads(line) for line in run.out.splitlines()]
+    assert [one["differences"] for one in outcomes] == [[]] * len(outcomes)
+    assert run.code == 0
+    assert {"high_watermark", "log_end_offset"} <= set(summary["grown"])
+    told = kwire("replay", "--client", str(capture), *target[:-1], "--from", "+0s", "--to", "+1h")
+    assert re.search(r"grown since, which is no difference: .*high_watermark \(\d+\)", told.err)
+    exact = kwire("replay", "--client", str(capture), *target, "--exact")
+    assert exact.code == 1
+    assert kwire("replay", "--client", str(capture), *target, "--to", "+0s").code == 1
+
+
+async def ask_of_the_quorum(address: Address) -> None:
+    metadata = DescribeQuorumTopic(
+        topic_name="__cluster_metadata",
+        partitions=[DescribeQuorumPartition(partition_index=0)],
+    )
+    async with await Connection.open(address.host, address.port) as connection:
+        await connection.send(DescribeQuorumRequest(topics=[metadata]))
+
+
 async def ask_for_groups(address: Address) -> ListGroupsResponse:
     async with await Connection.open(address.host, address.port) as connection:
         return cast(ListGroupsResponse, await connection.send(ListGroupsRequest(), 4))
@@ -137,7 +175,7 @@ def test_all_is_sent_though_nobody_reads_what_came_of_it(
     reading, writing = os.pipe()
     os.close(reading)
     options = ["--fast", "--only", "~api Metadata,ApiVersions,DescribeConfigs", form]
-    to = ["--to", combined.bootstrap_servers, *options]
+    to = ["--target", combined.bootstrap_servers, *options]
     done = subprocess.run(
         [KWIRE, "replay", "--client", recorded[0], *to],
         stdout=writing,
@@ -166,14 +204,14 @@ def test_what_was_not_recorded_is_answered_with_an_error_and_told(
 
 WRONG = {
     "neither": ([], "Give one of --client and --server"),
-    "nowhere": (["--client", "x.avro"], "--client takes --to HOST:PORT"),
-    "no address": (["--client", "x.avro", "--to", "a"], "'a' is no address"),
-    "twice": (["--client", "x.avro", "--to", "a:1", "--to", "b:1"], "a second address"),
+    "nowhere": (["--client", "x.avro"], "--client takes --target HOST:PORT"),
+    "no address": (["--client", "x.avro", "--target", "a"], "'a' is no address"),
+    "twice": (["--client", "x.avro", "--target", "a:1", "--target", "b:1"], "a second address"),
     "two ways of TLS": (
-        ["--client", "x.avro", "--to", "a:1", "--upstream-tls", "ca", "--command-config", "c"],
+        ["--client", "x.avro", "--target", "a:1", "--upstream-tls", "ca", "--command-config", "c"],
         "--command-config says whether there is TLS: leave --upstream-tls",
     ),
-    "no listener": (["--server", "x.avro", "--to", "a:1"], "--server takes --listen"),
+    "no listener": (["--server", "x.avro", "--target", "a:1"], "--server takes --listen"),
 }
 
 

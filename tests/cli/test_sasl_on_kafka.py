@@ -134,7 +134,7 @@ def test_one_file_is_for_kafkas_tools_and_for_a_replay(
     ):
         client.ask(DescribeClusterRequest(), 2)
         ended(run)
-    arguments = ["--client", str(capture), "--to", at, "--ignore=brokers.port", "--json"]
+    arguments = ["--client", str(capture), "--target", at, "--ignore=brokers.port", "--json"]
     replayed = kwire("replay", *arguments, "--command-config", str(tls_properties))
     assert replayed.code == 0, replayed.out + replayed.err
     assert '"same": 1' in replayed.out

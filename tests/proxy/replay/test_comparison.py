@@ -15,7 +15,7 @@ from kwire.apis.a03_metadata import (
 from kwire.apis.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.batches import Record, build_batch
 from kwire.declaration import Response
-from proxy.replay.comparison import IGNORED, Ignore, differences
+from proxy.replay.comparison import GROWING, IGNORED, Ignore, differences
 
 
 def metadata(*names: str, leader: int = 1, cluster: str = "c") -> MetadataResponse:
@@ -81,6 +81,31 @@ def test_records_are_compared_one_by_one_without_their_times() -> None:
     assert told(fetched(b"a", b"b"), fetched(b"a", b"b", timestamp=9), 11) == []
     found = differences(fetched(b"a", b"b"), fetched(b"a", b"c", b"d"), 11, Ignore())
     assert [pair.path.rpartition(".")[2] for pair in found] == ["records[1]", "records[2]"]
+
+
+def test_what_grows_with_a_log_is_growth_and_nothing_else_is() -> None:
+    def partition(watermark: int, *values: bytes, error: int = 0) -> FetchResponse:
+        response = fetched(*values)
+        response.responses[0].partitions[0].high_watermark = watermark
+        response.responses[0].partitions[0].error_code = error
+        return response
+
+    def grown(left: Response, right: Response) -> list[bool]:
+        return [pair.has_grown for pair in differences(left, right, 11, Ignore())]
+
+    nothing = partition(5)
+    nothing.responses[0].partitions[0].records = b""
+    assert grown(partition(6, b"a"), partition(8, b"a", b"b", b"c")) == [True, True, True]
+    assert grown(nothing, partition(6, b"a")) == [True, True]
+    assert grown(partition(8, b"a"), partition(6, b"a")) == [False]
+    assert grown(partition(8, b"a", b"b"), partition(8, b"a")) == [False]
+    assert grown(partition(8, b"a"), nothing) == [False, False]
+    assert grown(partition(8, b"a"), partition(8, b"b", error=1)) == [False, False]
+
+
+def test_the_page_names_what_grows() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "replay.md").read_text()
+    assert [name for name in GROWING if f"`{name}`" not in page] == []
 
 
 def test_fields_of_other_versions_and_secrets_are_not_compared() -> None:
