@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
+from controller import large_messages
 from controller.handlers import envelope
 from controller.handlers.errors import ApiError
+from controller.large_messages import in_thread_if
 from controller.raft import API_KEYS as RAFT_KEYS
 from controller.runtime import Runtime
 from kwire.apis.a18_api_versions import (
@@ -83,8 +86,9 @@ class ControllerApis:
         self, request: EnvelopeRequest, context: RequestContext
     ) -> EnvelopeResponse:
         """Unwrap what a broker passes on, have it answered as if its client had asked, wrap."""
+        is_large = len(request.request_data) >= large_messages.LARGE_FRAME
         try:
-            forwarded = envelope.opened(request)
+            forwarded = await in_thread_if(is_large, envelope.opened, request)
         except ApiError as error:
             return envelope.refused(error.code)
         if forwarded.version not in self._apis.get(type(forwarded.request).key or 0, ()):
@@ -99,7 +103,10 @@ class ControllerApis:
         response = await self.answer(forwarded.request, inner)
         if response is None:
             return envelope.refused(ErrorCode.UNSUPPORTED_VERSION)
-        return envelope.sealed(forwarded, response)
+        if is_large:
+            await asyncio.to_thread(large_messages.free, forwarded.request)
+        has_many = large_messages.has_many_elements(response)
+        return await in_thread_if(has_many, envelope.sealed, forwarded, response)
 
     def _api_versions(self, request: ApiVersionsRequest, version: int) -> ApiVersionsResponse:
         """What works here. Readers before version 4 take no range from 0.

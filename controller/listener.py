@@ -13,11 +13,12 @@ from contextlib import suppress
 from functools import partial
 from socket import socket
 
+from controller import large_messages
 from controller.listener_config import ListenerConfig
 from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
-from kwire.frames import FrameSplitter, decode_request, encode_response, request_head
+from kwire.frames import FrameSplitter, encode_response, request_head
 from kwire.registry import api_name
 from kwire.service import RequestContext, Service
 from kwire.tasks import cancel_and_wait
@@ -122,8 +123,7 @@ class Listener:
             answer = await self._answer(frames.popleft(), peer)
             if answer is None:
                 return
-            writer.write(answer)
-            await writer.drain()
+            await large_messages.write(writer, answer)
 
     async def _answer(self, frame: bytes, peer: tuple[str, int]) -> bytes | None:
         """The response frame.
@@ -138,18 +138,20 @@ class Listener:
             return encode_response(refused, 0, correlation_id=head.correlation_id)
         if head.version not in self._service.apis.get(head.key, ()):
             raise UnsupportedVersion(f"{api_name(head.key)} v{head.version} is not served here")
-        request = decode_request(frame)
-        context = RequestContext(
-            version=head.version,
-            correlation_id=head.correlation_id,
-            client_id=request.header.client_id,
-            listener=self.config.name,
-            peer=peer,
-        )
-        response = await self._service.answer(request.body, context)
+        async with large_messages.decoded(frame) as request:
+            context = RequestContext(
+                version=head.version,
+                correlation_id=head.correlation_id,
+                client_id=request.header.client_id,
+                listener=self.config.name,
+                peer=peer,
+            )
+            response = await self._service.answer(request.body, context)
         if response is None:
             return None
-        return encode_response(response, head.version, correlation_id=head.correlation_id)
+        return await large_messages.encoded(
+            response, head.version, correlation_id=head.correlation_id
+        )
 
 
 async def _let_loop_turn() -> None:

@@ -54,7 +54,7 @@ static PyObject *read_at(Program *self, const char *start, Py_ssize_t size, Py_s
     const unsigned char *bytes = (const unsigned char *)start;
     if (offset < 0 || offset > size)
         return NULL;
-    Reader reader = {bytes + offset, bytes + size, &self->tables, &self->state->uuids};
+    Reader reader = {bytes + offset, bytes + size, &self->tables, &self->state->uuids, 0};
     PyObject *obj = read_value(&reader, root(self));
     return obj ? object_and_end(obj, reader.at - bytes) : NULL;
 }
@@ -93,7 +93,7 @@ static Writer borrow_buffer(State *state, const Tables *tables)
 {
     unsigned char *start = state->buffer, *end = start ? start + state->buffer_size : NULL;
     state->buffer = NULL;
-    return (Writer){start, start, end, tables, &state->uuids};
+    return (Writer){start, start, end, tables, &state->uuids, 0};
 }
 
 static void return_buffer(State *state, Writer *writer)

@@ -107,11 +107,23 @@ bool uuids_write(const Uuids *uuids, PyObject *uuid, unsigned char *bytes);
 
 /* ---- Reading and writing ---- */
 
+#define ITEMS_PER_TURN 1024
+
+/* Lets other threads run after every ITEMS_PER_TURN items of lists and tuples, as the interpreter
+ * does between instructions: a frame of 100 MiB takes seconds, and a thread that answers others
+ * waits for no more than one turn. What is being made is known to nobody else meanwhile. */
+static inline void take_turns(unsigned int *items)
+{
+    if (++*items % ITEMS_PER_TURN == 0)
+        PyEval_RestoreThread(PyEval_SaveThread());
+}
+
 typedef struct {
     const unsigned char *at;
     const unsigned char *end;
     const Tables *tables;
     Uuids *uuids;
+    unsigned int items;
 } Reader;
 
 PyObject *read_value(Reader *r, const Node *node);
@@ -122,6 +134,7 @@ typedef struct {
     unsigned char *end;
     const Tables *tables;
     const Uuids *uuids;
+    unsigned int items;
 } Writer;
 
 bool write_value(Writer *w, const Node *node, PyObject *value);

@@ -110,6 +110,7 @@ static PyObject *read_list(Reader *r, const Node *node, Py_ssize_t count)
         return NULL;
     PyObject_GC_UnTrack(list);
     for (Py_ssize_t i = 0; i < count; i++) {
+        take_turns(&r->items);
         PyObject *item = read_value(r, node->child);
         if (!item || PyList_SetItem(list, i, item) < 0) {
             Py_DECREF(list);
@@ -129,6 +130,7 @@ static PyObject *read_tuple(Reader *r, const Node *node, Py_ssize_t count)
     PyObject_GC_UnTrack(tuple);
     bool fixed = node->child->size != 0;  /* count * least was checked: all the bytes are there */
     for (Py_ssize_t i = 0; i < count; i++) {
+        take_turns(&r->items);
         PyObject *item = fixed ? read_fixed(r, node->child) : read_value(r, node->child);
         if (!item || PyTuple_SetItem(tuple, i, item) < 0) {
             Py_DECREF(tuple);

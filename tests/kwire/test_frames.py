@@ -1,5 +1,7 @@
 """Frames: headers, sizes and the odd cases of ApiVersions and ControlledShutdown."""
 
+import tracemalloc
+
 import pytest
 
 from kwire.apis.a07_controlled_shutdown import ControlledShutdownRequest
@@ -97,6 +99,39 @@ def test_a_stream_is_cut_into_frames_however_it_arrives(step: int) -> None:
         splitter.feed(stream[start : start + step], frames.append)
     assert [request_head(frame).correlation_id for frame in frames] == list(range(20))
     assert splitter.pending == 0
+
+
+@pytest.mark.parametrize("step", [1000, 65536, (1 << 20) + 3, 10 << 20])
+def test_large_frames_are_cut_out_among_small_ones(step: int) -> None:
+    sizes = [1, 1 << 20, (1 << 20) + 1, 7, 3 << 20, 3 << 20, 1]
+    sent = [bytes([number]) * size for number, size in enumerate(sizes)]
+    stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in sent)
+    frames: list[bytes] = []
+    splitter = FrameSplitter()
+    for start in range(0, len(stream), step):
+        splitter.feed(stream[start : start + step], frames.append)
+        taken = sum(4 + len(frame) for frame in frames)
+        assert splitter.pending <= min(start + step, len(stream)) - taken
+    assert frames == sent
+    assert splitter.pending == 0
+
+
+def test_a_large_frame_is_not_copied() -> None:
+    """Copying 100 MiB holds everything else up for as long as thousands of small frames."""
+    size = 32 << 20
+    frames: list[bytes] = []
+    splitter = FrameSplitter()
+    chunk = bytes(1 << 16)
+    tracemalloc.start()
+    try:
+        splitter.feed(size.to_bytes(4, "big"), frames.append)
+        for _ in range(size // len(chunk)):
+            splitter.feed(chunk, frames.append)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(frames[0]) == size
+    assert most < 1.5 * size
 
 
 @pytest.mark.parametrize("size", ["00000000", "ffffffff", "7fffffff", "06400001"])
