@@ -41,8 +41,10 @@ def admin_client(server: str | None, controller: str | None, timeout: float) -> 
     if bool(server) == bool(controller):
         raise WrongUsage("give exactly one of --bootstrap-server and --bootstrap-controller.")
     from admin import AdminClient
+    from kwire import engine_cache
     from kwire.errors import InvalidValue
 
+    engine_cache.use_folder(engine_cache.user_folder())
     try:
         return AdminClient(server, controller, timeout=timeout)
     except InvalidValue as error:

@@ -30,14 +30,7 @@ from construct import (
     Struct,
 )
 
-STRING_LIMIT = 0x7FFF
-"""Longest string in bytes, whatever the width of its length (Kafka: MessageGenerator)."""
-
-TAG_LIMIT = 1_000
-"""Most tagged fields one struct may carry: Kafka has no limit and can be flooded with them.
-
-`kwire.engine.limit_tags` changes it.
-"""
+from kwire import limits
 
 INTEGERS: Mapping[Construct, str] = {
     Int8sb: "int8",
@@ -173,14 +166,16 @@ class Text(Sized):
     """A string. What is not UTF-8 survives as lone surrogates, byte for byte."""
 
     def _parse_sized(self, stream: IO[bytes], size: int, context: Any, path: str) -> str:
-        if size > STRING_LIMIT:
-            raise MalformedError(f"a string of {size} bytes, {STRING_LIMIT} allowed", path)
+        if size > limits.STRING_LIMIT:
+            raise MalformedError(f"a string of {size} bytes, {limits.STRING_LIMIT} allowed", path)
         return read(stream, size, path).decode("utf-8", "surrogateescape")
 
     def _build_sized(self, obj: str, stream: IO[bytes], context: Any, path: str) -> None:
         encoded = obj.encode("utf-8", "surrogateescape")
-        if len(encoded) > STRING_LIMIT:
-            raise MalformedError(f"a string of {len(encoded)} bytes, {STRING_LIMIT} allowed", path)
+        if len(encoded) > limits.STRING_LIMIT:
+            raise MalformedError(
+                f"a string of {len(encoded)} bytes, {limits.STRING_LIMIT} allowed", path
+            )
         self.length._build(len(encoded), stream, context, path)
         stream.write(encoded)
 
@@ -281,8 +276,8 @@ class Tags(Construct):
 
     def parse_into(self, target: Tagged, stream: IO[bytes], context: Any, path: str) -> None:
         count = uvarint._parse(stream, context, path)
-        if count > TAG_LIMIT:
-            raise MalformedError(f"{count} tagged fields, {TAG_LIMIT} allowed", path)
+        if count > limits.TAG_LIMIT:
+            raise MalformedError(f"{count} tagged fields, {limits.TAG_LIMIT} allowed", path)
         for _ in range(count):
             tag = uvarint._parse(stream, context, path)
             size = uvarint._parse(stream, context, path)

@@ -19,9 +19,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, cast, dataclass_transform
 
 import msgspec
-from construct import Construct
 
-from kwire import constructs, engine
+from kwire import engine
 from kwire.engine import Decoder, Encoder, Engine
 from kwire.errors import InvalidValue, UnsupportedVersion
 from kwire.nodes import UNSET, ArrayOf, Field, Nullable, StructOf, as_node
@@ -29,6 +28,10 @@ from kwire.reference import Reference
 from kwire.versions import Versions
 
 if TYPE_CHECKING:
+    from construct import Construct
+
+    from kwire import constructs
+
     # A checker reads the fields from the annotations; msgspec's own metaclass only confuses it.
     StructMeta = type
 
@@ -110,6 +113,8 @@ def _attribute(field: Field) -> Any:
 
 
 def _lower(cls: Declared, version: int, flexible: bool) -> constructs.Record:
+    from kwire import constructs
+
     plain: dict[str, Construct] = {}
     known: dict[int, constructs.Tag] = {}
     refused: dict[str, Any] = {}
@@ -192,13 +197,17 @@ class MessageType(Declared):
 
     def at(cls, version: int) -> constructs.Record:
         """The construct Struct of one version: parse, build and sizeof work on it."""
-        if version not in cls._versions:
-            raise UnsupportedVersion(f"{cls.__name__} has versions {cls._versions}, not {version}")
+        cls._check(version)
         return cls.record(version, version in cls._flexible)
 
     def reference(cls, version: int) -> Reference:
         """construct as the engine of one version: it judges what the fast engines give up on."""
-        return Reference(cls.__name__, version, cls.at(version))
+        cls._check(version)
+        return Reference(cls, version)
+
+    def _check(cls, version: int) -> None:
+        if version not in cls._versions:
+            raise UnsupportedVersion(f"{cls.__name__} has versions {cls._versions}, not {version}")
 
     def engine(cls, version: int) -> Engine:
         """What decodes and encodes this version, made on first use."""

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from kwire import constructs
+from kwire import limits
 from kwire.errors import InvalidValue, LocalError
 from kwire.reference import Reference
 
@@ -82,7 +82,7 @@ def limit_tags(count: int) -> None:
     """
     if count < 0:
         raise InvalidValue(f"a limit of {count} tagged fields would refuse every struct")
-    constructs.TAG_LIMIT = count
+    limits.TAG_LIMIT = count
     use(_forced)
 
 

@@ -1,4 +1,8 @@
-"""What a declaration is made of: each node says what it is in construct at one version."""
+"""What a declaration is made of: each node says what it is in construct at one version.
+
+A node names its construct and imports it when it is lowered, since a program whose functions are
+read from disk (`kwire.engine_cache`) does without construct, which takes long to import.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-from construct import Construct, Int8sb, Int32sb
 
-from kwire import constructs
 from kwire.versions import Versions
 
 if TYPE_CHECKING:
+    from construct import Construct
+
     from kwire.declaration import Group
 
 UNSET: Any = object()
@@ -34,8 +38,13 @@ class Node(msgspec.Struct, frozen=True):
 class Scalar(Node, frozen=True):
     """A fixed-size value: the construct is the same in all versions."""
 
-    con: Construct
+    kind: str
     default: Any
+
+    @property
+    def con(self) -> Construct:
+        """The construct of the value."""
+        return _named(self.kind)
 
     def lower(self, version: int, flexible: bool, *, nullable: bool = False) -> Construct:
         return self.con
@@ -47,14 +56,21 @@ class Scalar(Node, frozen=True):
 class Lengthy(Node, frozen=True):
     """A string or bytes: `length` before flexible versions, a compact length from then on."""
 
-    make: Callable[..., Construct]
-    length: Construct
+    kind: str
+    length: str
     default: Any
     classic: bool = False
 
+    @property
+    def make(self) -> Callable[..., Construct]:
+        """The class of its construct: `Text`, `Blob` or `Records`."""
+        from kwire.words import LENGTHY
+
+        return LENGTHY[self.kind]
+
     def lower(self, version: int, flexible: bool, *, nullable: bool = False) -> Construct:
         compact = flexible and not self.classic
-        return self.make(constructs.compact if compact else self.length, nullable=nullable)
+        return self.make(_named("compact" if compact else self.length), nullable=nullable)
 
     def fresh(self) -> Any:
         return self.default
@@ -66,7 +82,9 @@ class ArrayOf(Node, frozen=True):
     element: Node
 
     def lower(self, version: int, flexible: bool, *, nullable: bool = False) -> Construct:
-        length = constructs.compact if flexible else Int32sb
+        from kwire import constructs
+
+        length = _named("compact" if flexible else "int32")
         element = self.element.lower(version, flexible)
         make = list if isinstance(self.element, StructOf) else tuple
         return constructs.Items(length, element, make, nullable=nullable)
@@ -79,12 +97,14 @@ class StructOf(Node, frozen=True):
     """A nested struct; `marker` and `null` say how its absence is written where it may be null."""
 
     cls: type[Group]
-    marker: Construct = Int8sb
+    marker: str = "int8"
     null: int = -1
 
     def lower(self, version: int, flexible: bool, *, nullable: bool = False) -> Construct:
+        from kwire import constructs
+
         record = self.cls.record(version, flexible)
-        return constructs.Maybe(record, self.marker, self.null) if nullable else record
+        return constructs.Maybe(record, _named(self.marker), self.null) if nullable else record
 
     def fresh(self) -> Any:
         return self.cls()
@@ -120,6 +140,12 @@ class Field(msgspec.Struct, frozen=True):
     def fresh(self) -> Any:
         """The default, new where it is mutable."""
         return self.node.fresh() if self.default is UNSET else self.default
+
+
+def _named(kind: str) -> Construct:
+    from kwire.words import FIXED
+
+    return FIXED[kind]
 
 
 def as_node(type_: Any) -> Node:

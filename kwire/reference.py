@@ -1,68 +1,48 @@
-"""The reference engine: construct itself, with kwire's errors."""
+"""The reference engine: construct itself, imported when it is first needed."""
 
 from __future__ import annotations
 
-from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from construct import ConstructError, StreamError
+from kwire.errors import DecodeError
 
-from kwire.constructs import Record, Source
-from kwire.errors import DecodeError, EncodeError
+if TYPE_CHECKING:
+    from kwire.constructs import Record
+    from kwire.declaration import MessageType
 
 
 class Reference:
     """Decodes and encodes one version of one message by interpreting its construct tree."""
 
-    __slots__ = ("message", "struct", "version")
+    __slots__ = ("cls", "version")
 
-    def __init__(self, message: str, version: int, struct: Record) -> None:
-        self.message = message
+    def __init__(self, cls: MessageType, version: int) -> None:
+        self.cls = cls
         self.version = version
-        self.struct = struct
+
+    @property
+    def message(self) -> str:
+        """The name of the message."""
+        return self.cls.__name__
+
+    @property
+    def struct(self) -> Record:
+        """The construct tree."""
+        return self.cls.at(self.version)
 
     def decode(self, data: bytes | bytearray | memoryview, offset: int = 0, /) -> tuple[Any, int]:
-        """The object at `offset` and the offset behind it."""
-        stream = Source(data if isinstance(data, bytes) else bytes(memoryview(data)))
-        stream.seek(offset)
-        try:
-            return self.struct._parsereport(stream, None, ""), stream.tell()
-        except ConstructError as error:
-            raise DecodeError(
-                _reason(error),
-                message=self.message,
-                version=self.version,
-                path=_path(error),
-                offset=getattr(error, "offset", offset),
-            ) from None
+        """Return the object at `offset` and the offset behind it."""
+        from kwire import interpreter
+
+        return interpreter.decode(self.message, self.version, self.struct, data, offset)
 
     def encode(self, obj: Any, /) -> bytes:
-        """The bytes of an object."""
-        stream = BytesIO()
-        try:
-            self.struct._build(obj, stream, None, "")
-        except ConstructError as error:
-            raise EncodeError(
-                _reason(error), message=self.message, version=self.version, path=_path(error)
-            ) from None
-        except (TypeError, AttributeError, ValueError, OverflowError) as error:
-            reason = f"{type(obj).__name__} holds what is no message: {error}"
-            raise EncodeError(reason, message=self.message, version=self.version) from None
-        return stream.getvalue()
+        """Return the bytes of an object."""
+        from kwire import interpreter
+
+        return interpreter.encode(self.message, self.version, self.struct, obj)
 
     def left_over(self, count: int, end: int) -> DecodeError:
-        """The error of a message that ends before its bytes do."""
+        """Return the error of a message that ends before its bytes do."""
         reason = f"{count} bytes left over"
         return DecodeError(reason, message=self.message, version=self.version, offset=end)
-
-
-def _path(error: ConstructError) -> str:
-    path: str = error.path or ""
-    return path.removeprefix(" -> ").replace(" -> ", ".")
-
-
-def _reason(error: ConstructError) -> str:
-    """construct puts the path on a line of its own before the reason."""
-    if isinstance(error, StreamError):
-        return "the bytes end inside this field"
-    return str(error).rpartition("\n")[2]

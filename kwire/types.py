@@ -1,7 +1,8 @@
 """The words that messages are declared in.
 
 To a type checker `int32` is an int and `array(Listener)` a list of listeners, so that it can hold a
-declaration against its annotation; at run time both are nodes that become construct objects.
+declaration against its annotation; at run time both are nodes that become construct objects
+(`kwire.words`) when they are lowered.
 """
 
 from __future__ import annotations
@@ -9,19 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 from uuid import UUID
 
-from construct import (
-    Construct,
-    Flag,
-    Float64b,
-    Int8sb,
-    Int16sb,
-    Int16ub,
-    Int32sb,
-    Int32ub,
-    Int64sb,
-)
-
-from kwire import constructs
 from kwire.nodes import UNSET, ArrayOf, Field, Lengthy, Nullable, Scalar, StructOf, as_node
 from kwire.versions import Versions
 
@@ -32,22 +20,22 @@ T = TypeVar("T")
 S = TypeVar("S", bound="Group")
 
 
-def _type(con: Construct, default: Any) -> Any:
-    return Scalar(con, default)
+def _type(kind: str, default: Any) -> Any:
+    return Scalar(kind, default)
 
 
-int8: int = _type(Int8sb, 0)
-int16: int = _type(Int16sb, 0)
-uint16: int = _type(Int16ub, 0)
-int32: int = _type(Int32sb, 0)
-uint32: int = _type(Int32ub, 0)
-int64: int = _type(Int64sb, 0)
-float64: float = _type(Float64b, 0.0)
-boolean: bool = _type(Flag, False)
-uuid: UUID = _type(constructs.uuid, UUID(int=0))
-string: str = cast(Any, Lengthy(constructs.Text, Int16sb, ""))
-binary: bytes = cast(Any, Lengthy(constructs.Blob, Int32sb, b""))
-records: bytes = cast(Any, Lengthy(constructs.Records, Int32sb, b""))
+int8: int = _type("int8", 0)
+int16: int = _type("int16", 0)
+uint16: int = _type("uint16", 0)
+int32: int = _type("int32", 0)
+uint32: int = _type("uint32", 0)
+int64: int = _type("int64", 0)
+float64: float = _type("float64", 0.0)
+boolean: bool = _type("boolean", False)
+uuid: UUID = _type("uuid", UUID(int=0))
+string: str = cast(Any, Lengthy("string", "int16", ""))
+binary: bytes = cast(Any, Lengthy("bytes", "int32", b""))
+records: bytes = cast(Any, Lengthy("records", "int32", b""))
 
 
 def classic(type_: T) -> T:
@@ -55,7 +43,7 @@ def classic(type_: T) -> T:
     node = as_node(type_)
     inner = node.inner if isinstance(node, Nullable) else node
     assert isinstance(inner, Lengthy)
-    kept = Lengthy(inner.make, inner.length, inner.default, classic=True)
+    kept = Lengthy(inner.kind, inner.length, inner.default, classic=True)
     result: Any = Nullable(kept, node.versions) if isinstance(node, Nullable) else kept
     return cast(T, result)
 
@@ -129,7 +117,7 @@ def tagged(
     node = as_node(type_)
     bare = node.inner if isinstance(node, Nullable) else node
     if isinstance(bare, StructOf) and isinstance(node, Nullable):
-        node = Nullable(StructOf(bare.cls, constructs.uvarint, 0), node.versions)
+        node = Nullable(StructOf(bare.cls, "uvarint", 0), node.versions)
     elif isinstance(bare, StructOf):
         default = None
     exists = Versions(within or versions)

@@ -6,6 +6,7 @@ with its reason, or fails where $KWIRE_REQUIRE_KAFKA is set.
 """
 
 import logging
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -49,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell's background job starts with Ctrl-C ignored, and so would every process of the tests.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["KWIRE_CACHE"] = ""  # commands leave nothing in the home of who runs the tests
     config.addinivalue_line(
         "markers", "both_launchers: runs on local processes and again on containers"
     )

@@ -8,12 +8,15 @@ construct costs, in proportion to its length.
 
 from __future__ import annotations
 
-from kwire.compiler.decoding import decode_function
-from kwire.compiler.encoding import encode_function
-from kwire.compiler.module import Module
-from kwire.declaration import Message
+from typing import TYPE_CHECKING, Any
+
+from kwire import engine_cache
 from kwire.engine import Decoder, Encoder
 from kwire.reference import Reference
+
+if TYPE_CHECKING:
+    from kwire.compiler.module import Module
+    from kwire.declaration import Message
 
 
 class Compiled:
@@ -25,9 +28,22 @@ class Compiled:
     encode: Encoder
 
     def __init__(self, reference: Reference) -> None:
-        functions = _module(reference).run(reference)
+        functions = _functions(reference)
         self.decode = functions["decode"]
         self.encode = functions["encode"]
+
+
+def _functions(reference: Reference) -> dict[str, Any]:
+    """The functions of the message, from disk where they are kept there."""
+    if (code := engine_cache.load(reference, "compiled")) is not None:
+        functions: dict[str, Any] = {}
+        exec(code, functions)
+        return functions
+    module = _module(reference)
+    if engine_cache.is_used():
+        title = f"<kwire {module.title}>"
+        engine_cache.store(reference, "compiled", compile(module.source(), title, "exec"))
+    return module.run(reference)
 
 
 def source(cls: type[Message], version: int) -> str:
@@ -36,6 +52,10 @@ def source(cls: type[Message], version: int) -> str:
 
 
 def _module(reference: Reference) -> Module:
+    from kwire.compiler.decoding import decode_function
+    from kwire.compiler.encoding import encode_function
+    from kwire.compiler.module import Module
+
     module = Module(reference)
     decode_function(module, reference.struct)
     encode_function(module, reference.struct)

@@ -10,8 +10,8 @@ from struct import Struct
 from typing import Any
 from uuid import UUID, SafeUUID
 
-from kwire import constructs
-from kwire.constructs import STRING_LIMIT
+from kwire import limits
+from kwire.limits import STRING_LIMIT
 
 KEPT = 4096
 """Most entries a table keeps."""
@@ -152,7 +152,7 @@ def read_tags(
 ) -> int:
     """Read the tag section at `p` into `obj`; returns the offset behind it."""
     count, p = read_uvarint(buf, p)
-    if count > constructs.TAG_LIMIT:
+    if count > limits.TAG_LIMIT:
         raise ValueError
     for _ in range(count):
         tag, p = read_uvarint(buf, p)

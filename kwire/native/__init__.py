@@ -6,9 +6,9 @@ the next engine.
 
 from __future__ import annotations
 
-from kwire import constructs
-from kwire.native import tables
+from kwire import engine_cache, limits
 from kwire.native._program import Program, program
+from kwire.native.parts import Part, Unsupported, from_basic, to_basic
 from kwire.reference import Reference
 
 __all__ = ["Program", "engine"]
@@ -20,11 +20,23 @@ def engine(reference: Reference) -> Program | None:
     What they cannot read or write they hand to `reference`; `fallbacks` counts how often.
     """
     try:
-        parts = tables.describe(reference.struct)
-    except tables.Unsupported:
+        parts = _parts(reference)
+    except Unsupported:
         return None
-    limits = constructs.STRING_LIMIT, constructs.TAG_LIMIT
+    bounds = limits.STRING_LIMIT, limits.TAG_LIMIT
     try:
-        return program(parts, reference.decode, reference.encode, *limits)
+        return program(parts, reference.decode, reference.encode, *bounds)
     except ValueError:  # the layout of the class is not the one that C writes into
         return None
+
+
+def _parts(reference: Reference) -> tuple[Part, ...]:
+    """The parts of the message, from disk where they are kept there."""
+    if (kept := engine_cache.load(reference, "native")) is not None:
+        return from_basic(kept)
+    from kwire.native import tables
+
+    parts = tables.describe(reference.struct)
+    if (basic := to_basic(parts)) is not None:
+        engine_cache.store(reference, "native", basic)
+    return parts

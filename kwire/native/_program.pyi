@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, final
 
-from kwire.native.tables import Part
+from kwire.native.parts import Part
 
 SOURCES: str
 """The state of the C files it was built from, as hatch_build.py names it."""

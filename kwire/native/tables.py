@@ -1,31 +1,14 @@
-"""Walks a construct tree into the parts that the C extension makes its tables of.
-
-A part is a tuple; it names other parts by their index, and they always stand before it:
-
-    ("int32",)                                      a value of fixed size, see FIXED
-    ("text" or "bytes", width, nullable)            width: how the length is written, see WIDTHS
-    ("list" or "tuple", width, nullable, least, element)
-    ("optional", width, null, inner)                a marker of this width; `null` or less is null
-    ("struct", class, flexible, members)
-        member: (name, part, tag, default, make, refused), first the plain fields in wire order,
-        then tagged ones by tag, then those that this version lacks; part and tag are -1 for none
-
-make is None where a default can be shared, else what makes a new one.
-"""
+"""Walks a construct tree into the parts that the C extension makes its tables of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
-from uuid import UUID
+from collections.abc import Iterator, Mapping
 
-import msgspec
 from construct import Construct, Flag, Float64b, Int8sb, Int16sb, Int32sb
 
 from kwire import constructs
 from kwire.constructs import Blob, Items, Maybe, Record, Tag, Text
-
-Part = tuple[Any, ...]
+from kwire.native.parts import Part, Unsupported, maker
 
 FIXED: Mapping[Construct, str] = {
     **constructs.INTEGERS,
@@ -41,13 +24,6 @@ WIDTHS: Mapping[Construct, str] = {
     constructs.uvarint: "uvarint",
     constructs.compact: "compact",
 }
-
-SHARED = (int, float, bool, str, bytes, tuple, UUID, type(None))
-"""Types of defaults that cannot change, so that all objects may have the same one."""
-
-
-class Unsupported(Exception):
-    """A node or a default that the C extension has no part for."""
 
 
 def describe(record: Record) -> tuple[Part, ...]:
@@ -101,7 +77,7 @@ class _Walk:
 
     def tags(self, record: Record) -> Iterator[Part]:
         for number, tag in _known(record).items():
-            make = _maker(tag.default)
+            make = maker(tag.default)
             yield tag.name, self.index(tag.con), number, tag.default, make, False
 
 
@@ -116,16 +92,7 @@ def _absent(record: Record) -> Iterator[Part]:
     for name in record.cls.__struct_fields__:
         if name not in written:
             default = record.refused.get(name, getattr(new, name))
-            yield name, -1, -1, default, _maker(default), name in record.refused
-
-
-def _maker(default: Any) -> Callable[[], Any] | None:
-    if type(default) in SHARED:
-        return None
-    if default == [] or isinstance(default, msgspec.Struct):
-        maker: Callable[[], Any] = type(default)
-        return maker
-    raise Unsupported(f"a default like {default!r}")
+            yield name, -1, -1, default, maker(default), name in record.refused
 
 
 def _name(names: Mapping[Construct, str], con: Construct) -> str:

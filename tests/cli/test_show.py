@@ -81,7 +81,7 @@ def test_every_version_of_every_message_has_a_tree_and_every_message_a_text() ->
         (["VoteRequest", "--compiled"], 2, "--compiled needs a --version"),
         (["VoteRequest", "--version", "9", "--compiled"], 1, "VoteRequest has versions 0-2, not 9"),
         (["--list", "--version", "1"], 2, "--version belongs to one message"),
-        (["VoteRequest", "--version", "one"], 2, "should be a valid integer"),
+        (["VoteRequest", "--version", "one"], 2, "valid int"),
     ],
 )
 def test_what_cannot_be_shown_is_one_sentence(

@@ -7,7 +7,6 @@ import pytest
 from construct import Int8sb, Int16sb, Int32sb
 
 from kwire.constructs import (
-    TAG_LIMIT,
     Blob,
     Items,
     MalformedError,
@@ -22,6 +21,7 @@ from kwire.constructs import (
     uvarint,
 )
 from kwire.declaration import Group
+from kwire.limits import TAG_LIMIT
 from kwire.types import int32, string
 
 

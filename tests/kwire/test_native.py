@@ -13,7 +13,7 @@ import pytest
 
 import hatch_build
 import kwire
-from kwire import constructs
+from kwire import limits
 from kwire.apis.a01_fetch import FetchResponse
 from kwire.apis.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest
@@ -142,8 +142,8 @@ def test_a_claim_is_checked_before_anything_is_allocated() -> None:
 
 
 def test_the_limits_are_those_of_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constructs, "TAG_LIMIT", 1)
-    monkeypatch.setattr(constructs, "STRING_LIMIT", 2)
+    monkeypatch.setattr(limits, "TAG_LIMIT", 1)
+    monkeypatch.setattr(limits, "STRING_LIMIT", 2)
     made = program("NoOpRecord", 0)
     assert made.decode(bytes.fromhex("01 05 00"), 0)[0].unknown_tags == {5: b""}
     with pytest.raises(kwire.DecodeError, match="1 allowed"):

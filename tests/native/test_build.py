@@ -33,7 +33,7 @@ def wheel(folder: Path) -> tuple[str, set[str]]:
     return path.stem.split("-", 2)[2], {name.removeprefix(inside) for name in names}
 
 
-PYTHON_FILES = {"__init__.py", "_program.pyi", "tables.py"}
+PYTHON_FILES = {"__init__.py", "_program.pyi", "parts.py", "tables.py"}
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")

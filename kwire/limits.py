@@ -1,0 +1,12 @@
+"""Bounds of what the engines read and write, beyond those of the bytes themselves."""
+
+from __future__ import annotations
+
+STRING_LIMIT = 0x7FFF
+"""Longest string in bytes, whatever the width of its length (Kafka: MessageGenerator)."""
+
+TAG_LIMIT = 1_000
+"""Most tagged fields one struct may carry: Kafka has no limit and can be flooded with them.
+
+`kwire.engine.limit_tags` changes it.
+"""
