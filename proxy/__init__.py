@@ -10,7 +10,7 @@ from proxy.copies import Copies
 from proxy.decoded import DecodedFlow
 from proxy.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, at
 from proxy.flow import Connection, Ending, Event, Flow, Kind, Notice, Sink
-from proxy.framer import Direction, Interest, Wants, pass_everything, tap_everything
+from proxy.interest import Direction, Interest, Wants, pass_everything, tap_everything
 from proxy.listener import Limits, Listener
 from proxy.ring import Ring
 from proxy.server import CannotListen, Proxy

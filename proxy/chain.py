@@ -15,7 +15,7 @@ from kwire.registry import message, request
 from kwire.versions import Versions
 from proxy.filter import Delay, Drop, Filter, Pause, Said, Verdict
 from proxy.flow import Deed
-from proxy.framer import Direction
+from proxy.interest import Direction
 
 ENVELOPE = 58
 """The API that carries others (KIP-590)."""

@@ -12,8 +12,8 @@ from kwire.frames import decode_request, encode_response, request_head
 from proxy.chain import Failed, Filters, through
 from proxy.filter import Answer, Call, Envelope, Verdict
 from proxy.flow import Flow
-from proxy.framer import Direction
 from proxy.heads import SIZE
+from proxy.interest import Direction
 from proxy.masks import without_secret
 from proxy.whole import ENCODING, Whole, take_apart
 

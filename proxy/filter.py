@@ -16,7 +16,7 @@ from kwire.declaration import Request, Response
 from kwire.registry import api_name
 from kwire.versions import Versions
 from proxy.flow import Connection, Deed, Flow
-from proxy.framer import Direction
+from proxy.interest import Direction
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Callable[..., Any])

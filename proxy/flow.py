@@ -136,6 +136,7 @@ class Kind(Enum):
     REFUSED = "refused"
     UNREADABLE = "unreadable"
     TIMED_OUT = "timed out"
+    BROKEN_OFF = "broken off"
     FILTER_FAILED = "filter failed"
     NOT_FILTERED = "not filtered"
     SASL_TOKENS = "SASL tokens"

@@ -8,16 +8,14 @@ they want: `feed` then returns what may pass now.
 
 from __future__ import annotations
 
-from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from kwire.errors import KwireError
 from kwire.frames import FRAME_LIMIT
-from kwire.registry import request
 from proxy.copies import Copies, Copy
 from proxy.flow import Ending, Flow, Kind
-from proxy.heads import REQUEST, RESPONSE, SIZE, WHOLE, More, tail
+from proxy.heads import REQUEST, RESPONSE, SIZE, WHOLE, More, is_request, strange, tail
+from proxy.interest import Direction, Interest, Wants
 from proxy.pairing import Pairing
 
 if TYPE_CHECKING:
@@ -34,36 +32,18 @@ _SHORT_ID = 255
 _NO_ROOM = "not copied: the memory for copies is used up"
 
 
-class Direction(Enum):
-    """Which way a frame goes."""
-
-    REQUEST = "request"
-    RESPONSE = "response"
-
-
-class Interest(Enum):
-    """What is to happen to a frame: pass, or pass and be copied."""
-
-    PASS = "pass"
-    TAP = "tap"
-
-
-_PASS, _TAP = Interest.PASS, Interest.TAP  # an enum's members are slow to look up
+_TAP = Interest.TAP  # an enum's members are slow to look up
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
 
 
-class Wants(Protocol):
-    """Says what is to happen to the frames of an API, version and direction."""
-
-    def __call__(self, key: int, version: int, direction: Direction, /) -> Interest: ...
-
-
 class Framer:
-    """What both directions have in common.
+    """What both directions have in common. _what: names a frame of this direction.
 
     passed: bytes so far. frames: how many have begun. lost: whether what passes are no frames; it
     is not looked at any more then.
     """
+
+    _what: str
 
     def __init__(
         self, pairing: Pairing, wants: Wants, copies: Copies, limit: int = FRAME_LIMIT
@@ -75,6 +55,7 @@ class Framer:
         self._head = bytearray()
         self._need = 0
         self._left = 0
+        self._size = 0
         self._flow: Flow | None = None
         self._copy: Copy | None = None
         self._hold: Hold | None = None
@@ -106,11 +87,29 @@ class Framer:
                 position = end
         return chunk if self._gate is None else self._let_through(self._gate, chunk, position)
 
-    def close(self) -> None:
-        """No more bytes will come. A copy that is not finished is given up."""
+    def finish(self) -> None:
+        """Give up the frame that has not come whole: no more bytes will come."""
+        flow = self._flow
+        if flow is not None:
+            problem = f"{self._size - self._left} of the {self._what}'s {self._size} bytes came"
+            held = self._gate is not None and self._gate.holding
+            self._give_up(flow, f"{problem}, and none was sent on" if held else problem)
         if self._copy is not None:
             self._copy.abandon()
-            self._copy = None
+        if self._gate is not None:
+            self._gate.cut_short()
+        self._head.clear()
+        self._left, self._flow, self._copy = 0, None, None
+
+    @property
+    def progress(self) -> str:
+        """How far the current frame has come, to stand behind "closed"; "" between frames."""
+        if self.lost or not self.unfinished:
+            return ""
+        if not self._left:
+            return f"after {len(self._head)} bytes of a {self._what}"
+        api = "" if self._flow is None else f"{self._flow.api} "
+        return f"after {self._size - self._left} of {self._size} bytes of a {api}{self._what}"
 
     def hold(self, hold: Hold) -> None:
         """Let filters see what they want; before the first byte."""
@@ -134,6 +133,10 @@ class Framer:
 
     def _end(self, flow: Flow, copy: bytes | None) -> None:
         """The last byte of a flow's frame has passed."""
+        raise NotImplementedError
+
+    def _give_up(self, flow: Flow, problem: str) -> None:
+        """The rest of a flow's frame will not come."""
         raise NotImplementedError
 
     def _advance(self, chunk: bytes, start: int, end: int) -> int:
@@ -190,12 +193,12 @@ class Framer:
 
     def _lose(self, size: int, at: float) -> None:
         self.lost = True
-        text = f"{_strange(size)}, 1 to {self._limit} allowed; from here on bytes only pass"
+        text = f"{strange(size)}, 1 to {self._limit} allowed; from here on bytes only pass"
         self._pairing.unreadable(text, at)
 
     def _follow(self, size: int, flow: Flow | None, direction: Direction) -> None:
         self.frames += 1
-        self._left = size + SIZE.size
+        self._left = self._size = size + SIZE.size
         self._flow = flow
         if flow is not None and self._wants(flow.key, flow.version, direction) is _TAP:
             self._copy = Copy(self._copies)
@@ -206,6 +209,7 @@ class Framer:
 class RequestFramer(Framer):
     """The direction from the client to the node."""
 
+    _what = "request"
     _last_client_id = (b"", "")
     _tokens_passed = 0
 
@@ -285,7 +289,7 @@ class RequestFramer(Framer):
         if size >= _LEAST_REQUEST:
             if len(chunk) - start < REQUEST.size:
                 return REQUEST.size
-            if _is_request(chunk, start):
+            if is_request(chunk, start):
                 self._pairing.tokens = False
                 self._pairing.token_responses = 0
                 text = f"{self._tokens_passed} bare tokens passed unread after SaslHandshake v0"
@@ -304,9 +308,17 @@ class RequestFramer(Framer):
         if flow.ending is _NO_RESPONSE:
             self._pairing.end(flow)
 
+    def _give_up(self, flow: Flow, problem: str) -> None:
+        if flow.ending is _NO_RESPONSE:
+            self._pairing.lose(flow, problem)
+        elif flow.ending not in _DELIVERED:
+            flow.problems.append(problem)
+
 
 class ResponseFramer(Framer):
     """The direction from the node to the client."""
+
+    _what = "response"
 
     def hold(self, hold: Hold) -> None:
         """Let filters see what they want; before the first byte."""
@@ -353,30 +365,6 @@ class ResponseFramer(Framer):
         flow.response_copy = copy
         self._pairing.end(flow)
 
-
-def tap_everything(key: int, version: int, direction: Direction) -> Interest:
-    """Copy every frame."""
-    return _TAP
-
-
-def pass_everything(key: int, version: int, direction: Direction) -> Interest:
-    """Copy nothing: flows have sizes and times only."""
-    return _PASS
-
-
-def _is_request(chunk: bytes, start: int) -> bool:
-    """Whether the bytes are the head of a request that exists, in a version that exists."""
-    _, key, version, _ = REQUEST.unpack_from(chunk, start)
-    try:
-        return version in request(key).versions
-    except KwireError:
-        return False
-
-
-def _strange(size: int) -> str:
-    first = size.to_bytes(4, "big", signed=True)
-    if first[:2] == b"\x16\x03":
-        return "a TLS record where the size of a frame should be"
-    if first.isalpha() or first == b"GET ":
-        return f"text, {first.decode()!r}, where the size of a frame should be"
-    return f"a frame of {size} bytes"
+    def _give_up(self, flow: Flow, problem: str) -> None:
+        if self._hold is None or not self._hold.owns(flow):
+            self._pairing.put_back(flow, problem)

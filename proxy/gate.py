@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from proxy.copies import MEMORY_LIMIT, Copies
 from proxy.flow import Flow
-from proxy.framer import Direction
+from proxy.interest import Direction
 
 FRAME_HELD = MEMORY_LIMIT
 """Bytes of the longest frame that filters see by default; a longer one passes without them.
@@ -54,7 +54,8 @@ class Hands(Protocol):
 class Held:
     """A frame that waits. data: what is to be sent in its place, once that is known.
 
-    lapses: whether nobody waits for it any more once the client has sent its last byte.
+    lapses: whether nobody waits for it any more once the client has sent its last byte. stalled:
+    whether it is kept until the connection ends.
     """
 
     flow: Flow
@@ -62,6 +63,7 @@ class Held:
     size: int = 0
     data: bytes | None = None
     lapses: bool = False
+    stalled: bool = False
     over: Callable[[], None] | None = None
     timer: Timer | None = None
     coroutine: Coroutine[Any, Any, Any] | None = None
@@ -91,7 +93,8 @@ class Gate:
     """A queue that only moves while nothing at its head is held.
 
     judge: takes a held frame that is whole. wants: whether a flow's frame is to be held. passed_by:
-    is told of a frame that is wanted and passes nevertheless, and why.
+    is told of a frame that is wanted and passes nevertheless, and why. is_shut: nothing more can be
+    sent.
     """
 
     def __init__(
@@ -113,6 +116,7 @@ class Gate:
         self._current: Held | None = None
         self._waiting = 0
         self._crowded = self._feeding = self._within = self._closed = False
+        self.is_shut = False
         self.hands: Hands | None = None
 
     @property
@@ -129,6 +133,12 @@ class Gate:
     def holding(self) -> bool:
         """Whether the frame that is coming is held."""
         return self._current is not None
+
+    @property
+    def stalled(self) -> Flow | None:
+        """The flow of the frame at the head, where that is kept until the connection ends."""
+        head = self._queue[0] if self._queue else None
+        return head.flow if isinstance(head, Held) and head.stalled else None
 
     @property
     def lapsing(self) -> Flow | None:
@@ -173,6 +183,21 @@ class Gate:
         self._within = False
         while self._urgent and self.between:
             self.insert(self._urgent.pop(0))
+
+    def cut_short(self) -> None:
+        """No more bytes will come. Send nothing of a held frame that is not whole: no filter has
+        seen it, and nobody can use a part of a frame."""
+        held, self._current = self._current, None
+        self._urgent.clear()
+        if held is not None:
+            held.data = b""
+            self._move()
+            self._send()
+            self._watch()
+
+    def shut(self) -> None:
+        """Send nothing more: the end of this direction has been passed on."""
+        self.is_shut = True
 
     def take(self) -> bytes:
         """The chunk is read: what of it, and of what was before it, may pass now."""

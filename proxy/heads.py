@@ -8,6 +8,9 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
+from kwire.errors import KwireError
+from kwire.registry import request
+
 HEAD_LIMIT = 4096
 """Bytes of a frame that may be waited for before its head is judged by what there is."""
 
@@ -74,6 +77,25 @@ def _acks(reader: _Reader, version: int) -> int:
     elif version >= 3:
         reader.skip(max(reader.short(), 0))
     return reader.short()
+
+
+def is_request(chunk: bytes, start: int) -> bool:
+    """True if the bytes are the head of a request that exists, in a version that exists."""
+    _, key, version, _ = REQUEST.unpack_from(chunk, start)
+    try:
+        return version in request(key).versions
+    except KwireError:
+        return False
+
+
+def strange(size: int) -> str:
+    """Describe a size that no frame can have."""
+    first = size.to_bytes(4, "big", signed=True)
+    if first[:2] == b"\x16\x03":
+        return "a TLS record where the size of a frame should be"
+    if first.isalpha() or first == b"GET ":
+        return f"text, {first.decode()!r}, where the size of a frame should be"
+    return f"a frame of {size} bytes"
 
 
 class _EndOfFrame(Exception):

@@ -11,28 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, cast
 
 from kwire.declaration import Request, Response
 from kwire.errors import KwireError, LocalError
-from kwire.frames import encode_request, encode_response
+from kwire.frames import encode_response
 from proxy.chain import ENVELOPE, Failed, Filters, Handler, through
 from proxy.copies import Copies
 from proxy.envelopes import through_envelope
 from proxy.filter import Answer, Ask, Call, Close, Drop, Pause, Stall, Until, Verdict
 from proxy.flow import Deed, Ending, Flow, Kind
-from proxy.framer import Direction
 from proxy.gate import Gate, Hands, Held
 from proxy.heads import SIZE
+from proxy.interest import Direction
 from proxy.masks import without_secret
+from proxy.own_requests import NotAnswered, OwnRequests
 from proxy.pairing import Pairing
 from proxy.whole import ENCODING, Whole, take_apart
 
-OWN_CLIENT_ID = "kwire-proxy"
-"""The client id of requests that filters send."""
-
-_LOWEST_ID = -(1 << 31)
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
 _Coroutine = Coroutine[Any, Any, tuple[str, Verdict]]
 
@@ -56,10 +52,9 @@ class Hold:
         self._filters = filters
         self._pairing = pairing
         self._local: dict[Flow, bytes] = {}
-        self._own: dict[int, tuple[Flow, Callable[[Whole], None]]] = {}
-        self._numbers = count(_LOWEST_ID)
+        self._own = OwnRequests(pairing)
         self._connecting: Held | None = None
-        self._client_ended = False
+        self._client_ended = self._node_ended = False
         self._passed_by: set[int] = set()
         told = self._tell_passed_by
         self.requests = Gate(_REQUEST, memory, self._wants_request, self._judge_request, told)
@@ -83,16 +78,16 @@ class Hold:
 
     def own(self, correlation_id: int, size: int, now: float) -> Flow | None:
         """The flow of a filter's own request, where this response is its answer."""
-        found = self._own.get(correlation_id)
-        if found is None:
-            return None
-        flow = found[0]
-        flow.answered, flow.response_size = now, size
-        return flow
+        return self._own.answer(correlation_id, size, now)
+
+    def owns(self, flow: Flow) -> bool:
+        """True if a filter has sent this request and waits for its answer."""
+        return self._own.has(flow)
 
     def answer_in_turn(self) -> None:
         """Send the filters' answers whose turn has come."""
-        while self.responses.between and (flow := self._pairing.first) in self._local:
+        gate = self.responses
+        while gate.between and not gate.is_shut and (flow := self._pairing.first) in self._local:
             assert flow is not None
             frame = self._local.pop(flow)
             self._pairing.remove(flow)
@@ -102,10 +97,27 @@ class Hold:
             self._pairing.end(flow)
             self.responses.append(frame)
 
-    def client_ended(self) -> None:
-        """The client has sent its last byte."""
-        self._client_ended = True
-        self._lapse()
+    def ended(self, direction: Direction) -> None:
+        """The last byte of a direction has come: do not wait for what cannot come any more.
+
+        1. Of the client: nobody waits for what is held for viewers, or stalled.
+        2. Of the node: requests of filters are not answered any more, and behind a response that is
+           stalled the end would never be told.
+        """
+        if direction is _REQUEST:
+            self._client_ended = True
+            self._lapse()
+            return
+        self._node_ended = True
+        self._own.fail("it closed")
+        if (flow := self.responses.stalled) is not None:
+            self._hands.cut(f"the node closed behind the answer to {flow.api}, which is stalled")
+
+    def shut(self, direction: Direction) -> None:
+        """The end of a direction has been passed on: nothing can be sent behind it."""
+        self._gate(direction).shut()
+        if direction is _REQUEST:
+            self._own.fail("the client has closed the connection")
 
     def close(self) -> None:
         """The connection is gone."""
@@ -113,9 +125,7 @@ class Hold:
             self._connecting.give_up()
         self.requests.close()
         self.responses.close()
-        for flow, _ in self._own.values():
-            self._pairing.lose(flow, "the connection ended")
-        self._own.clear()
+        self._own.close()
 
     def _let(self, name: str, verdict: Verdict, then: Callable[[], None]) -> None:
         self._connecting = None
@@ -128,8 +138,7 @@ class Hold:
         return self._wanted(flow, _REQUEST)
 
     def _wants_response(self, flow: Flow) -> bool:
-        own = flow.correlation_id in self._own and self._own[flow.correlation_id][0] is flow
-        return own or self._wanted(flow, _RESPONSE)
+        return self._own.has(flow) or self._wanted(flow, _RESPONSE)
 
     def _wanted(self, flow: Flow, direction: Direction) -> bool:
         filters = self._filters
@@ -142,15 +151,14 @@ class Hold:
 
     def _judge_response(self, held: Held) -> None:
         flow = held.flow
-        found = self._own.get(flow.correlation_id)
-        if found is None or found[0] is not flow:
+        own = self._own.remove(flow)
+        if own is None:
             self._judge(held, _RESPONSE)
             return
-        del self._own[flow.correlation_id]
         frame = b"".join(held.pieces)
         self.responses.release(held, b"")
         try:
-            found[1](take_apart(frame, flow, _RESPONSE))
+            own.answered(take_apart(frame, flow, _RESPONSE))
         except KwireError as error:
             self._hands.cut(f"the answer to a filter's own {flow.api} cannot be decoded: {error}")
 
@@ -238,22 +246,21 @@ class Hold:
             self._step(run, value)
 
     def _ask(self, ask: Ask, run: _Run) -> None:
-        """Send a filter's own request, with a correlation id that the client does not use."""
-        number = next(n for n in self._numbers if not self._pairing.awaits(n))
+        """Send a filter's own request, while the node can be asked."""
+
+        def failed(error: Exception) -> None:
+            if run.held.coroutine is run.work:
+                self._step(run, error=error)
+
+        now, of = self._hands.clock(), run.held.flow
         try:
-            frame = encode_request(
-                ask.request, ask.version, correlation_id=number, client_id=OWN_CLIENT_ID
-            )
+            if self._node_ended or self.requests.is_shut:
+                raise NotAnswered(f"the node cannot be asked for {type(ask.request).__name__}")
+            frame = self._own.add(ask, of, now, lambda whole: self._step(run, whole.body), failed)
         except ENCODING as error:
             self._step(run, error=error)
-            return
-        now, of = self._hands.clock(), run.held.flow
-        head = (type(ask.request).key or 0, ask.version, number)
-        at = of.at + now - of.asked
-        flow = Flow(of.connection, *head, OWN_CLIENT_ID, at, now, len(frame) - SIZE.size)
-        flow.notes += ("asked by a filter",)
-        self._own[number] = flow, lambda whole: self._step(run, whole.body)
-        self.requests.insert(frame)
+        else:
+            self.requests.insert(frame)
 
     def _decided(
         self,
@@ -273,6 +280,10 @@ class Hold:
                 self._hands.cut(f"closed by {name}")
             case Stall():
                 flow.mark(Deed.STALLED, f"stalled by {name}")
+                held.stalled = held.lapses = True
+                self._lapse()
+                if self._node_ended:
+                    self.ended(_RESPONSE)
             case Drop():
                 flow.mark(Deed.DROPPED, f"{direction.value} dropped by {name}")
                 gate.release(held, b"")

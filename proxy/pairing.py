@@ -119,6 +119,12 @@ class Pairing:
         with suppress(ValueError):
             self._pending.remove(flow)
 
+    def put_back(self, flow: Flow, problem: str) -> None:
+        """A response began and will not end: nothing answers its request any more."""
+        flow.answered = flow.response_size = None
+        flow.problems.append(problem)
+        self._pending.appendleft(flow)
+
     def lose(self, flow: Flow, reason: str) -> None:
         """A flow that is not pending ends without a response."""
         self._lose(flow, reason)

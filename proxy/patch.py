@@ -15,7 +15,7 @@ from kwire.index import APIS
 from kwire.nodes import ArrayOf, Nullable, StructOf
 from kwire.numbers import whole_number
 from kwire.registry import request, response
-from proxy.framer import Direction
+from proxy.interest import Direction
 from proxy.language import Expression
 
 

@@ -22,8 +22,9 @@ from kwire.address import Address
 from kwire.errors import FileError
 from proxy.copies import Copies
 from proxy.flow import Connection, Event, Kind, Notice
-from proxy.framer import Framer, RequestFramer, ResponseFramer, tap_everything
+from proxy.framer import Framer, RequestFramer, ResponseFramer
 from proxy.heads import REQUEST
+from proxy.interest import tap_everything
 from proxy.pairing import Pairing
 
 AHEAD_LIMIT = 16 * 1024 * 1024
@@ -268,7 +269,7 @@ class _Dialogue:
             return
         self.over = True
         for direction in (self._requests, self._responses):
-            direction.framer.close()
+            direction.framer.finish()
             direction.ahead.clear()
         self._pairing.close(f"the connection ended: {reason}")
         self._tell(Kind.CLOSED, reason, at)

@@ -14,8 +14,9 @@ from ssl import SSLError
 from kwire.address import Address
 from kwire.tls import handshake_failure
 from proxy.flow import Connection, Kind, Notice, Sink
-from proxy.framer import Direction, Framer
+from proxy.framer import Framer
 from proxy.hold import Hold
+from proxy.interest import Direction
 from proxy.listener import Limits
 from proxy.pairing import Pairing
 from proxy.reach import Upstream, reach
@@ -53,7 +54,7 @@ class Relay:
         self._closing_since: float | None = None
         self._finished: float | None = None
         self._unsent = 0
-        self._reason = ""
+        self._reason = self._broken_off = ""
         self._opened = self._settled = False
         self.client = Side(self, framers[0])
         self.node = Side(self, framers[1])
@@ -87,34 +88,48 @@ class Relay:
             self._notice(Kind.OPENED, reached)
             self.client.start()
 
+    def ends(self, side: Side, exc: Exception | None = None) -> None:
+        """A side sends no more: tell of it where that is inside a frame."""
+        if side.progress and self._closing_since is None:
+            self._broken_off = f"{self._how(side, exc)} {side.progress}"
+            self._notice(Kind.BROKEN_OFF, self._broken_off)
+
     def last_came(self, side: Side) -> None:
         """A side has sent its last byte, which may still be held by filters."""
-        if side is self.client and self._hold is not None:
-            self._hold.client_ended()
+        if self._hold is not None:
+            self._hold.ended(Direction.REQUEST if side is self.client else Direction.RESPONSE)
+        if side is self.client and self.node.end_passed:
+            self._close(f"{self._who(side)} closed last")
 
     def ended(self, side: Side) -> None:
-        """A side has sent its last byte; when both have, the connection is done."""
+        """Nothing that a side sent is held any more, and no more will come from it.
+
+        When both sides have ended, the connection is done. It is done, too, where a client that
+        speaks TLS cannot be told that only one direction has ended: no answer can come any more.
+        """
+        if self._hold is not None:
+            self._hold.shut(Direction.REQUEST if side is self.client else Direction.RESPONSE)
         if self.client.eof and self.node.eof:
-            self._begin_closing(f"{self._who(side)} closed last")
-            self.client.close()
-            self.node.close()
+            self._close(f"{self._who(side)} closed last")
         elif side is self.client and self._done_over_tls:
             self.node.close()
+        elif side is self.node and not self.client.can_half_close:
+            self._close(self._how(side, None))
 
     @property
     def _done_over_tls(self) -> bool:
-        """Whether a node that cannot be told of the client's last byte has answered all before."""
+        """True if a node that cannot be told of the client's last byte has answered all before."""
         return not self.node.can_half_close and self._all_answered
 
     def lost(self, side: Side, exc: Exception | None) -> None:
         """A side is gone: what it sent last still reaches the other one, then that goes too."""
-        how = handshake_failure(exc) if isinstance(exc, SSLError) else exc or "closed"
-        self._begin_closing(f"{self._who(side)} {how}")
+        self._begin_closing(self._how(side, exc))
         if self._connecting is not None:
             self._connecting.cancel()
-        other = self.node if side is self.client else self.client
-        if other is self.node or self.drained(side):
-            other.close()
+        if side is self.client or self.drained(side):
+            (self.node if side is self.client else self.client).close()
+        elif self._hold is not None:
+            self._hold.ended(Direction.RESPONSE)
         self._settle()
 
     def drained(self, side: Side) -> bool:
@@ -133,13 +148,13 @@ class Relay:
         """Close what takes too long. now: of the monotonic clock."""
         if self._closing_since is not None:
             unsent = self.client.unsent + self.node.unsent
-            if unsent < self._unsent:
+            if unsent < self._unsent or self._filters_decide:
                 self._unsent, self._closing_since = unsent, now
             elif now - self._closing_since > self._limits.drain:
                 self._abort_sides()
         elif self._opened and self.client.eof and self._done_over_tls:
             self.node.close()
-        elif self._opened and (reason := self._overdue(now)):
+        elif reason := self._overdue(now):
             self._notice(Kind.TIMED_OUT, reason)
             self.abort(reason)
 
@@ -195,8 +210,12 @@ class Relay:
 
     def _overdue(self, now: float) -> str:
         limits = self._limits
+        if self._connecting is not None:
+            return ""  # that has a limit of its own
         if now - self.moved > limits.idle:
             return f"not a byte in {limits.idle:g} s"
+        if not self._opened:
+            return ""
         if self.client.silent and now - self.opened > limits.first_frame:
             return f"no request in {limits.first_frame:g} s"
         for side in (self.client, self.node):
@@ -204,11 +223,22 @@ class Relay:
                 return f"{self._who(side)} began a frame and sent no more for {limits.progress:g} s"
         return ""
 
+    @property
+    def _filters_decide(self) -> bool:
+        """True if what a node that is gone sent last is still held for a client that is there."""
+        return self.node.over and not self.client.over and not self.drained(self.node)
+
+    def _close(self, reason: str) -> None:
+        """Close both ends when what waits has been sent."""
+        self._begin_closing(reason)
+        self.client.close()
+        self.node.close()
+
     def _begin_closing(self, reason: str) -> None:
         if self._closing_since is None:
             self._closing_since = time.monotonic()
             self._unsent = self.client.unsent + self.node.unsent
-            self._reason = reason
+            self._reason = self._broken_off or reason
 
     def _abort_sides(self) -> None:
         self.client.abort()
@@ -226,6 +256,11 @@ class Relay:
         if self._opened:
             self._notice(Kind.CLOSED, self._reason)
         self._gone(self)
+
+    def _how(self, side: Side, exc: Exception | None) -> str:
+        """Say how a side ended."""
+        how = handshake_failure(exc) if isinstance(exc, SSLError) else exc or "closed"
+        return f"{self._who(side)} {how}"
 
     def _who(self, side: Side) -> str:
         if side is self.client:

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 
 from kwire.error_codes import ErrorCode
 from kwire.text_file import read_text
-from proxy.framer import Direction
+from proxy.interest import Direction
 from proxy.language import Expression, parse
 from proxy.patch import reachable
 from proxy.presets import expand

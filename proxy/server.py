@@ -16,10 +16,11 @@ from kwire.frames import FRAME_LIMIT
 from proxy.chain import Filters
 from proxy.copies import Copies
 from proxy.flow import Connection, Event, Kind, Notice, Sink
-from proxy.framer import RequestFramer, ResponseFramer, Wants, tap_everything
+from proxy.framer import RequestFramer, ResponseFramer
 from proxy.gate import FRAME_HELD
 from proxy.handshake import Handshake
 from proxy.hold import Hold
+from proxy.interest import Wants, tap_everything
 from proxy.listener import Limits, Listener
 from proxy.pairing import Pairing
 from proxy.reach import Upstream

@@ -23,7 +23,8 @@ READ_SIZE = 1024 * 1024
 class Side(asyncio.Protocol):
     """One of the two sockets of a relay; what it receives goes through its framer to the other.
 
-    early: what was received before the other one was there.
+    early: what was received before the other one was there. end_passed: the other one has been told
+    that the peer here has sent its last byte.
     """
 
     def __init__(self, relay: Relay, framer: Framer) -> None:
@@ -37,7 +38,8 @@ class Side(asyncio.Protocol):
         self.over = False
         self.eof = False
         self.held = False
-        self._blocked = self._crowded = self._enough = self._end_passed = self._closing = False
+        self._blocked = self._crowded = self._enough = self._closing = False
+        self.end_passed = self._finished = False
 
     def face(self, other: Side) -> None:
         """What comes here goes there."""
@@ -68,14 +70,18 @@ class Side(asyncio.Protocol):
         self.transport.pause_reading()
 
     def write(self, data: bytes) -> None:
-        """Send bytes on, unless the socket is going away."""
+        """Send bytes on, unless the socket is going away or the end has been sent."""
         transport = self.transport
-        if transport is not None and not self._closing and not transport.is_closing():
+        if transport is None or self._closing or self._finished:
+            return
+        if not transport.is_closing():
             transport.write(data)
 
     def eof_received(self) -> bool:
         """The peer has sent its last byte, and may still read where it does not speak TLS."""
         self.eof = True
+        self._relay.ends(self)
+        self._framer.finish()
         self._relay.last_came(self)
         if self._relay.drained(self):
             self.pass_end_on()
@@ -83,8 +89,8 @@ class Side(asyncio.Protocol):
 
     def pass_end_on(self) -> None:
         """All that came has been sent on: so has the end."""
-        if not self._end_passed:
-            self._end_passed = True
+        if not self.end_passed:
+            self.end_passed = True
             self._other.finish()
             self._relay.ended(self)
 
@@ -96,6 +102,7 @@ class Side(asyncio.Protocol):
     def finish(self) -> None:
         """Tell the peer that no more bytes will come, where it can be told."""
         if self.transport and self.can_half_close and not self.transport.is_closing():
+            self._finished = True
             with suppress(OSError):  # the peer may be gone already
                 self.transport.write_eof()
 
@@ -149,7 +156,8 @@ class Side(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone, for good or by an error."""
         self.over = True
-        self._framer.close()
+        self._relay.ends(self, exc)
+        self._framer.finish()
         self._relay.lost(self, exc)
 
     def close(self) -> None:
@@ -172,6 +180,11 @@ class Side(asyncio.Protocol):
             self._mark = (framer.frames, framer.passed)
             self._marked = now
         return now - self._marked > limits.progress
+
+    @property
+    def progress(self) -> str:
+        """How far the frame that is coming has come; "" between frames."""
+        return self._framer.progress
 
     @property
     def opaque(self) -> bool:

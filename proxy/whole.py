@@ -17,8 +17,8 @@ from kwire.frames import (
     response_header_version,
 )
 from proxy.flow import Flow
-from proxy.framer import Direction
 from proxy.heads import SIZE
+from proxy.interest import Direction
 
 ENCODING = (KwireError, TypeError, AttributeError, ValueError, OverflowError)
 """What engines raise for values of the wrong type or size, which a filter may leave."""

@@ -26,7 +26,7 @@ from proxy.addresses.snapshot import SnapshotPositions, read_snapshot
 from proxy.addresses.table import BY_MESSAGE
 from proxy.error_response import error_response
 from proxy.filter import Answer, Call, Filter, at
-from proxy.framer import Direction
+from proxy.interest import Direction
 from proxy.peers import node_of_request
 
 SNAPSHOTS = 100

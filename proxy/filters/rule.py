@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kwire.declaration import Request, Response
 from proxy.error_response import error_response, set_errors
 from proxy.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, Verdict
-from proxy.framer import Direction
+from proxy.interest import Direction
 from proxy.patch import patch
 from proxy.rules import Rule, Rules
 from proxy.subject import Subject

@@ -14,8 +14,8 @@ from proxy.chain import ENVELOPE
 from proxy.envelopes import Inside, look_inside
 from proxy.filter import Call, Filter, Verdict
 from proxy.flow import Flow
-from proxy.framer import Direction
 from proxy.heads import SIZE
+from proxy.interest import Direction
 from proxy.language import Expression
 from proxy.patch import patch
 from proxy.subject import Subject

@@ -14,7 +14,7 @@ from kwire.service import RequestContext, Service
 from kwire.versions import Versions
 from proxy.filter import Action, Answer, Call, Close, Filter
 from proxy.flow import Deed
-from proxy.framer import Direction
+from proxy.interest import Direction
 from proxy.serve.api_versions import merge
 
 

@@ -43,9 +43,13 @@ class Dialogue:
 
     def hang_up(self) -> None:
         """The connection is gone."""
-        self.requests.close()
-        self.responses.close()
+        self.no_more()
         self.pairing.close("the connection ended: the client closed")
+
+    def no_more(self) -> None:
+        """No more bytes will come from either end."""
+        self.requests.finish()
+        self.responses.finish()
 
     def _feed(self, framer: Framer, chunks: Iterable[bytes]) -> bytes:
         sent = []

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from proxy import Copies, Filter, Filters
-from proxy.framer import Direction
 from proxy.hold import Hold
+from proxy.interest import Direction
 from tests.proxy.dialogue import Dialogue
 
 
@@ -92,6 +92,7 @@ class HeldDialogue(Dialogue):
 
     def hang_up(self) -> None:
         """The connection is gone."""
+        self.no_more()
         self.hold.close()
         super().hang_up()
 

@@ -26,7 +26,7 @@ from proxy import (
     Stall,
     at,
 )
-from proxy.framer import Direction
+from proxy.interest import Direction
 from tests.proxy.dialogue import answered, asked, pieces
 from tests.proxy.held import HeldDialogue, through
 from tests.proxy.looking import Look

@@ -15,7 +15,7 @@ from kwire.registry import request, response
 from proxy import Ending, Filters, Kind
 from proxy.error_response import error_response
 from proxy.filters.rule import rule_filters
-from proxy.framer import Direction
+from proxy.interest import Direction
 from proxy.presets import PRESETS
 from proxy.rules import BadRules, Rules, load_rules, read_rules
 from proxy.walk import failures

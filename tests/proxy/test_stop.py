@@ -9,7 +9,7 @@ from kwire.errors import InvalidValue
 from kwire.frames import decode_response
 from proxy import Call, Close, Copies, Drop, Ending, Filter, Filters, Flow
 from proxy.filters.stop import Stop
-from proxy.framer import Direction
+from proxy.interest import Direction
 from proxy.language import parse
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import HeldDialogue
@@ -157,12 +157,12 @@ def test_a_response_for_which_there_is_no_room_is_not_held() -> None:
 def test_a_client_that_has_said_its_last_waits_for_nobody(match: str, early: bool) -> None:
     dialogue = Holding(match)
     if early:
-        dialogue.hold.client_ended()
+        dialogue.hold.ended(Direction.REQUEST)
     dialogue.ask(VOTE)
     dialogue.answer(*[] if dialogue.stop.waiting else [GRANTED])
     if not early:
         assert dialogue.reasons == []
-        dialogue.hold.client_ended()
+        dialogue.hold.ended(Direction.REQUEST)
     assert dialogue.reasons == ["the client closed while its Vote was held"]
     dialogue.hang_up()
     assert dialogue.stop.waiting == ()

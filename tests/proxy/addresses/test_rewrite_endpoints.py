@@ -29,8 +29,8 @@ from proxy.addresses.book import Found
 from proxy.addresses.places import places
 from proxy.addresses.table import BY_MESSAGE
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.framer import Direction
 from proxy.gate import FRAME_HELD
+from proxy.interest import Direction
 from tests.proxy.addresses.books import Openings
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import HeldDialogue

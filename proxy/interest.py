@@ -1,0 +1,36 @@
+"""Which frames are to be copied as they pass, by API, version and direction."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Protocol
+
+
+class Direction(Enum):
+    """Which way a frame goes."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+
+
+class Interest(Enum):
+    """What is to happen to a frame: pass, or pass and be copied."""
+
+    PASS = "pass"
+    TAP = "tap"
+
+
+class Wants(Protocol):
+    """Says what is to happen to the frames of an API, version and direction."""
+
+    def __call__(self, key: int, version: int, direction: Direction, /) -> Interest: ...
+
+
+def tap_everything(key: int, version: int, direction: Direction) -> Interest:
+    """Copy every frame."""
+    return Interest.TAP
+
+
+def pass_everything(key: int, version: int, direction: Direction) -> Interest:
+    """Copy nothing: flows have sizes and times only."""
+    return Interest.PASS
