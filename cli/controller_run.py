@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
@@ -18,6 +17,7 @@ from controller.quorum import Quorum
 from kwire.address import Address
 from kwire.errors import InvalidValue
 from kwire.metrics_server import MetricsServer
+from kwire.operating_system import TERMINATION, on_signal
 
 
 def run_node(file: Path, metrics: str | None) -> None:
@@ -87,7 +87,7 @@ def _metrics(
 def _terminated() -> asyncio.Event:
     """Set at SIGTERM, so that a leader can hand over; Ctrl-C cancels instead."""
     ended = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+    on_signal(TERMINATION, ended.set)
     return ended
 
 

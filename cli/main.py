@@ -5,6 +5,7 @@ A command is imported when it is called, and imports what it needs when it runs.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -44,6 +45,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+TERMINATION = ("SIGTERM", "SIGBREAK")
+"""Signals that end a command as Ctrl-C does; Windows has the second one, Ctrl-Break."""
+
 OWN = frozenset({"kwire", "admin", "proxy", "controller", "pipeline", "cli", "real_kafka"})
 """Packages whose errors are sentences for the user; any other error is a fault of kwire."""
 
@@ -73,7 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     _open_streams()
-    signal.signal(signal.SIGTERM, _terminate)
+    for name in TERMINATION:
+        if number := getattr(signal, name, None):
+            signal.signal(number, _terminate)
     try:
         check_house()
         app([argument for argument in given if argument != "--debug"], prog_name="kwire")
@@ -124,5 +130,8 @@ def _flush() -> None:
     """Write what is buffered; a reader that has gone, as `| head` does, is no error."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        gone = errno.EINVAL if os.name == "nt" else errno.EPIPE
+        if error.errno != gone:
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
@@ -22,6 +21,7 @@ from cli.printer import Printer
 from cli.screen import screen
 from cli.service_log import NoticeLog, logging_to_stderr
 from kwire.metrics_server import MetricsServer
+from kwire.operating_system import TERMINATION, on_signal
 from kwire.tasks import cancel_and_wait
 from proxy import DecodedFlow, Listener, Notice, Proxy, Sink, Tap
 from proxy.addresses import NewListeners
@@ -216,7 +216,7 @@ async def _run(
                 Proxy([] if serving else listeners, sinks=taken, filters=filters) as proxy,
                 nullcontext() if serving is None else serving.run(proxy),
             ):
-                loop.add_signal_handler(signal.SIGTERM, terminated.set)
+                on_signal(TERMINATION, terminated.set)
                 _announce(proxy)
                 if serving is not None and serving.banner:
                     screen(stderr=True).print(serving.banner, style="bold white on red")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -16,10 +15,13 @@ from cli.service_clusters import Clusters
 from cli.service_log import log, logging_to_stderr
 from kwire.errors import InvalidValue, KwireError
 from kwire.metrics_server import MetricsServer
+from kwire.operating_system import TERMINATION, on_signal
 from kwire.tasks import cancel_and_wait
 from proxy import DecodedFlow, Notice
 from proxy.config import ProxyConfig, ShowConfig, read_config
 from proxy.metrics_families import ProxyCollector
+
+RELOAD, DRAIN = "reload", "drain"
 
 FIXED = ("show", "metrics", "log", "limits")
 """Keys that are taken at the start only."""
@@ -62,20 +64,20 @@ class Service:
         self._config = config
         self._clusters = clusters
         self._state = "starting"
-        self._signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
+        self._signals: asyncio.Queue[str] = asyncio.Queue()
 
     async def run(self) -> None:
         """Start everything, obey signals, and return when all is drained.
 
         SIGTERM is Ctrl-C until everything has started.
         """
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGHUP, self._signals.put_nowait, signal.SIGHUP)
+        if not on_signal(("SIGHUP",), lambda: self._signals.put_nowait(RELOAD)):
+            log.info("this system has no SIGHUP: restart kwire after a change of the file")
         async with self._metrics(), self._clusters:
-            loop.add_signal_handler(signal.SIGTERM, self._signals.put_nowait, signal.SIGTERM)
+            on_signal(TERMINATION, lambda: self._signals.put_nowait(DRAIN))
             self._state = "ready"
             log.info("ready")
-            while await self._signals.get() is signal.SIGHUP:
+            while await self._signals.get() == RELOAD:
                 await self._reload()
             await self._drain()
 
@@ -116,5 +118,5 @@ class Service:
         log.info("stopped")
 
     async def _terminated(self) -> None:
-        while await self._signals.get() is not signal.SIGTERM:
+        while await self._signals.get() != DRAIN:
             pass

@@ -7,6 +7,7 @@ async with Quorum(3) as quorum:
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -254,7 +255,8 @@ class Quorum:
 def _free_port() -> socket:
     """Return a socket bound to a port of 127.0.0.1 that nothing else has."""
     bound = socket(AF_INET, SOCK_STREAM)
-    bound.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+    if os.name == "posix":  # on Windows it would let others take the port
+        bound.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
     bound.bind(("127.0.0.1", 0))
     return bound
 

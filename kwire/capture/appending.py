@@ -13,13 +13,15 @@ import mmap
 import os
 from pathlib import Path
 
+from kwire.operating_system import BINARY, write_at
+
 PAGES = 1024 * 1024
 """Bytes that are written at once: with 256 KiB the same bytes cost twice as much of CPU."""
 
 PAGE = 4096
 
 _DIRECT = getattr(os, "O_DIRECT", 0)
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY
 
 
 class AppendedFile:
@@ -76,7 +78,7 @@ class AppendedFile:
         with memoryview(self._pages) as pages:
             done = 0
             while done < size:
-                done += os.pwrite(self._file, pages[done:size], self._start + done)
+                done += write_at(self._file, pages[done:size], self._start + done)
                 self.written = max(self.written, self._start + done)
 
 

@@ -11,6 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from kwire import operating_system
+from kwire.operating_system import BINARY
+
 
 class OpenFile(Protocol):
     """A file that grows at its end; every failure is an OSError."""
@@ -76,14 +79,14 @@ class DiskFile:
 
     def __init__(self, path: Path, write: bool) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND if write else os.O_RDONLY
-        self._file = os.open(path, flags | os.O_CLOEXEC, 0o644)
+        self._file = os.open(path, flags | BINARY, 0o644)
         self._path = path
 
     def size(self) -> int:
         return os.fstat(self._file).st_size
 
     def read(self, position: int, size: int) -> bytes:
-        return os.pread(self._file, size, position)
+        return operating_system.read_at(self._file, size, position)
 
     def append(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -143,14 +146,10 @@ class Disk:
         path.chmod(0o400)
 
     def remove(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
+        operating_system.remove_file(path)
 
     def flush_folder(self, path: Path) -> None:
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        operating_system.flush_folder(path)
 
 
 DISK = Disk()

@@ -1,17 +1,17 @@
 """The lock on a log directory, the same that Kafka takes: one process at a time may write there.
 
-A POSIX record lock on the file .lock, as Java's FileChannel.tryLock takes it: it is gone with the
-process that held it, and it does not keep a process from itself.
+It lies on the file .lock, as Java's FileChannel.tryLock takes it: it is gone with the process that
+held it, and on POSIX it does not keep a process from itself.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 from pathlib import Path
 from typing import Self
 
 from kwire.errors import InvalidValue
+from kwire.operating_system import BINARY, lock_file
 
 LOCK_FILE = ".lock"
 
@@ -20,9 +20,9 @@ class DirectoryLock:
     """Held from its making to `close`; InvalidValue where another process has the directory."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | BINARY, 0o644)
         try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(self._file)
         except OSError:
             os.close(self._file)
             raise InvalidValue(

@@ -132,9 +132,9 @@ WRONG_USAGE = {
     ),
     "no port": (["status", "--bootstrap-server", "localhost"], "'localhost' is no address"),
     "port of letters": (["replication", "--bootstrap-server", "a:b"], "'a:b' is no address"),
-    "no time": (["status", "--bootstrap-server", "a:1", "--timeout", "0"], "greater than or equal"),
+    "no time": (["status", "--bootstrap-server", "a:1", "--timeout", "0"], "'--timeout'"),
     "no id": (["add-controller", "--bootstrap-server", "a:1"], "Missing argument 'ID'"),
-    "id of letters": (["remove-controller", "x", "--bootstrap-server", "a:1"], "valid integer"),
+    "id of letters": (["remove-controller", "x", "--bootstrap-server", "a:1"], "valid int"),
     "no directory id": (
         ["remove-controller", "1", "--bootstrap-server", "a:1", "--directory-id", "zz"],
         "'zz' is no id",
