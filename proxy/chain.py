@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from inspect import isawaitable
 from typing import Any
 
 from kwire.errors import InvalidValue, KwireError
@@ -16,10 +16,14 @@ from kwire.versions import Versions
 from proxy.filter import Delay, Drop, Filter, Pause, Said, Verdict
 from proxy.flow import Deed
 from proxy.interest import Direction
+from proxy.supervision import Misuse, Supervised, Supervision
+
+logger = logging.getLogger(__name__)
 
 ENVELOPE = 58
 """The API that carries others (KIP-590)."""
 
+_REPORTS = 1000  # failures that are remembered as told
 _GENERAL = ("on_connect", "on_request", "on_response")
 _ALL = Versions("0+")
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -39,10 +43,6 @@ class Handler:
         return f"{self.filter.name}.{self.method.__name__}"
 
 
-Failed = Callable[[Handler, Exception], None]
-"""Takes what a filter raised."""
-
-
 class Filters:
     """Filters in their order: requests meet them first to last, responses last to first.
 
@@ -53,7 +53,8 @@ class Filters:
 
     def __init__(self, filters: Iterable[Filter] = (), *, drop_on_error: bool = False) -> None:
         self.drop_on_error = drop_on_error
-        self._reported: set[tuple[str, type]] = set()
+        self._reported: set[tuple[str, object]] = set()
+        self._longest: dict[str, float] = {}
         self.replace(filters)
 
     def replace(self, filters: Iterable[Filter]) -> None:
@@ -65,6 +66,7 @@ class Filters:
         self._cache: dict[tuple[int, int, Direction, bool], tuple[Handler, ...]] = {}
         self._look_inside: bool | None = None
         self._reported.clear()
+        self._longest.clear()
 
     @property
     def filters(self) -> tuple[Filter, ...]:
@@ -108,15 +110,20 @@ class Filters:
             )
         return self._look_inside
 
-    def report(self, handler: Handler, error: Exception) -> str:
-        """The sentence about an error that has not been told before, else nothing."""
-        what = (handler.name, type(error))
-        if what in self._reported:
-            return ""
+    def is_news(self, name: str, error: BaseException) -> bool:
+        """True the first time that this method fails in this way."""
+        what = (name, str(error) if isinstance(error, Misuse) else type(error))
+        if what in self._reported or len(self._reported) >= _REPORTS:
+            return False
         self._reported.add(what)
-        fate = "dropped" if self.drop_on_error else "sent on as it came"
-        said = f"{type(error).__name__}: {error}"
-        return f"{handler.name} failed, the message is {fate}: {said}; told once"
+        return True
+
+    def is_slower(self, name: str, seconds: float) -> bool:
+        """True if a method took twice as long as when this was last so."""
+        if seconds < 2 * self._longest.get(name, 0.0):
+            return False
+        self._longest[name] = seconds
+        return True
 
     def _find(
         self, key: int, version: int, direction: Direction, inside: bool
@@ -128,22 +135,31 @@ class Filters:
                 method = methods.get(name)
                 if method is None or version not in getattr(method, "versions", _ALL):
                     continue
-                if name not in _GENERAL or one.wants(key, version, direction):
+                if name not in _GENERAL or self._wants(one, key, version, direction):
                     yield Handler(one, method)
+
+    def _wants(self, one: Filter, key: int, version: int, direction: Direction) -> bool:
+        """Ask a filter; one that fails sees nothing of this kind."""
+        try:
+            return bool(one.wants(key, version, direction))
+        except Exception as error:
+            if self.is_news(f"{one.name}.wants", error):
+                logger.warning("%s.wants failed: %s: %s", one.name, type(error).__name__, error)
+            return False
 
 
 async def through(
-    handlers: Sequence[Handler], arguments: Sequence[Any], filters: Filters, failed: Failed
-) -> tuple[str, Verdict]:
-    """What becomes of a message: the filter that decided, and its action; None to send it on."""
+    handlers: Sequence[Handler], arguments: Sequence[Any], supervision: Supervision
+) -> tuple[Handler | None, Verdict]:
+    """What becomes of a message: the method that decided, and its action; None to send it on."""
     for handler in handlers:
+        supervision.ran.append(handler)
         try:
-            said = handler.method(*arguments)
-            verdict: Verdict = await said if isawaitable(said) else said
+            verdict = await Supervised(handler, arguments, supervision)
         except Exception as error:
-            failed(handler, error)
-            if filters.drop_on_error:
-                return handler.filter.name, Drop()
+            supervision.failed(handler, error)
+            if supervision.filters.drop_on_error:
+                return handler, Drop()
             continue
         while isinstance(verdict, Delay):
             if len(arguments) > 1:
@@ -152,8 +168,8 @@ async def through(
             await Pause(verdict.seconds)
             verdict = verdict.then
         if verdict is not None:
-            return handler.filter.name, verdict
-    return "", None
+            return handler, verdict
+    return None, None
 
 
 def _methods(one: Filter) -> dict[str, Callable[..., Said]]:

@@ -9,13 +9,13 @@ from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.frames import decode_request, encode_response, request_head
-from proxy.chain import Failed, Filters, through
-from proxy.filter import Answer, Call, Envelope, Verdict
+from proxy.chain import Handler, through
+from proxy.filter import Answer, Call, Drop, Envelope, Verdict
 from proxy.flow import Flow
 from proxy.heads import SIZE
 from proxy.interest import Direction
-from proxy.masks import without_secret
-from proxy.whole import ENCODING, Whole, take_apart
+from proxy.supervision import Supervision
+from proxy.whole import Whole, take_apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,21 +80,21 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
 
 
 async def through_envelope(
-    message: Request | Response, call: Call, filters: Filters, failed: Failed
-) -> tuple[str, Verdict]:
+    message: Request | Response, call: Call, supervision: Supervision
+) -> tuple[Handler | None, Verdict]:
     """What filters make of the message inside, as `through`; what they changed is put in."""
     try:
         inside = look_inside(message, call)
     except KwireError as error:
         call.flow.problems.append(f"not filtered: in the envelope: {error}")
-        return "", None
+        return None, None
     if inside is None:
-        return "", None
-    flow = inside.call.flow
+        return None, None
+    flow, filters = inside.call.flow, supervision.filters
     handlers = filters.handlers(flow.key, flow.version, inside.direction, inside=True)
     try:
         arguments = (inside.message, inside.call)
-        name, verdict = await through(handlers, arguments, filters, failed)
+        handler, verdict = await through(handlers, arguments, supervision)
     finally:
         _tell(flow, call.flow)
     try:
@@ -102,11 +102,10 @@ async def through_envelope(
             verdict = replace(verdict, response=_wrapped(verdict.response, flow))
         elif verdict is None:
             inside.put_back()
-    except ENCODING as error:
-        said = f"what {name or 'the filters'} left in the envelope is none: {without_secret(error)}"
-        call.flow.problems.append(f"sent on as it came: {said}")
-        return "", None
-    return name, verdict
+    except Exception as error:
+        supervision.unsendable(error, f"{flow.api} in the envelope", handler)
+        return (handler, Drop()) if filters.drop_on_error else (None, None)
+    return handler, verdict
 
 
 def _wrapped(response: Response, flow: Flow) -> EnvelopeResponse:

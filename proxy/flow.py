@@ -138,6 +138,7 @@ class Kind(Enum):
     TIMED_OUT = "timed out"
     BROKEN_OFF = "broken off"
     FILTER_FAILED = "filter failed"
+    FILTER_SLOW = "filter slow"
     NOT_FILTERED = "not filtered"
     SASL_TOKENS = "SASL tokens"
     HANDSHAKE_FAILED = "TLS handshake failed"

@@ -14,23 +14,23 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from kwire.declaration import Request, Response
-from kwire.errors import KwireError, LocalError
+from kwire.errors import KwireError
 from kwire.frames import encode_response
-from proxy.chain import ENVELOPE, Failed, Filters, Handler, through
+from proxy.chain import ENVELOPE, Filters, Handler, through
 from proxy.copies import Copies
 from proxy.envelopes import through_envelope
-from proxy.filter import Answer, Ask, Call, Close, Drop, Pause, Stall, Until, Verdict
+from proxy.filter import Answer, Ask, Call, Close, Drop, Stall, Until, Verdict
 from proxy.flow import Deed, Ending, Flow, Kind
 from proxy.gate import Gate, Hands, Held
 from proxy.heads import SIZE
 from proxy.interest import Direction
-from proxy.masks import without_secret
 from proxy.own_requests import NotAnswered, OwnRequests
 from proxy.pairing import Pairing
+from proxy.supervision import Supervision
 from proxy.whole import ENCODING, Whole, take_apart
 
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
-_Coroutine = Coroutine[Any, Any, tuple[str, Verdict]]
+_Coroutine = Coroutine[Any, Any, tuple[Handler | None, Verdict]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class _Run:
 
     held: Held
     work: _Coroutine
-    decided: Callable[[str, Verdict], None]
+    decided: Callable[[Handler | None, Verdict], None]
 
 
 class Hold:
@@ -73,8 +73,8 @@ class Hold:
         connection = self._pairing.connection
         flow = Flow(connection, -1, 0, 0, None, connection.at, 0.0, 0)
         self._connecting = held = Held(flow, [])
-        work = through(handlers, (connection,), self._filters, self._failed)
-        self._step(_Run(held, work, lambda name, verdict: self._let(name, verdict, then)))
+        work = through(handlers, (connection,), self._supervision(None))
+        self._step(_Run(held, work, lambda handler, verdict: self._let(handler, verdict, then)))
 
     def own(self, correlation_id: int, size: int, now: float) -> Flow | None:
         """The flow of a filter's own request, where this response is its answer."""
@@ -127,10 +127,13 @@ class Hold:
         self.responses.close()
         self._own.close()
 
-    def _let(self, name: str, verdict: Verdict, then: Callable[[], None]) -> None:
+    def _supervision(self, flow: Flow | None) -> Supervision:
+        return Supervision(self._filters, self._pairing, flow, self._hands.clock, [])
+
+    def _let(self, handler: Handler | None, verdict: Verdict, then: Callable[[], None]) -> None:
         self._connecting = None
         if isinstance(verdict, Close | Drop | Answer):
-            self._hands.cut(f"refused by {name}")
+            self._hands.cut(f"refused by {_name(handler)}")
         elif verdict is None:
             then()
 
@@ -178,23 +181,21 @@ class Hold:
             flow.asked_body = whole.body
         else:
             call.request = cast(Request | None, flow.asked_body)
-        broken: list[Handler] = []
+        message, supervision = cast(Request | Response, whole.body), self._supervision(flow)
+        work = self._meet(message, call, direction, supervision)
 
-        def failed(handler: Handler, error: Exception) -> None:
-            broken.append(handler)
-            self._failed(handler, error, flow)
-
-        message = cast(Request | Response, whole.body)
-        work = self._meet(message, call, direction, failed)
-
-        def decided(name: str, verdict: Verdict) -> None:
-            self._decided(held, direction, whole, name, verdict, bool(broken))
+        def decided(handler: Handler | None, verdict: Verdict) -> None:
+            self._decided(held, direction, whole, supervision, handler, verdict)
 
         self._step(_Run(held, work, decided))
 
     async def _meet(
-        self, message: Request | Response, call: Call, direction: Direction, failed: Failed
-    ) -> tuple[str, Verdict]:
+        self,
+        message: Request | Response,
+        call: Call,
+        direction: Direction,
+        supervision: Supervision,
+    ) -> tuple[Handler | None, Verdict]:
         """The filters that want a message, and those that want what is in it.
 
         Of a request in this order, of a response in the reverse, as everywhere.
@@ -202,14 +203,15 @@ class Hold:
         flow, filters = call.flow, self._filters
         handlers = filters.handlers(flow.key, flow.version, direction)
         is_envelope = flow.key == ENVELOPE and filters.look_inside
-        name, verdict = "", None
+        handler: Handler | None = None
+        verdict: Verdict = None
         if is_envelope and direction is _RESPONSE:
-            name, verdict = await through_envelope(message, call, filters, failed)
+            handler, verdict = await through_envelope(message, call, supervision)
         if verdict is None:
-            name, verdict = await through(handlers, (message, call), filters, failed)
+            handler, verdict = await through(handlers, (message, call), supervision)
         if verdict is None and is_envelope and direction is _REQUEST:
-            name, verdict = await through_envelope(message, call, filters, failed)
-        return name, verdict
+            handler, verdict = await through_envelope(message, call, supervision)
+        return handler, verdict
 
     def _step(self, run: _Run, value: Any = None, error: Exception | None = None) -> None:
         """Let the filters run until they wait for something, or have decided."""
@@ -218,9 +220,6 @@ class Hold:
         run.held.coroutine = run.work
         try:
             step = run.work.send(value) if error is None else run.work.throw(error)
-            while not isinstance(step, Pause | Ask | Until):
-                wrong = "a filter can await call.pause, call.ask and call.until, nothing else"
-                step = run.work.throw(LocalError(wrong))
         except StopIteration as stop:
             run.held.coroutine = None
             run.decided(*stop.value)
@@ -229,21 +228,32 @@ class Hold:
             self._ask(step, run)
         elif isinstance(step, Until):
             run.held.lapses = step.lapses
-            step.begin(lambda value: self._resume(run, value))
+            self._begin(step, run)
             self._lapse()
         else:
             run.held.timer = self._hands.later(max(step.seconds, 0.0), lambda: self._step(run))
+
+    def _begin(self, step: Until[Any], run: _Run) -> None:
+        """Let a filter wait for somebody, who ends the waiting once."""
+        waiting = True
+
+        def resume(value: Any) -> None:
+            nonlocal waiting
+            if waiting and run.held.coroutine is run.work:  # the connection may have gone
+                waiting = False
+                self._step(run, value)
+
+        try:
+            step.begin(resume)
+        except Exception as error:
+            waiting = False
+            self._step(run, error=error)
 
     def _lapse(self) -> None:
         """Cut the connection of a client that does not wait for what is held any more."""
         flow = self.requests.lapsing or self.responses.lapsing if self._client_ended else None
         if flow is not None:
             self._hands.cut(f"the client closed while its {flow.api} was held")
-
-    def _resume(self, run: _Run, value: Any) -> None:
-        """What filters waited for is there, for a connection that may have gone meanwhile."""
-        if run.held.coroutine is run.work:
-            self._step(run, value)
 
     def _ask(self, ask: Ask, run: _Run) -> None:
         """Send a filter's own request, while the node can be asked."""
@@ -267,14 +277,23 @@ class Hold:
         held: Held,
         direction: Direction,
         whole: Whole,
-        name: str,
+        supervision: Supervision,
+        handler: Handler | None,
         verdict: Verdict,
-        broken: bool,
     ) -> None:
-        flow, gate = held.flow, self._gate(direction)
+        flow, gate, name = held.flow, self._gate(direction), _name(handler)
+        try:
+            frame = self._frame(flow, whole, supervision, verdict)
+        except Exception as error:
+            if isinstance(verdict, Answer):
+                supervision.unsendable(error, "an answer", handler)
+            else:
+                supervision.unsendable(error, "a message")
+            name, frame = supervision.ran[-1].filter.name, whole.frame
+            verdict = Drop() if self._filters.drop_on_error else None
         match verdict:
             case None:
-                gate.release(held, self._to_send(flow, whole, broken))
+                gate.release(held, frame)
             case Close():
                 flow.mark(Deed.CLOSED, f"closed by {name}")
                 self._hands.cut(f"closed by {name}")
@@ -289,17 +308,17 @@ class Hold:
                 gate.release(held, b"")
                 self._drop(flow, direction, name)
             case Answer():
-                self._answer(held, direction, verdict, name)
+                flow.mark(verdict.deed, verdict.note or f"answered by {name}")
+                self._answer(held, direction, frame)
 
-    def _to_send(self, flow: Flow, whole: Whole, broken: bool) -> bytes:
-        if broken:
+    def _frame(self, flow: Flow, whole: Whole, supervision: Supervision, verdict: Verdict) -> bytes:
+        """What is to be sent, if anything. Raises what encoding raises."""
+        if isinstance(verdict, Answer):
+            number = flow.correlation_id
+            return encode_response(verdict.response, flow.version, correlation_id=number)
+        if supervision.broken or verdict is not None:
             return whole.frame
-        try:
-            frame = whole.encode()
-        except ENCODING as error:
-            said = without_secret(error)
-            flow.problems.append(f"sent on as it came: what the filters left is none: {said}")
-            return whole.frame
+        frame = whole.encode()
         if frame is not whole.frame:
             flow.mark(Deed.CHANGED, "changed by a filter")
         return frame
@@ -310,17 +329,9 @@ class Hold:
             self._pairing.lose(flow, f"the request was dropped by {name}")
             self.answer_in_turn()
 
-    def _answer(self, held: Held, direction: Direction, answer: Answer, name: str) -> None:
+    def _answer(self, held: Held, direction: Direction, frame: bytes) -> None:
+        """Send a filter's answer, in place of the node's or when its turn has come."""
         flow, gate = held.flow, self._gate(direction)
-        flow.mark(answer.deed, answer.note or f"answered by {name}")
-        number = flow.correlation_id
-        try:
-            frame = encode_response(answer.response, flow.version, correlation_id=number)
-        except ENCODING as error:
-            said = without_secret(error)
-            flow.problems.append(f"sent on as it came: the answer of {name} is none: {said}")
-            gate.release(held, b"".join(held.pieces))
-            return
         if direction is _RESPONSE:
             gate.release(held, frame)
             return
@@ -328,14 +339,6 @@ class Hold:
         if flow.ending is Ending.PENDING:
             self._local[flow] = frame
             self.answer_in_turn()
-
-    def _failed(self, handler: Handler, error: Exception, flow: Flow | None = None) -> None:
-        if flow is not None:
-            flow.problems.append(f"{handler.name} failed: {type(error).__name__}: {error}")
-        if said := self._filters.report(handler, error):
-            where = "" if flow is None else f"{flow.api} v{flow.version}: "
-            at = self._pairing.connection.at if flow is None else flow.at
-            self._pairing.tell(Kind.FILTER_FAILED, f"{where}{said}", at)
 
     def _tell_passed_by(self, flow: Flow, why: str) -> None:
         """A frame passes that filters wanted: each flow says so, and the first of an API aloud."""
@@ -347,3 +350,7 @@ class Hold:
 
     def _gate(self, direction: Direction) -> Gate:
         return self.requests if direction is _REQUEST else self.responses
+
+
+def _name(handler: Handler | None) -> str:
+    return "" if handler is None else handler.filter.name

@@ -183,7 +183,7 @@ def test_a_broken_filter_inside_is_told_and_the_frame_goes_on() -> None:
     assert dialogue.ask(frame) == forwarded() + frame
     dialogue.hang_up()
     problems = [flow.problems[0] for flow in dialogue.flows]
-    assert problems[0].startswith("sent on as it came: what the filters left in the envelope")
+    assert problems[0].startswith("Broken.on_create_topics_request left CreateTopics")
     assert problems[1] == "Broken.on_create_topics_request failed: RuntimeError: oh"
     assert "sent on as it came: RuntimeError: oh; told once" in dialogue.notices[0].text
 

@@ -293,7 +293,11 @@ def test_a_value_that_has_no_bytes_is_not_sent(value: object) -> None:
     dialogue = through(Nonsense())
     assert dialogue.ask(VOTE) == VOTE
     dialogue.hang_up()
-    assert dialogue.flows[0].problems[0].startswith("sent on as it came: what the filters left")
+    assert (
+        dialogue.flows[0]
+        .problems[0]
+        .startswith("Nonsense.on_vote_request left a message that cannot be encoded")
+    )
 
 
 def test_what_cannot_be_decoded_and_what_is_unknown_passes() -> None:
