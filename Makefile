@@ -48,8 +48,9 @@ bench: .venv/bench  ## codec, controller, proxy and recorder beside their peers;
 	$(BIN)/python benchmarks/recorder.py
 	$(BIN)/python benchmarks/watch_cost.py
 
-declarations: .venv/ready  ## write the message declarations anew from Kafka's jars
+declarations: .venv/ready  ## write the message declarations and the tables of keys anew from Kafka's jars
 	$(BIN)/python -m declarations
+	$(BIN)/python -m config_keys
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -99,6 +99,7 @@ class ControllerApis:
             correlation_id=forwarded.correlation_id,
             client_id=forwarded.client_id,
             principal=forwarded.principal,
+            forwarded=True,
         )
         response = await self.answer(forwarded.request, inner)
         if response is None:

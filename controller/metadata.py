@@ -122,6 +122,7 @@ class Metadata:
             now=now,
             end_offset=self._raft.end_offset,
             listener=context.listener,
+            forwarded=context.forwarded,
         )
         try:
             if leadership is not None:

@@ -169,7 +169,14 @@ class QuorumController:
             self.committed = self._pending.popleft()
 
     def handle(
-        self, request: Request, *, version: int, now: int, end_offset: int, listener: str = ""
+        self,
+        request: Request,
+        *,
+        version: int,
+        now: int,
+        end_offset: int,
+        listener: str = "",
+        forwarded: bool = False,
     ) -> Answer:
         """Judge a request by the state and write what it changes. Never raises ApiError.
 
@@ -184,7 +191,7 @@ class QuorumController:
             error = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
             return Answer(response=handler.refuse(request, version, error))
         self._at(end_offset)
-        context = self._context(handler, version, now, listener)
+        context = self._context(handler, version, now, listener, forwarded=forwarded)
         try:
             result = handler.handle(request, context)
         except ApiError as error:
@@ -231,7 +238,13 @@ class QuorumController:
         return min(time for time in times if time is not None)
 
     def _context(
-        self, handler: Handler | None, version: int, now: int, listener: str
+        self,
+        handler: Handler | None,
+        version: int,
+        now: int,
+        listener: str,
+        *,
+        forwarded: bool = False,
     ) -> ControllerContext:
         writes = handler is None or handler.writes
         view = self.ahead if writes else self.committed
@@ -245,6 +258,7 @@ class QuorumController:
             next_offset=self.ahead.end_offset,
             version=version,
             listener=listener,
+            forwarded=forwarded,
             registrations=view.registrations,
         )
 

@@ -18,7 +18,8 @@ class RequestContext:
     """Where a request came from.
 
     version: of the request and of the response it wants. listener: name of the listener that took
-    it. peer: host and port of the sender. principal: as `User:ANONYMOUS`.
+    it. peer: host and port of the sender. principal: as `User:ANONYMOUS`. forwarded: a broker
+    passed it on.
     """
 
     version: int
@@ -27,6 +28,7 @@ class RequestContext:
     listener: str
     peer: tuple[str, int]
     principal: str = "User:ANONYMOUS"
+    forwarded: bool = False
 
 
 class Service(Protocol):

@@ -18,6 +18,8 @@ def sources() -> list[Path]:
 
 
 def is_generated(path: Path) -> bool:
+    if path.parent == ROOT / "controller" / "configs":
+        return path.name.endswith("_keys.py")
     return path.relative_to(ROOT).parts[0] == "kwire" and bool(GENERATED & set(path.parts))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from controller import topic_config_keys
+from controller.configs.topics import PUBLIC_KEYS
+from controller.handlers.config_changes import check_change
+from controller.handlers.config_resources import ConfigChecker
 from controller.handlers.errors import ApiError
 from controller.handlers.replicas import check_assignment, new_partition, placed
 from controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
@@ -19,7 +21,7 @@ from kwire.apis.a19_create_topics import (
     CreateTopicsResponse,
 )
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ResourceType
+from kwire.image.configs import ConfigResource, ResourceType
 from kwire.image.partition import PartitionRegistration
 from kwire.image.replay import apply_all
 from kwire.records.config import ConfigRecord
@@ -64,7 +66,8 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     """
     check_size(sum(_size(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
-    made = [_made(topic, context) for topic in request.topics if counts[topic.name] == 1]
+    checker = ConfigChecker(context)
+    made = [_made(topic, checker, context) for topic in request.topics if counts[topic.name] == 1]
     text = "The topic occurs more than once in the request."
     twice = ApiError(ErrorCode.INVALID_REQUEST, text)
     results = [one.result for one in made]
@@ -76,10 +79,10 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     )
 
 
-def _made(topic: CreatableTopic, context: ControllerContext) -> _Created:
+def _made(topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext) -> _Created:
     """The topic, or why it cannot be."""
     try:
-        return _create(topic, context)
+        return _create(topic, checker, context)
     except ApiError as error:
         return _Created(records=[], result=_result(topic.name, error))
 
@@ -91,9 +94,9 @@ def _size(topic: CreatableTopic, context: ControllerContext) -> int:
     return context.config.num_partitions if default else max(topic.num_partitions, 0)
 
 
-def _create(topic: CreatableTopic, context: ControllerContext) -> _Created:
+def _create(topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext) -> _Created:
     _check_name(topic.name, context)
-    configs = _configs(topic)
+    configs = _configs(topic, checker, context)
     partitions = _assigned(topic, context) if topic.assignments else _placed(topic, context)
     id = context.new_uuid()
     records = [versioned(TopicRecord(name=topic.name, topic_id=id))]
@@ -128,15 +131,21 @@ def _check_name(name: str, context: ControllerContext) -> None:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, text)
 
 
-def _configs(topic: CreatableTopic) -> list[ConfigRecord]:
+def _configs(
+    topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext
+) -> list[ConfigRecord]:
     nulls = [config.name for config in topic.configs if config.value is None]
     if nulls:
-        text = f"Topics take no null values: {', '.join(nulls)}."
+        text = f"Null value not supported for topic configs: {','.join(nulls)}"
         raise ApiError(ErrorCode.INVALID_CONFIG, text)
     values = {config.name: config.value or "" for config in topic.configs}
-    problem = topic_config_keys.problem(values)
-    if problem is not None:
-        raise ApiError(ErrorCode.INVALID_CONFIG, problem)
+    resource = ConfigResource(ResourceType.TOPIC, topic.name)
+    for name, value in values.items():
+        check_change(
+            resource, name, value, None, context.metadata_version, forwarded=context.forwarded
+        )
+    if values:
+        checker.check(resource, values, {})
     return [
         ConfigRecord(
             resource_type=ResourceType.TOPIC, resource_name=topic.name, name=name, value=value
@@ -203,9 +212,7 @@ def _effective(
 ) -> list[CreatableTopicConfigs]:
     image = apply_all(context.image, configs)
     static, node_id = context.config.static.get, context.config.node_id
-    found = [
-        (key, effective(image, static, key, name, node_id)) for key in topic_config_keys.PUBLIC_KEYS
-    ]
+    found = [(key, effective(image, static, key, name, node_id)) for key in PUBLIC_KEYS]
     return [
         CreatableTopicConfigs(
             name=key,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from controller.handlers.config_resources import check_exists, check_resource
+from controller.configs import client_metrics_keys, group_keys, groups, node_keys
+from controller.configs.keys import ConfigKey, Dynamic
+from controller.configs.topic_keys import KEYS
+from controller.configs.topics import PUBLIC_KEYS
+from controller.configs.values import ConfigType, as_text
+from controller.handlers.config_resources import check_exists, check_name
 from controller.handlers.errors import ApiError
 from controller.handlers.result import ControllerContext, ControllerResult
-from controller.topic_config_keys import KEYS, PUBLIC_KEYS
-from controller.topic_configs import ConfigSource, ConfigValue, synonyms, told
+from controller.handlers.topic_names import name_problem
+from controller.node_configs import ConfigSource, ConfigValue, node_key, node_synonyms
+from controller.topic_configs import synonyms, told
 from kwire.apis.a32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -17,97 +24,179 @@ from kwire.apis.a32_describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kwire.error_codes import ErrorCode
 from kwire.image.configs import ConfigResource, ResourceType
 
-STRING = 2
-GROUP_SOURCE, CLIENT_METRICS_SOURCE = 8, 7
+Results = list[DescribeConfigsResourceResult]
 
 
 def handle(request: DescribeConfigsRequest, context: ControllerContext) -> ControllerResult:
-    """The configuration of resources as far as it is in the metadata.
+    """The configuration of resources.
 
-    1. A resource that cannot be, or is not: as `check_resource` and `check_exists` say.
-    2. Topics have every key, with the value in force and, if wanted, all it stands above.
-    3. Other resources have what is set for them; broker's values are hidden, since nothing here
-       knows which of them are passwords.
+    1. A resource that cannot be, or is not: as `check_name` and `check_exists` say.
+    2. Topics, groups and client metrics have every key, with the value in force and, if wanted,
+       all that it stands above.
+    3. The nameless broker has what is set for all; this node, by its id, every key of its own.
+       Another node's id: INVALID_REQUEST, since only that node knows its server.properties.
+    4. Log levels are Kafka's own: there are none here.
     """
     results = []
     for wanted in request.resources:
         try:
-            configs = _configs(wanted, request, context)
+            configs = _configs(wanted, context)
         except ApiError as error:
             result = DescribeConfigsResult(error_code=error.code, error_message=error.message)
         else:
-            result = DescribeConfigsResult(error_message=None, configs=configs)
+            keys = wanted.configuration_keys
+            found = [one for one in configs if not keys or one.name in keys]
+            if not request.include_synonyms:
+                for one in found:
+                    one.synonyms = []
+            result = DescribeConfigsResult(error_message=None, configs=found)
         result.resource_type = wanted.resource_type
         result.resource_name = wanted.resource_name
         results.append(result)
     return ControllerResult(response=DescribeConfigsResponse(results=results))
 
 
-def _configs(
-    wanted: DescribeConfigsResource, request: DescribeConfigsRequest, context: ControllerContext
-) -> list[DescribeConfigsResourceResult]:
+def _configs(wanted: DescribeConfigsResource, context: ControllerContext) -> Results:
     resource = ConfigResource(wanted.resource_type, wanted.resource_name)
-    check_resource(resource)
-    check_exists(resource, context.image)
+    if resource.type in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
+        return _node(resource, context)
+    own = context.image.configs.of(*resource)
     if resource.type == ResourceType.TOPIC:
-        return _topic(wanted, request, context)
-    found = context.image.configs.of(*resource)
+        problem = name_problem(resource.name)
+        if problem is not None:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        check_exists(resource, context.image)
+        names = sorted({*PUBLIC_KEYS, *own} & KEYS.keys())  # an internal key where it is set
+        return [_topic(KEYS[name], resource.name, context) for name in names]
+    check_name(resource)
+    if resource.type == ResourceType.GROUP:
+        return _group(own, context)
     return [
-        _dynamic(name, found[name], resource)
-        for name in _wanted(sorted(found), wanted.configuration_keys)
+        _entry(key, _value(key, own), _own(key, own, ConfigSource.CLIENT_METRICS))
+        for key in client_metrics_keys.KEYS.values()
     ]
 
 
-def _topic(
-    wanted: DescribeConfigsResource, request: DescribeConfigsRequest, context: ControllerContext
-) -> list[DescribeConfigsResourceResult]:
+def _topic(key: ConfigKey, topic: str, context: ControllerContext) -> DescribeConfigsResourceResult:
     static, node_id = context.config.static.get, context.config.node_id
+    values = list(synonyms(context.image, static, key, topic, node_id))
+    above = told(key, values)
+    if above and above[0].source == ConfigSource.TOPIC:
+        parsed = _text(key, above[0].value)
+        above[0] = replace(above[0], value=parsed, stated=parsed)
+    return _entry(key, _text(key, values[0].value), above)
+
+
+def _group(own: Mapping[str, str], context: ControllerContext) -> Results:
+    static, node_id = context.config.static, context.config.node_id
+    inherited = groups.inherited(static)
     results = []
-    for name in _wanted(PUBLIC_KEYS, wanted.configuration_keys):
-        key = KEYS[name]
-        values = list(synonyms(context.image, static, key, wanted.resource_name, node_id))
-        shown = told(key, values)
-        results.append(
-            DescribeConfigsResourceResult(
-                name=name,
-                value=values[0].value,
-                config_source=shown[0].source if shown else ConfigSource.DEFAULT,
-                synonyms=[_synonym(one) for one in shown] if request.include_synonyms else [],
-                config_type=key.type,
-                documentation=None,
+    for key in group_keys.KEYS.values():
+        above = _own(key, own, ConfigSource.GROUP)
+        for synonym in key.synonyms:
+            above += node_synonyms(context.image, static.get, synonym.name, node_id)
+        if not key.synonyms:
+            default = ConfigValue(
+                name=key.name, value=key.default, stated=key.default, source=ConfigSource.DEFAULT
             )
-        )
+            above.append(default)
+        results.append(_entry(key, _value(key, {**inherited, **own}), above))
     return results
 
 
-def _synonym(value: ConfigValue) -> DescribeConfigsSynonym:
-    return DescribeConfigsSynonym(name=value.name, value=value.stated, source=value.source)
+def _node(resource: ConfigResource, context: ControllerContext) -> Results:
+    is_logger = resource.type == ResourceType.BROKER_LOGGER
+    if not resource.name and not is_logger:
+        return _every_node(context)
+    own_id = context.config.node_id
+    try:
+        id = int(resource.name)
+    except ValueError:
+        text = f"Broker id must be an integer, but it is: {resource.name}"
+        raise ApiError(ErrorCode.INVALID_REQUEST, text) from None
+    if id != own_id:
+        allowed = f"{own_id}" if is_logger else f"{own_id} or empty string,"
+        text = f"Unexpected broker id, expected {allowed} but received {resource.name}"
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    return [] if is_logger else _this_node(context)
 
 
-def _dynamic(name: str, value: str, resource: ConfigResource) -> DescribeConfigsResourceResult:
-    hidden = resource.type == ResourceType.BROKER and _may_be_secret(name)
+def _every_node(context: ControllerContext) -> Results:
+    found = context.image.configs.of(ResourceType.BROKER, "")
+    known = {name: node_key(name) for name in sorted(found)}
+    return [
+        _node_entry(name, found[name], context, only=ConfigSource.DYNAMIC_DEFAULT_BROKER)
+        for name, key in known.items()
+        if key is None or key.dynamic is Dynamic.CLUSTER_WIDE
+    ]
+
+
+def _this_node(context: ControllerContext) -> Results:
+    static = context.config.static
+    names = [name for name, key in node_keys.KEYS.items() if not key.internal]
+    names += sorted(static.keys() - node_keys.KEYS.keys())
+    results = []
+    for name in names:
+        found = node_synonyms(context.image, static.get, name, context.config.node_id)
+        own = [one.value for one in found if one.name == name]
+        results.append(_node_entry(name, own[0] if own else None, context))
+    return results
+
+
+def _node_entry(
+    name: str, value: str | None, context: ControllerContext, only: ConfigSource | None = None
+) -> DescribeConfigsResourceResult:
+    static, node_id = context.config.static.get, context.config.node_id
+    found = node_synonyms(context.image, static, name, node_id)
+    above = [one for one in found if only in (None, one.source)]
+    key = node_key(name) or ConfigKey(name=name, type=ConfigType.UNKNOWN)
+    entry = _entry(key, _text(key, value), above)
+    entry.name = name
+    entry.read_only = key.dynamic is None
+    return entry
+
+
+def _entry(
+    key: ConfigKey, value: str | None, above: Iterable[ConfigValue]
+) -> DescribeConfigsResourceResult:
+    """Return one key of an answer. above: every value it has somewhere, the strongest first."""
+    hidden = key.is_sensitive
+    found = [
+        DescribeConfigsSynonym(
+            name=one.name, value=None if hidden else one.stated, source=one.source
+        )
+        for one in above
+    ]
     return DescribeConfigsResourceResult(
-        name=name,
+        name=key.name,
         value=None if hidden else value,
-        config_source=_source(resource),
+        config_source=found[0].source if found else ConfigSource.DEFAULT,
         is_sensitive=hidden,
-        config_type=STRING,
+        synonyms=found,
+        config_type=key.type,
         documentation=None,
     )
 
 
-def _may_be_secret(name: str) -> bool:
-    return any(word in name for word in ("password", "secret", "jaas", "key", "token"))
+def _own(key: ConfigKey, own: Mapping[str, str], source: ConfigSource) -> list[ConfigValue]:
+    if key.name not in own:
+        return []
+    value = _value(key, own)
+    return [ConfigValue(name=key.name, value=value, stated=value, source=source)]
 
 
-def _source(resource: ConfigResource) -> int:
-    if resource.type == ResourceType.BROKER:
-        every = not resource.name
-        return ConfigSource.DYNAMIC_DEFAULT_BROKER if every else ConfigSource.DYNAMIC_BROKER
-    return GROUP_SOURCE if resource.type == ResourceType.GROUP else CLIENT_METRICS_SOURCE
+def _value(key: ConfigKey, texts: Mapping[str, str]) -> str | None:
+    return _text(key, texts.get(key.name, key.default))
 
 
-def _wanted(names: Iterable[str], keys: tuple[str, ...] | None) -> list[str]:
-    return [name for name in names if keys is None or name in keys]
+def _text(key: ConfigKey, text: str | None) -> str | None:
+    """Return a value as Kafka prints what it parsed; as it stands where it is not valid."""
+    if text is None:
+        return None
+    try:
+        return as_text(key.value(text))
+    except ApiError:
+        return text

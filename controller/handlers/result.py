@@ -71,7 +71,8 @@ class ControllerContext:
     image: with everything this leader has written, committed or not; for handlers that only read,
     what is committed. now: milliseconds of a clock that never goes back. next_offset: where the
     next batch begins, which is a new broker's epoch. version: of the request.
-    registrations: offset of each broker's RegisterBrokerRecord.
+    forwarded: a broker passed the request on. registrations: offset of each broker's
+    RegisterBrokerRecord.
     """
 
     image: MetadataImage
@@ -83,6 +84,7 @@ class ControllerContext:
     next_offset: int
     version: int
     listener: str = ""
+    forwarded: bool = False
     registrations: Mapping[int, int] = field(default_factory=dict)
 
     @property

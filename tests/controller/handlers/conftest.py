@@ -63,17 +63,24 @@ class Lab:
         self.controller.replay([written], self.end_offset - 1)
         self.controller.ahead = self.controller.committed
 
-    def answer(self, request: Request, version: int | None = None) -> Answer:
+    def answer(
+        self, request: Request, version: int | None = None, *, forwarded: bool = False
+    ) -> Answer:
         """The answer, not yet appended."""
         last = type(request).versions.last if version is None else version
         return self.controller.handle(
-            request, version=last, now=self.now, end_offset=self.end_offset, listener="CONTROLLER"
+            request,
+            version=last,
+            now=self.now,
+            end_offset=self.end_offset,
+            listener="CONTROLLER",
+            forwarded=forwarded,
         )
 
-    def ask(self, request: Request, version: int | None = None) -> Any:
+    def ask(self, request: Request, version: int | None = None, *, forwarded: bool = False) -> Any:
         """The response, with what it writes committed; both can be encoded."""
         last = type(request).versions.last if version is None else version
-        answer = self.answer(request, version)
+        answer = self.answer(request, version, forwarded=forwarded)
         self.append(answer.records)
         answer.response.encode(last)
         return answer.response

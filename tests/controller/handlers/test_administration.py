@@ -1,17 +1,11 @@
-"""Elections, reassignments, configuration, producer ids, unregistering, directories."""
+"""Elections, reassignments, producer ids, unregistering, directories."""
 
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from kwire.apis.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kwire.apis.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
-from kwire.apis.a44_incremental_alter_configs import (
-    AlterableConfig,
-    AlterConfigsResource,
-    IncrementalAlterConfigsRequest,
-)
 from kwire.apis.a46_list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
@@ -25,13 +19,11 @@ from kwire.apis.a73_assign_replicas_to_dirs import (
     TopicData,
 )
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ResourceType
 from kwire.image.partition import LOST, NO_LEADER, RECOVERING
 from kwire.records.config import ConfigRecord
 from kwire.records.partition_change import PartitionChangeRecord
 
 PREFERRED, UNCLEAN = 0, 1
-SET, DELETE, APPEND, SUBTRACT = range(4)
 
 
 @pytest.fixture
@@ -177,122 +169,6 @@ def test_moving_partitions_are_listed(three: Any) -> None:
         (partition,) = topic.partitions
         assert (topic.name, partition.partition_index, partition.replicas) == ("foo", 1, (1, 2, 3))
         assert (partition.adding_replicas, partition.removing_replicas) == ((3,), (1,))
-
-
-def alter(
-    lab: Any, type: int, name: str, *configs: tuple[str, int, str | None], **more: Any
-) -> int:
-    keys = [
-        AlterableConfig(name=key, config_operation=operation, value=value)
-        for key, operation, value in configs
-    ]
-    resource = AlterConfigsResource(resource_type=type, resource_name=name, configs=keys)
-    request = IncrementalAlterConfigsRequest(resources=[resource]).replace(**more)
-    (result,) = lab.ask(request).responses
-    code: int = result.error_code
-    return code
-
-
-def test_keys_are_set_deleted_and_lists_grow_and_shrink(three: Any) -> None:
-    three.create("foo", (1,))
-
-    assert (
-        alter(three, 2, "foo", ("cleanup.policy", APPEND, "compact"), ("retention.ms", SET, "5"))
-        == 0
-    )
-    found = dict(three.image.configs.of(ResourceType.TOPIC, "foo"))
-    assert found == {"cleanup.policy": "delete,compact", "retention.ms": "5"}
-    assert (
-        alter(
-            three, 2, "foo", ("cleanup.policy", SUBTRACT, "delete"), ("retention.ms", DELETE, None)
-        )
-        == 0
-    )
-    found = dict(three.image.configs.of(ResourceType.TOPIC, "foo"))
-    assert found == {"cleanup.policy": "compact"}
-
-
-def test_the_same_value_is_written_again_for_brokers_only(three: Any) -> None:
-    """KAFKA-14136: it has brokers load their files again."""
-    three.create("foo", (1,))
-    alter(three, 2, "foo", ("retention.ms", SET, "5"))
-    alter(three, 4, "1", ("log.cleaner.threads", SET, "2"))
-    before = three.end_offset
-
-    assert alter(three, 2, "foo", ("retention.ms", SET, "5")) == 0
-    assert three.end_offset == before
-    assert alter(three, 4, "1", ("log.cleaner.threads", SET, "2")) == 0
-    assert three.end_offset == before + 1
-
-
-@pytest.mark.parametrize(
-    ("type", "name", "config", "code"),
-    [
-        (2, "foo", ("nonsense", SET, "1"), ErrorCode.INVALID_CONFIG),
-        (2, "foo", ("retention.ms", SET, "soon"), ErrorCode.INVALID_CONFIG),
-        (2, "foo", ("retention.ms", APPEND, "1"), ErrorCode.INVALID_CONFIG),
-        (2, "foo", ("retention.ms", 9, "1"), ErrorCode.INVALID_REQUEST),
-        (2, "foo", ("retention.ms", SET, None), ErrorCode.INVALID_REQUEST),
-        (2, "bar", ("retention.ms", SET, "1"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-        (2, "", ("retention.ms", SET, "1"), ErrorCode.INVALID_REQUEST),
-        (2, "a b", ("retention.ms", SET, "1"), ErrorCode.INVALID_TOPIC_EXCEPTION),
-        (4, "x", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
-        (4, "-1", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
-        (4, str(1 << 31), ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
-        (4, "9" * 5000, ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
-        (4, "99", ("a", SET, "1"), ErrorCode.BROKER_ID_NOT_REGISTERED),
-        (32, "", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
-        (8, "1", ("a", SET, "1"), ErrorCode.INVALID_REQUEST),
-        (77, "x", ("a", SET, "1"), ErrorCode.UNSUPPORTED_VERSION),
-    ],
-)
-def test_what_is_wrong_with_a_change_is_refused(
-    three: Any, type: int, name: str, config: tuple[str, int, str | None], code: ErrorCode
-) -> None:
-    three.create("foo", (1,))
-    before = three.end_offset
-
-    assert alter(three, type, name, config) == code
-    assert three.end_offset == before
-
-
-def test_a_change_is_only_validated_where_that_is_wanted(three: Any) -> None:
-    before = three.end_offset
-
-    assert alter(three, 4, "", ("a", SET, "1"), validate_only=True) == ErrorCode.NONE
-    assert three.end_offset == before
-
-
-def describe(lab: Any, type: int, name: str, *keys: str, **more: Any) -> Any:
-    resource = DescribeConfigsResource(
-        resource_type=type, resource_name=name, configuration_keys=keys or None
-    )
-    (result,) = lab.ask(DescribeConfigsRequest(resources=[resource]).replace(**more)).results
-    return result
-
-
-def test_a_topic_is_described_with_every_key_and_its_sources(three: Any) -> None:
-    three.create("foo", (1,))
-    alter(three, 2, "foo", ("retention.ms", SET, "5"))
-
-    everything = describe(three, 2, "foo")
-    (one,) = describe(three, 2, "foo", "retention.ms", include_synonyms=True).configs
-
-    assert len(everything.configs) == 33
-    assert (one.value, one.config_source, [s.source for s in one.synonyms]) == ("5", 1, [1])
-
-
-def test_a_node_is_described_by_what_is_set_for_it_and_secrets_stay_secret(three: Any) -> None:
-    alter(three, 4, "1", ("log.cleaner.threads", SET, "2"), ("ssl.key.password", SET, "hush"))
-
-    found = {one.name: (one.value, one.is_sensitive) for one in describe(three, 4, "1").configs}
-
-    assert found == {"log.cleaner.threads": ("2", False), "ssl.key.password": (None, True)}
-
-
-def test_what_is_not_there_cannot_be_described(three: Any) -> None:
-    assert describe(three, 2, "bar").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert describe(three, 8, "1").error_code == ErrorCode.INVALID_REQUEST
 
 
 def test_producer_ids_are_given_in_blocks_of_1000(three: Any) -> None:

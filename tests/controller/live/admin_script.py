@@ -13,18 +13,12 @@ from kwire.apis.a19_create_topics import (
     CreateTopicsRequest,
 )
 from kwire.apis.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
-from kwire.apis.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kwire.apis.a37_create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
 from kwire.apis.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
-from kwire.apis.a44_incremental_alter_configs import (
-    AlterableConfig,
-    AlterConfigsResource,
-    IncrementalAlterConfigsRequest,
-)
 from kwire.apis.a46_list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
@@ -44,9 +38,8 @@ from kwire.apis.a82_update_raft_voter import KRaftVersionFeature, UpdateRaftVote
 from kwire.apis.a82_update_raft_voter import Listener as UpdatedListener
 from kwire.declaration import Request
 from tests.controller.live.admin_session import Session, Step, metadata_quorum
+from tests.controller.live.config_script import BROKER, DELETE, SET, TOPIC, alter, configs, describe
 
-TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
-SET, DELETE, APPEND, SUBTRACT = range(4)
 NOBODY = UUID(int=99)
 TIMEOUT = 5000
 
@@ -58,7 +51,7 @@ def script(session: Session) -> Iterator[Step]:
     yield from _registrations(session)
     yield from _topics()
     yield from _partitions()
-    yield from _configs()
+    yield from configs(session)
     yield from _elections()
     yield from _features()
     yield from _voters(session)
@@ -73,7 +66,7 @@ def _level() -> Iterator[Step]:
     )
     request = UpdateFeaturesRequest(feature_updates=[key], timeout_ms=TIMEOUT)
     yield Step(name="UpdateFeatures of eligible leader replicas to 0", request=request)
-    yield _alter("of min.insync.replicas", BROKER, "", ("min.insync.replicas", DELETE, None))
+    yield alter("of min.insync.replicas", BROKER, "", ("min.insync.replicas", DELETE, None))
 
 
 def _cluster(session: Session) -> Iterator[Step]:
@@ -200,60 +193,6 @@ def _partitions() -> Iterator[Step]:
     yield Step(name="CreatePartitions of one twice", request=request)
 
 
-def _alter(name: str, type_: int, resource: str, *changes: tuple[str, int, str | None]) -> Step:
-    request = IncrementalAlterConfigsRequest(
-        resources=[
-            AlterConfigsResource(
-                resource_type=type_,
-                resource_name=resource,
-                configs=[
-                    AlterableConfig(name=key, config_operation=operation, value=value)
-                    for key, operation, value in changes
-                ],
-            )
-        ]
-    )
-    return Step(name=f"IncrementalAlterConfigs {name}", request=request)
-
-
-def _describe(name: str, type_: int, resource: str, *keys: str) -> Step:
-    wanted = DescribeConfigsResource(
-        resource_type=type_, resource_name=resource, configuration_keys=keys or None
-    )
-    request = DescribeConfigsRequest(
-        resources=[wanted], include_synonyms=True, include_documentation=False
-    )
-    return Step(name=f"DescribeConfigs {name}", request=request)
-
-
-def _configs() -> Iterator[Step]:
-    yield _alter("set", TOPIC, "t", ("retention.ms", SET, "60000"))
-    yield _alter("append", TOPIC, "t", ("cleanup.policy", APPEND, "compact"))
-    yield _alter("append again", TOPIC, "t", ("cleanup.policy", APPEND, "compact"))
-    yield _alter("subtract", TOPIC, "t", ("cleanup.policy", SUBTRACT, "delete"))
-    yield _alter("append to a number", TOPIC, "t", ("retention.ms", APPEND, "1"))
-    yield _alter("delete", TOPIC, "t", ("retention.ms", DELETE, None))
-    yield _alter("set null", TOPIC, "t", ("retention.ms", SET, None))
-    yield _alter("set nonsense", TOPIC, "t", ("retention.ms", SET, "soon"))
-    yield _alter("of the unknown", TOPIC, "t", ("no.such", SET, "1"))
-    yield _alter("of no topic", TOPIC, "nothing", ("retention.ms", SET, "1"))
-    yield _alter(
-        "of one key twice", TOPIC, "t", ("retention.ms", SET, "1"), ("retention.ms", SET, "2")
-    )
-    yield _alter("of a broker", BROKER, "1", ("log.retention.ms", SET, "5"))
-    yield _alter("of all brokers", BROKER, "", ("log.retention.ms", SET, "6"))
-    yield _alter("of broker 77", BROKER, "77", ("log.retention.ms", SET, "5"))
-    yield _alter("of broker x", BROKER, "x", ("log.retention.ms", SET, "5"))
-    yield _alter("of resource type 99", 99, "x", ("a", SET, "5"))
-    yield _alter("of another node's logger", BROKER_LOGGER, "9", ("root", SET, "5"))
-    keys = ("retention.ms", "cleanup.policy", "min.insync.replicas", "no.such")
-    yield _describe("of some keys", TOPIC, "t", *keys)
-    yield _describe("of a topic", TOPIC, "t")
-    yield _describe("of no topic", TOPIC, "nothing")
-    yield _describe("of broker x", BROKER, "x")
-    yield _describe("of resource type 99", 99, "x")
-
-
 def _elections() -> Iterator[Step]:
     def elect(name: str, type_: int, *partitions: tuple[str, int], version: int = 2) -> Step:
         wanted = [TopicPartitions(topic=topic, partitions=(id,)) for topic, id in partitions]
@@ -348,7 +287,7 @@ def _refused_by_a_follower(session: Session) -> Iterator[Step]:
         CreatePartitionsRequest(
             topics=[CreatePartitionsTopic(name="t", count=9, assignments=None)], timeout_ms=TIMEOUT
         ),
-        _alter("", TOPIC, "t", ("retention.ms", SET, "1")).request,
+        alter("", TOPIC, "t", ("retention.ms", SET, "1")).request,
         ElectLeadersRequest(
             topic_partitions=[TopicPartitions(topic="m", partitions=(0,))], timeout_ms=TIMEOUT
         ),
@@ -365,7 +304,7 @@ def _refused_by_a_follower(session: Session) -> Iterator[Step]:
         DescribeClusterRequest(endpoint_type=2),
         metadata_quorum(),
         ListPartitionReassignmentsRequest(),
-        _describe("", TOPIC, "t", "retention.ms").request,
+        describe("", TOPIC, "t", "retention.ms").request,
     )
     for request in requests:
         name = type(request).__name__.removesuffix("Request")
@@ -387,7 +326,7 @@ def _ends() -> Iterator[Step]:
     yield Step(name="DeleteTopics v5", request=old, version=5)
     yield Step(name="UnregisterBroker", request=UnregisterBrokerRequest(broker_id=2))
     yield Step(name="UnregisterBroker again", request=UnregisterBrokerRequest(broker_id=2))
-    yield _alter("operation 9", TOPIC, "c", ("retention.ms", 9, "1"))
+    yield alter("operation 9", TOPIC, "c", ("retention.ms", 9, "1"))
     yield Step(
         name="UnregisterBroker after operation 9", request=UnregisterBrokerRequest(broker_id=1)
     )

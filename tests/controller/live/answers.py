@@ -57,14 +57,18 @@ def _fields(answer: Group, leader_id: int, path: str) -> Iterator[tuple[str, Any
             yield from _fields(value, leader_id, where)
         elif isinstance(value, list) and (not value or isinstance(value[0], Group)):
             for entry in value:
-                yield from _fields(entry, leader_id, f"{where}[{_key(entry)}]")
+                yield from _fields(entry, leader_id, f"{where}[{_key(entry, leader_id)}]")
         else:
             yield where, _plain(name, value, leader_id)
 
 
-def _key(entry: Group) -> str:
-    found = [str(getattr(entry, name)) for name in NAMES if name in type(entry).fields]
-    return found[0] if found else type(entry).__name__
+def _key(entry: Group, leader_id: int) -> str:
+    found = [name for name in NAMES if name in type(entry).fields]
+    if not found:
+        return type(entry).__name__
+    value = str(getattr(entry, found[0]))
+    is_leader = found[0] == "resource_name" and value == str(leader_id)
+    return "the leader" if is_leader else value
 
 
 def _plain(name: str, value: Any, leader_id: int) -> Any:
@@ -77,6 +81,8 @@ def _plain(name: str, value: Any, leader_id: int) -> Any:
     if name in MEASURES:
         return value if value in (-1, 0) else "a number"
     if name in ("leader_id", "controller_id") and value == leader_id:
+        return "the leader"
+    if name == "resource_name" and value == str(leader_id):
         return "the leader"
     return value
 

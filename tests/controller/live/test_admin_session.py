@@ -4,11 +4,13 @@ import asyncio
 import re
 
 from controller.quorum import Quorum
+from kwire.apis.a44_incremental_alter_configs import IncrementalAlterConfigsResponse
 from kwire.declaration import Response
 from real_kafka import Layout
 from tests.conftest import OwnCluster
 from tests.controller.live.admin_session import Session, run
 from tests.controller.live.answers import ABSENT, PRESENT, differences, flat
+from tests.controller.live.config_script import EVERY_KEY
 
 QUIET = {"broker.session.timeout.ms": "600000"}
 """Brokers that are none stay registered for the session."""
@@ -45,6 +47,16 @@ def _comparable(answer: Response | str, session: Session) -> dict[str, object]:
     return {"": answer} if isinstance(answer, str) else flat(answer, session.leader_id)
 
 
+def messages(session: Session) -> dict[str, str | None]:
+    """What is said of every key with every value, by step and resource."""
+    return {
+        f"{step}: {one.resource_name}": one.error_message
+        for step, answer in session.answers.items()
+        if step.startswith(EVERY_KEY) and isinstance(answer, IncrementalAlterConfigsResponse)
+        for one in answer.responses
+    }
+
+
 def _listed(path: str, values: tuple[object, object]) -> str | None:
     """The entry of the list that a difference is."""
     for pattern, expected in LISTED.items():
@@ -66,6 +78,8 @@ async def test_a_session_gets_the_answers_that_kafka_gives_but_for_the_listed_on
     }
     theirs = await run(at, cluster.cluster_id)
     assert ours.answers.keys() == theirs.answers.keys()
+    assert len(messages(ours)) > 3000
+    assert messages(ours) == messages(theirs)
     differing = found(ours, theirs)
     by_entry = {path: _listed(path, values) for path, values in differing.items()}
     assert {path: differing[path] for path, entry in by_entry.items() if entry is None} == {}

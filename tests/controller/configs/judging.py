@@ -1,0 +1,41 @@
+"""What kwire says of a configuration, in the form of Kafka's own verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from controller.configs import (
+    client_metrics,
+    client_metrics_keys,
+    group_keys,
+    groups,
+    topic_keys,
+    topics,
+)
+from controller.configs.keys import ConfigKey
+from controller.configs.nodes import node_value
+from controller.handlers.errors import ApiError
+from vectors import ConfigJudgement
+
+KEYS: Mapping[str, Mapping[str, ConfigKey]] = {
+    "TOPIC": topic_keys.KEYS,
+    "GROUP": group_keys.KEYS,
+    "CLIENT_METRICS": client_metrics_keys.KEYS,
+}
+
+
+def judge(
+    type: str, configs: Mapping[str, str], old: Mapping[str, str], static: Mapping[str, str]
+) -> ConfigJudgement:
+    """Judge all that a resource would have; the topic's own static defaults are left out."""
+    try:
+        if type == "TOPIC":
+            remote = node_value(static, "remote.log.storage.system.enable") is True
+            topics.check(configs, old, {}, remote_storage_enabled=remote)
+        elif type == "GROUP":
+            groups.check(configs, static)
+        else:
+            client_metrics.check(configs)
+    except ApiError as error:
+        return ConfigJudgement(code=error.code, message=error.message)
+    return ConfigJudgement(code=0, message=None)
