@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.logdir.meta_properties import read_meta_properties
 from kwire.logdir.quorum_state import QuorumState, read_quorum_state, write_quorum_state
 from kwire.logdir.server_properties import StorageProperties
-from kwire.logdir.snapshots import SnapshotContent, SnapshotFile, load_snapshot, write_snapshot
+from kwire.logdir.snapshots import SnapshotFile, check_snapshot, iter_snapshot, write_snapshot
 from kwire.metadata_records import VersionedRecord
 
 logger = logging.getLogger(__name__)
@@ -97,9 +97,9 @@ class DirectoryLog:
         """Bytes of a snapshot, cut anywhere."""
         return self._log.read_snapshot(_file_id(id), position, max_bytes)
 
-    def load_snapshot(self, id: OffsetAndEpoch) -> SnapshotContent:
-        """All that a snapshot says; FileError where it is broken."""
-        return load_snapshot(self._folder, _file_id(id))
+    def iter_snapshot(self, id: OffsetAndEpoch) -> Iterator[VersionedRecord]:
+        """Read the metadata records of a snapshot in pieces; FileError where it is broken."""
+        return iter_snapshot(self._folder, _file_id(id))
 
     def persist(self, effect: PersistElection) -> None:
         """Replace quorum-state; it is on the disk when this returns."""
@@ -129,10 +129,20 @@ class DirectoryLog:
             self._parts[effect.id] = self._log.begin_snapshot(_file_id(effect.id))
         self._parts[effect.id].append(effect.data)
 
+    def finish_snapshot(self, effect: InstallSnapshot) -> None:
+        """Flush and check a whole download; FileError where it is broken.
+
+        A thread of its own may do that, for it touches no other file. `install_snapshot` is next.
+        """
+        try:
+            self._parts.pop(effect.id).freeze()
+            check_snapshot(self._folder, _file_id(effect.id))
+        except OSError as error:
+            raise StorageFailed(f"{self._folder}: snapshot {effect.id}: {error}") from error
+
     def install_snapshot(self, effect: InstallSnapshot) -> None:
-        """Let a whole snapshot stand for everything before it."""
-        self._parts.pop(effect.id).freeze()
-        self._log.add_snapshot(_file_id(effect.id))
+        """Let a finished snapshot stand for everything before it."""
+        self._log.add_snapshot(_file_id(effect.id), is_checked=True)
         self._log.truncate_to_latest_snapshot()
 
     def store_snapshot(self, id: OffsetAndEpoch, batches: Iterable[bytes]) -> None:
@@ -143,7 +153,7 @@ class DirectoryLog:
         """
         try:
             write_snapshot(self._folder, _file_id(id), batches)
-            load_snapshot(self._folder, _file_id(id))
+            check_snapshot(self._folder, _file_id(id))
         except OSError as error:
             raise StorageFailed(f"{self._folder}: snapshot {id}: {error}") from error
 

@@ -9,11 +9,11 @@ and the end of a message, when all elements are freed at once.
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
+from controller.collector import collector
 from kwire.declaration import Group, Response
 from kwire.frames import RequestFrame, decode_request, encode_response
 
@@ -40,7 +40,7 @@ async def decoded(frame: bytes) -> AsyncIterator[RequestFrame]:
     if len(frame) < LARGE_FRAME:
         yield decode_request(frame)
         return
-    with _collector.paused():
+    with collector.paused():
         request = await asyncio.to_thread(decode_request, frame)
         try:
             yield request
@@ -54,7 +54,7 @@ async def in_thread_if(
     """Call a function of large messages in a thread, of others at once."""
     if not is_large:
         return function(*args, **kwargs)
-    with _collector.paused():
+    with collector.paused():
         return await asyncio.to_thread(function, *args, **kwargs)
 
 
@@ -103,28 +103,3 @@ def free(message: Group) -> None:
     for items in _arrays(message):
         while isinstance(items, list) and items:
             del items[-_FREED_AT_ONCE:]
-
-
-class _Collector:
-    """The garbage collector, which finds no cycles in messages, for they are trees."""
-
-    def __init__(self) -> None:
-        self._pauses = 0
-        self._was_enabled = False
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let it rest while messages are large."""
-        if not self._pauses:
-            self._was_enabled = gc.isenabled()
-            gc.disable()
-        self._pauses += 1
-        try:
-            yield
-        finally:
-            self._pauses -= 1
-            if self._was_enabled and not self._pauses:
-                gc.enable()
-
-
-_collector = _Collector()

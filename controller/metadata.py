@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
+from controller.collector import collector
 from controller.config import NodeConfig
 from controller.directory_log import DirectoryLog
 from controller.environment import Environment
@@ -16,31 +17,30 @@ from controller.handlers.result import QuorumView
 from controller.leadership import Leadership
 from controller.quorum_controller import Answer, CannotLead, QuorumController
 from controller.raft import (
-    BOOTSTRAP_SNAPSHOT,
     Append,
     Event,
     OffsetAndEpoch,
     Raft,
+    Replaying,
     Resign,
     UpgradeKRaftVersion,
 )
+from controller.replay import Replay, Replayed
 from controller.runtime import Runtime
 from controller.snapshotter import Snapshotter
-from kwire.batches import Batch, Record, RecordBatch, read_batches
+from kwire.batches import Record
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import StorageFailed
 from kwire.image import MetadataImage
-from kwire.metadata_records import VersionedRecord, read_metadata_record
+from kwire.metadata_records import VersionedRecord
 from kwire.metadata_versions import KRAFT_VERSION
 from kwire.negotiation import VersionRange
 from kwire.service import RequestContext
+from kwire.tasks import cancel_and_wait
 from kwire.versions import Versions
 
 logger = logging.getLogger(__name__)
-
-CHUNK = 8 << 20
-"""Bytes of the log that are applied at once."""
 
 
 class Metadata:
@@ -71,7 +71,8 @@ class Metadata:
             after_bytes=config.snapshot_after_bytes,
             retention_bytes=config.retention_bytes,
         )
-        self._load_latest_snapshot()
+        self._replay = Replay(log)
+        self._replaying: asyncio.Task[None] | None = None
 
     @property
     def image(self) -> MetadataImage:
@@ -186,41 +187,73 @@ class Metadata:
         return outcome
 
     def committed(self, high_watermark: int) -> None:
-        """Apply everything below, and release the answers of this epoch that it was awaited for."""
+        """Apply everything below, now or soon, and release the answers that were waiting for it."""
         if self.is_active:
             self.controller.commit(high_watermark)
             self.offset = high_watermark
+            self._applied()
         else:
-            self._replay(high_watermark)
-            self._activate_soon()
+            self._replay.commit(high_watermark)
+            self._go_on()
         if self._leadership is not None:
             self._leadership.committed(high_watermark)
-        self._snapshotter.consider(self.controller.committed.image, self.offset, self._runtime.now)
-        self._tell()
 
-    def _replay(self, high_watermark: int) -> None:
-        while self.offset < high_watermark:
-            for batch in read_batches(self._log.read(self.offset, CHUNK, high_watermark)):
-                self._replay_batch(batch)
+    @property
+    def is_replaying(self) -> bool:
+        """True while something that the log has is still to be applied."""
+        return self._replaying is not None
 
-    def _replay_batch(self, batch: Batch) -> None:
-        assert isinstance(batch, RecordBatch), "the log has no others"
-        end = batch.last_offset + 1
-        if not batch.is_control:
-            values = (record.value or b"" for record in batch.records())
-            self.controller.replay(map(read_metadata_record, values), batch.base_offset)
-        self.offset = end
+    def start(self) -> None:
+        """Begin to replay the log."""
+        if self._replay.apply_slice():
+            self._replaying = asyncio.get_running_loop().create_task(self._replay_rest())
+        self._publish()
+
+    def truncated(self, offset: int) -> None:
+        """Forget uncommitted records that were read when the node started."""
+        self._replay.truncate(offset)
 
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:
         """Begin anew with a snapshot."""
-        self.controller.load(self._log.load_snapshot(id).records, id.offset)
-        self.offset = id.offset
-        self._tell()
+        self._replay.load(id)
+        self._go_on()
 
-    def _load_latest_snapshot(self) -> None:
-        ids = [id for id in self._log.snapshots() if id != BOOTSTRAP_SNAPSHOT]
-        if ids:
-            self.snapshot_installed(ids[-1])
+    def _go_on(self) -> None:
+        """Replay one slice at once, and what is left in a task, between turns of the loop."""
+        if self._replaying is not None:
+            return
+        self.start()
+        if self.is_replaying:
+            self._runtime.feed(Replaying(is_replaying=True))
+
+    async def _replay_rest(self) -> None:
+        try:
+            with collector.paused():
+                while self._replay.apply_slice():
+                    self._publish()
+                    await asyncio.sleep(0)
+                collector.leave_out_all()
+        except Exception as error:
+            self._runtime.fail(error)
+            return
+        self._replaying = None
+        self._publish()
+        self._runtime.feed(Replaying(is_replaying=False))
+
+    def _publish(self) -> None:
+        """Show what is applied as far as it is committed."""
+        committed = self._replay.committed
+        if committed.offset != self.offset:
+            self.offset = committed.offset
+            self.controller.follow(committed.view)
+        self._applied()
+        self._activate_soon()
+
+    def _applied(self) -> None:
+        if not self._replay.is_behind:
+            image = self.controller.committed.image
+            self._snapshotter.consider(image, self.offset, self._runtime.now)
+        self._tell()
 
     def leader_changed(self, epoch: int, leader_id: int | None) -> None:
         """Keep the news in the node's log."""
@@ -281,6 +314,9 @@ class Metadata:
         if leadership is None or leadership.epoch != epoch:
             return
         self._leadership = None
+        if self.is_active:
+            view = self.controller.committed
+            self._replay.follow(Replayed(offset=self.offset, view=view))
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -300,6 +336,8 @@ class Metadata:
         """The node ends."""
         if self._leadership is not None:
             self.resigns(self._leadership.epoch)
+        if self._replaying is not None:
+            await cancel_and_wait([self._replaying])
         await self._snapshotter.stop()
 
     def _tell(self) -> None:

@@ -59,11 +59,8 @@ class ControllerNode:
         config = self.config
         tls = config.listeners[0].tls
         context = tls.client_context() if tls else None
-        self.log = DirectoryLog(config.storage, segment_bytes=config.segment_bytes)
-        raft_config = config.raft_config(self.log.cluster_id, self.log.directory_id)
-        below = self._environment.random.randrange
-        self.raft = Raft(raft_config, self.log, self.log.election, below=below)
-        timeout = raft_config.request_timeout_ms
+        self.log, self.raft = await self._opened()
+        timeout = self.raft.config.request_timeout_ms
         self.channels = Channels(
             client_id=f"raft-client-{config.node_id}", request_timeout_ms=timeout, tls=context
         )
@@ -80,12 +77,35 @@ class ControllerNode:
         except BaseException:
             await self.kill()
             raise
+        self.metadata.start()
         self.runtime.start(self.metadata)
         registrar = Registrar(
             config, self.raft, self.metadata, self._registration, self._environment
         )
         self._registration.spawn(registrar.run())
         log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
+
+    async def _opened(self) -> tuple[DirectoryLog, Raft]:
+        """Open and read the log in a thread, for it may be long, and other nodes share the loop."""
+        opening = asyncio.create_task(asyncio.to_thread(self._open))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            await asyncio.wait([opening])
+            if not opening.cancelled() and opening.exception() is None:
+                opening.result()[0].close()
+            raise
+
+    def _open(self) -> tuple[DirectoryLog, Raft]:
+        config = self.config
+        log = DirectoryLog(config.storage, segment_bytes=config.segment_bytes)
+        try:
+            raft_config = config.raft_config(log.cluster_id, log.directory_id)
+            below = self._environment.random.randrange
+            return log, Raft(raft_config, log, log.election, below=below)
+        except BaseException:
+            log.close()
+            raise
 
     async def _listen(self, apis: Service) -> None:
         config = self.config
@@ -125,6 +145,7 @@ class ControllerNode:
         self._running = False
         self.runtime.stop()
         await self.metadata.stop()
+        await self.runtime.stopped()
         for listener in self._listeners:
             await listener.close()
         self._listeners.clear()

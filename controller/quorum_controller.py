@@ -104,6 +104,10 @@ class QuorumController:
         if not self.is_active:
             self.ahead = view
 
+    def follow(self, view: View) -> None:
+        """Take what was replayed from the log, up to a commit, while this node does not lead."""
+        self.committed = self.ahead = view
+
     def load(self, records: Iterable[VersionedRecord], end_offset: int) -> None:
         """Begin anew with a snapshot that ends before `end_offset`."""
         self.committed = View()

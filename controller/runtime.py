@@ -55,11 +55,19 @@ logger = logging.getLogger(__name__)
 class StateMachine(Protocol):
     """What stands on the log. It is told in the order of the log, and may feed events back."""
 
+    @property
+    def is_replaying(self) -> bool:
+        """True while it is behind with what it has been told; a Replaying event tells the end."""
+        ...
+
     def committed(self, high_watermark: int) -> None:
         """Everything below is decided."""
 
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:
         """Begin anew with this snapshot."""
+
+    def truncated(self, offset: int) -> None:
+        """The log ends here; nothing committed was behind it."""
 
     def leader_changed(self, epoch: int, leader_id: int | None) -> None:
         """Another epoch, or news of its leader."""
@@ -98,6 +106,7 @@ class Runtime:
         self._tokens = itertools.count()
         self._answers: dict[Hashable, asyncio.Future[Response]] = {}
         self._shut_down = asyncio.Event()
+        self._installing: asyncio.Task[None] | None = None
         self._stopped = False
 
     @property
@@ -108,7 +117,7 @@ class Runtime:
     def start(self, machine: StateMachine) -> None:
         """Begin. What is committed is told to the machine from then on."""
         self._machine = machine
-        self.feed(Start())
+        self.feed(Start(is_replaying=machine.is_replaying))
 
     def token(self) -> Hashable:
         """A name for an Append."""
@@ -195,18 +204,17 @@ class Runtime:
             case AppendLog(end_offset=end):
                 self.sensors.appended(self._log.end.offset, end, self.now)
                 self._log.append(effect)
-            case TruncateLog():
+            case TruncateLog(offset=offset):
                 self._log.truncate(effect)
+                self._state_machine.truncated(offset)
             case FlushLog(offset=offset):
                 if not self._flushes:
                     self._loop.call_soon(self._flush)
                 self._flushes.append(offset)
             case WriteSnapshot():
                 self._log.write_snapshot(effect)
-            case InstallSnapshot(id=id):
-                self._log.install_snapshot(effect)
-                self.feed(SnapshotInstalled(id=id))
-                self._state_machine.snapshot_installed(id)
+            case InstallSnapshot():
+                self._installing = self._loop.create_task(self._install(effect))
             case Send():
                 self._channels.send(effect, self.feed)
             case Reply(token=token, response=response):
@@ -234,6 +242,23 @@ class Runtime:
                 machine.appended(token, base, end)
             case Rejected(token=token, error=error, message=message):
                 machine.rejected(token, error, message)
+
+    async def _install(self, effect: InstallSnapshot) -> None:
+        """Flush and check a snapshot in a thread, since it may be large; then take it in."""
+        try:
+            await asyncio.to_thread(self._log.finish_snapshot, effect)
+            if self._stopped:
+                return
+            self._log.install_snapshot(effect)
+            self._state_machine.snapshot_installed(effect.id)
+        except Exception as error:
+            self.fail(error)
+        self.feed(SnapshotInstalled(id=effect.id))
+
+    async def stopped(self) -> None:
+        """Return when nothing of this replica touches the log any more."""
+        if self._installing is not None:
+            await self._installing
 
     @property
     def _state_machine(self) -> StateMachine:

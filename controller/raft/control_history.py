@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from controller.raft.history import Entry, History
 from controller.raft.log import Log
 from controller.raft.voter_set import VoterSet
-from kwire.batches import Batch, Record, read_batches
+from kwire.batches import Batch, Record, RecordBatch, read_batch, read_batches
+from kwire.batches.current import HEADER
+from kwire.batches.reading import batch_size
 from kwire.control_records import read_control_record
 from kwire.data.k_raft_version_record import KRaftVersionRecord
 from kwire.data.voters_record import VotersRecord
+from kwire.logdir.names import OffsetAndEpoch
 
 _CHUNK = 8 << 20
 """Bytes read at once while the log is loaded: the size of Kafka's greatest batch."""
@@ -66,8 +69,7 @@ class ControlHistory:
         offset = log.start_offset
         if snapshots := log.snapshots():
             latest = snapshots[-1]
-            data = log.read_snapshot(latest, 0, log.snapshot_size(latest) or 0)
-            for batch in read_batches(data):
+            for batch in _first_control_batches(log, latest):
                 self._take(batch, at=latest.offset - 1)
             offset = max(offset, latest.offset)
         while data := log.read(offset, _CHUNK) if offset < log.end.offset else b"":
@@ -99,6 +101,25 @@ class ControlHistory:
                     self._voters.add(offset, VoterSet.from_record(voters))
                 case KRaftVersionRecord(k_raft_version=level):
                     self._kraft_versions.add(offset, level)
+
+
+def _first_control_batches(log: Log, snapshot: OffsetAndEpoch) -> Iterator[Batch]:
+    """Read a snapshot up to its first record of metadata.
+
+    Header, kraft.version and voters stand before it (RecordsSnapshotWriter); behind it is only the
+    footer. A snapshot may have hundreds of megabytes, and this is read within a step.
+    """
+    position, size = 0, log.snapshot_size(snapshot) or 0
+    while position < size:
+        head = log.read_snapshot(snapshot, position, HEADER.sizeof())
+        length = batch_size(head)
+        if length is None or not RecordBatch.read(head).is_control:
+            return
+        batch = read_batch(log.read_snapshot(snapshot, position, length))
+        if batch is None:
+            return
+        yield batch
+        position += length
 
 
 def _control_records(batch: Batch) -> Iterator[Record]:

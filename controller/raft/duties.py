@@ -57,7 +57,7 @@ def attend(replica: Replica, now: int) -> None:
 
 
 def _unattached(replica: Replica, role: Unattached, now: int) -> None:
-    if replica.may_stand and not replica.is_shutting_down and now >= role.election_deadline:
+    if replica.stands and now >= role.election_deadline:
         transitions.to_prospective(replica, now)
     elif not (replica.is_voter and replica.is_shutting_down):
         _fetch_from_bootstrap(replica, now)
@@ -106,7 +106,7 @@ def _leader(replica: Replica, role: Leader, now: int) -> None:
 def _follower(replica: Replica, role: Follower, now: int) -> None:
     if replica.is_shutting_down:
         return
-    if replica.may_stand and now >= role.fetch_deadline:
+    if replica.stands and now >= role.fetch_deadline:
         transitions.to_prospective(replica, now)
         return
     if now >= role.voter_deadline and _change_voters(replica, role, now):
@@ -149,7 +149,7 @@ def _voter_request(replica: Replica, role: Follower) -> Callable[[], Request] | 
 def _fetch(replica: Replica, role: Follower, now: int) -> None:
     """Fetch from the leader; where it does not answer, ask the bootstrap servers for another."""
     leader = role.leader_endpoints.node(role.leader_id, replica.config.listener)
-    if leader is None or replica.is_flushing or not replica.tail.is_settled:
+    if leader is None or not _may_fetch(replica):
         return
     if replica.connections.has_timed_out(leader, now):
         replica.connections.reset(leader)
@@ -170,8 +170,13 @@ def _fetch_from(replica: Replica, role: Follower, leader: Node, now: int) -> Non
 
 def _fetch_from_bootstrap(replica: Replica, now: int) -> None:
     node = replica.connections.ready_bootstrap_server(now)
-    if node and replica.tail.is_settled and not replica.is_flushing:
+    if node and _may_fetch(replica):
         replica.send(node, partial(fetch.request, replica), now)
+
+
+def _may_fetch(replica: Replica) -> bool:
+    """True if the log is as its end says: a Fetch tells the leader what is on this disk."""
+    return replica.tail.is_settled and not replica.is_flushing and not replica.is_installing
 
 
 def _ask_voters(

@@ -12,7 +12,20 @@ from kwire.logdir.names import OffsetAndEpoch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """The first event of a replica's life."""
+    """The first event of a replica's life. is_replaying: as in Replaying."""
+
+    is_replaying: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaying:
+    """The state machine begins to replay what it is behind with, or has caught up.
+
+    Until it has, this replica does not stand for election: it could not answer as a leader. It
+    votes, follows and fetches meanwhile.
+    """
+
+    is_replaying: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +117,7 @@ class Shutdown:
 
 Event = (
     Start
+    | Replaying
     | Tick
     | RequestReceived
     | ResponseReceived

@@ -17,6 +17,7 @@ from controller.raft.events import (
     Append,
     Event,
     LogFlushed,
+    Replaying,
     RequestFailed,
     RequestReceived,
     Resign,
@@ -90,8 +91,11 @@ class Raft:
     def _take(self, event: Event, now: int) -> None:
         replica = self._replica
         match event:
-            case Start():
+            case Start(is_replaying=is_replaying):
+                replica.is_replaying = is_replaying
                 transitions.start(replica, self._election, now)
+            case Replaying(is_replaying=is_replaying):
+                transitions.replaying(replica, is_replaying, now)
             case Tick():
                 pass
             case RequestReceived():
@@ -105,7 +109,7 @@ class Raft:
             case LogFlushed(offset=offset):
                 replica.log_flushed(offset)
             case SnapshotInstalled(id=id):
-                self._snapshot_installed(id)
+                self._snapshot_installed(id, now)
             case SnapshotTaken(id=id):
                 replica.history.forget_before(id.offset)
             case UpgradeKRaftVersion():
@@ -128,13 +132,15 @@ class Raft:
         end = replica.append_records(_dated(event.records, now)) if event.records else base
         replica.emit(Appended(token=event.token, base_offset=base, end_offset=end))
 
-    def _snapshot_installed(self, id: OffsetAndEpoch) -> None:
+    def _snapshot_installed(self, id: OffsetAndEpoch, now: int) -> None:
         replica = self._replica
         replica.reset_log()
         replica.commit(id.offset)
         role = replica.role
         if isinstance(role, Follower) and role.download and role.download.id == id:
             role.download = None
+        if isinstance(role, Follower):  # it could not fetch while the snapshot was flushed
+            role.fetch_deadline = max(role.fetch_deadline, now + self.config.fetch_timeout_ms)
 
     def _is_free_to_go(self) -> bool:
         role, config = self._replica.role, self.config

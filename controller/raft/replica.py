@@ -37,6 +37,8 @@ class Replica:
 
     committed: the high watermark that the state machine was told; it never falls.
     flushed: the log is on the disk up to here.
+    is_replaying: the state machine is behind with what it has to apply.
+    is_installing: a snapshot is about to take the log's place; nothing is fetched meanwhile.
     parked: fetches that wait for something new.
     """
 
@@ -59,6 +61,8 @@ class Replica:
         self.committed = -1
         self.flushed = self.tail.end.offset
         self.is_shutting_down = False
+        self.is_replaying = False
+        self.is_installing = False
         self._effects: list[Effect] = []
         self._flushes: deque[tuple[int, int]] = deque()
         self._persisted: PersistElection | None = None
@@ -86,6 +90,12 @@ class Replica:
         entry, key = self.history.voters_entry, self.config.key
         is_open = entry is not None and entry.offset >= self.committed
         return self.is_voter or (is_open and self.history.previous_voters.contains(key))
+
+    @property
+    def stands(self) -> bool:
+        """True if this replica would stand for election once its time-out is over."""
+        is_ready = not self.is_replaying and not self.is_installing
+        return self.may_stand and is_ready and not self.is_shutting_down
 
     @property
     def leader(self) -> Leader | None:
@@ -181,6 +191,7 @@ class Replica:
 
     def reset_log(self) -> None:
         """A snapshot has taken the log's place."""
+        self.is_installing = False
         self.tail.settle()
         self.history.load(self.tail.log)
         self._flushes.clear()

@@ -37,27 +37,56 @@ def start(replica: Replica, election: ElectionState, now: int) -> None:
 
     1. The log has a greater epoch than quorum-state: unattached in it. The file was lost.
     2. This replica led: resigned, for it may have told nobody yet what it wrote.
-    3. This replica voted for itself: candidate, in the same epoch.
+    3. This replica voted for itself: candidate, in the same epoch, unless its state machine has to
+       replay first.
     4. The leader is a known voter: follower; its address is not known: unattached.
     5. Else unattached, with its vote.
-    A replica that is the only voter does not wait for a timeout.
+    A replica that is the only voter does not wait for a timeout, only for its state machine.
     """
     config, log_epoch = replica.config, replica.tail.end.epoch
     if election.epoch < log_epoch:
         election = ElectionState(epoch=log_epoch)
     if election.leader_id == config.node_id:
         _start_resigned(replica, election.epoch, now)
-    elif election.voted_key is not None and election.voted_key.covers(config.key):
+    elif _voted_for_itself(replica, election) and not replica.is_replaying:
         _stand(replica, election.epoch, now)
     else:
         endpoints = replica.history.voters.endpoints(election.leader_id)
         deadline = now + replica.random_election_timeout()
         _follow_or_detach(replica, election, endpoints, deadline, now)
-    if replica.history.voters.contains_only(config.key) and not replica.leader:
-        if isinstance(replica.role, Candidate):
-            _lead_if_elected(replica, now)
-        else:
-            to_prospective(replica, now)
+    _lead_alone(replica, now)
+
+
+def replaying(replica: Replica, is_replaying: bool, now: int) -> None:
+    """Note that the state machine begins to replay, or has caught up.
+
+    Who has caught up behind its time-out waits for up to another one, at random: replicas that were
+    started together catch up together, and would split the votes.
+    """
+    replica.is_replaying = is_replaying
+    if is_replaying:
+        return
+    role, later = replica.role, now + replica.below(max(replica.config.election_timeout_ms, 1))
+    if isinstance(role, Unattached) and role.election_deadline <= now:
+        role.election_deadline = later
+    elif isinstance(role, Follower) and role.fetch_deadline <= now:
+        role.fetch_deadline = later
+    _lead_alone(replica, now)
+
+
+def _voted_for_itself(replica: Replica, election: ElectionState) -> bool:
+    return election.voted_key is not None and election.voted_key.covers(replica.config.key)
+
+
+def _lead_alone(replica: Replica, now: int) -> None:
+    """Stand at once where nobody else votes."""
+    is_alone = replica.history.voters.contains_only(replica.config.key)
+    if not is_alone or replica.leader or not replica.stands:
+        return
+    if isinstance(replica.role, Candidate):
+        _lead_if_elected(replica, now)
+    else:
+        to_prospective(replica, now)
 
 
 def _start_resigned(replica: Replica, epoch: int, now: int) -> None:

@@ -215,7 +215,7 @@ class MetadataLog:
     def add_snapshot(self, snapshot: OffsetAndEpoch, *, is_checked: bool = False) -> None:
         """Take a frozen snapshot in; one from before the log's start goes again.
 
-        is_checked: `load_snapshot` has read it. Else FileError where it is broken, which no
+        is_checked: `check_snapshot` has read it. Else FileError where it is broken, which no
         follower should get.
         """
         if not is_checked:

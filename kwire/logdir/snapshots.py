@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from kwire.batches import Record, build_batch, read_batch
+from kwire.batches import Batch, Record, build_batch, read_batch
 from kwire.control_records import (
     ControlRecord,
     ControlRecordType,
@@ -26,6 +26,7 @@ from kwire.data.voters_record import VotersRecord
 from kwire.errors import BatchError, DecodeError, FileError
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import OffsetAndEpoch, snapshot_name
+from kwire.logdir.segment import batches_in
 from kwire.metadata_records import VersionedRecord, read_metadata_record
 
 RECORDS_PER_BATCH = 1024
@@ -81,10 +82,7 @@ def read_snapshot(data: bytes, file: Path) -> Iterator[ControlRecord | Versioned
         while (batch := read_batch(data, position)) is not None:
             for record in batch.records():
                 begun = found is not None
-                if batch.is_control:
-                    found = read_control_record(record)
-                else:
-                    found = read_metadata_record(record.value or b"")
+                found = _read(batch, record)
                 if not begun and not _is(found, ControlRecordType.SNAPSHOT_HEADER):
                     raise BatchError("does not begin with a snapshot's header")
                 yield found
@@ -129,6 +127,58 @@ def snapshot_content(data: bytes, file: Path) -> SnapshotContent:
         voters=voters if isinstance(voters, VotersRecord) else None,
         records=tuple(one for one in found if isinstance(one, VersionedRecord)),
     )
+
+
+def iter_snapshot(
+    folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK
+) -> Iterator[VersionedRecord]:
+    """Read the metadata records of a snapshot one after the other, its file in pieces.
+
+    Raises FileError where it is broken, or at its end where it is not complete.
+    """
+    for found in _iter_contents(folder / snapshot_name(snapshot), fs):
+        if isinstance(found, VersionedRecord):
+            yield found
+
+
+def check_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> None:
+    """Raise FileError unless all batches of a snapshot are whole, from its header to its footer.
+
+    Metadata records are not decoded: the CRC of their batches says that they are what was written.
+    """
+    for _ in _iter_contents(folder / snapshot_name(snapshot), fs, only_control=True):
+        pass
+
+
+def _iter_contents(
+    path: Path, fs: FileSystem, *, only_control: bool = False
+) -> Iterator[ControlRecord | VersionedRecord]:
+    file = fs.open(path)
+    end, found, begun = 0, None, False
+    try:
+        for position, batch in batches_in(file, path):
+            end = position + batch.size
+            for record in batch.records() if batch.is_control or not only_control else ():
+                found = _read(batch, record)
+                if not begun and not _is(found, ControlRecordType.SNAPSHOT_HEADER):
+                    raise BatchError("does not begin with a snapshot's header")
+                begun = True
+                yield found
+            if not batch.is_control:
+                found = None
+    except (BatchError, DecodeError) as error:
+        raise FileError(error.reason, file=path, offset=end) from None
+    else:
+        if end != file.size() or not _is(found, ControlRecordType.SNAPSHOT_FOOTER):
+            raise FileError("the snapshot ends without its footer", file=path, offset=end)
+    finally:
+        file.close()
+
+
+def _read(batch: Batch, record: Record) -> ControlRecord | VersionedRecord:
+    if batch.is_control:
+        return read_control_record(record)
+    return read_metadata_record(record.value or b"")
 
 
 class SnapshotFile:

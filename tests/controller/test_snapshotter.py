@@ -71,7 +71,7 @@ async def test_requests_are_answered_and_records_committed_while_one_is_written(
         async with asyncio.timeout(PATIENCE):
             await leader.metadata.until(lambda: leader.log.snapshots() != written)
         new = leader.log.snapshots()[-1]
-        image = apply_all(EMPTY, leader.log.load_snapshot(new).records)
+        image = apply_all(EMPTY, leader.log.iter_snapshot(new))
         assert image.features == leader.metadata.image.features
 
 

@@ -63,6 +63,8 @@ def _partition(response: FetchResponse) -> PartitionData | None:
 
 
 def _take(replica: Replica, follower: Follower, answer: PartitionData) -> bool:
+    if replica.is_installing:
+        return False  # asked for before the snapshot, which the log begins behind
     diverging, snapshot = answer.diverging_epoch, answer.snapshot_id
     if diverging and diverging.epoch >= 0:
         _truncate(replica, OffsetAndEpoch(offset=diverging.end_offset, epoch=diverging.epoch))

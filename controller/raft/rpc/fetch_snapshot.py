@@ -166,5 +166,6 @@ def _take(replica: Replica, follower: Follower, piece: ResponsePartitionSnapshot
     download.position += len(data)
     if download.position >= piece.size:
         download.is_whole = True
+        replica.is_installing = True
         replica.emit(InstallSnapshot(id=download.id))
     return True

@@ -71,6 +71,7 @@ class Solo:
         voters: VoterSet | None = None,
         election: ElectionState | None = None,
         log: MemoryLog | None = None,
+        is_replaying: bool = False,
         **settings: Any,
     ) -> None:
         self.log = log or MemoryLog()
@@ -83,7 +84,7 @@ class Solo:
         self.flushes = True
         self._tokens = 0
         self.raft = Raft(self.config, self.log, election, below=lambda limit: 0)
-        self.step(Start())
+        self.step(Start(is_replaying=is_replaying))
 
     def step(self, event: Event) -> list[Effect]:
         """Give it an event, carry out what concerns the log."""
