@@ -22,6 +22,7 @@ from contextlib import ExitStack, contextmanager
 from fcntl import ioctl
 from itertools import count, cycle
 from pathlib import Path
+from random import Random
 from struct import pack
 from subprocess import DEVNULL, PIPE
 from termios import TIOCSWINSZ
@@ -42,6 +43,7 @@ from proxy import Filters, Listener, Proxy, pass_everything
 from proxy.feed.commands import Controls
 from proxy.feed.sender import Feed
 from proxy.filters.stop import Stop
+from proxy.rule_set import RuleSet
 
 METADATA = UUID(int=1)
 HOST = "127.0.0.1"
@@ -131,7 +133,10 @@ async def proxy(upstream: int, *, fed: bool) -> None:
             await _tell(passing.addresses[listener].port)
     stop = Stop(None, lambda flow: feed.hold(flow))
     filters = Filters([stop])
-    feed = Feed(Address(HOST, 0), controls=Controls(stop, filters))
+    feed = Feed(
+        Address(HOST, 0),
+        controls=Controls(stop, filters, RuleSet(time.monotonic, lambda seed: Random(seed).random)),
+    )
     async with feed, Proxy([listener], sinks=[feed], filters=filters) as feeding:
         await _tell(feeding.addresses[listener].port, feed.address.port)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from proxy import Filters
     from proxy.feed.sender import Feed
     from proxy.filters.stop import Stop
+    from proxy.rule_set import RuleSet
 
 FeedAt = Annotated[
     str | None,
@@ -41,14 +42,14 @@ class Feeding:
     listen: Address
     token: bytes
 
-    def feed(self, stop: Stop, filters: Filters, hold: str | None) -> Feed:
-        """A feed whose viewers control the stop. hold: what it holds now. Raises Failure."""
+    def feed(self, stop: Stop, filters: Filters, rules: RuleSet, hold: str | None) -> Feed:
+        """A feed whose viewers control stop and rules. hold: what is held now. Raises Failure."""
         try:
             from proxy.feed.commands import Controls
             from proxy.feed.sender import Feed
         except ImportError as error:
             raise missing(error) from error
-        return Feed(self.listen, token=self.token, controls=Controls(stop, filters, hold))
+        return Feed(self.listen, token=self.token, controls=Controls(stop, filters, rules, hold))
 
 
 def feeding(at: str | None, token: Path | None) -> Feeding | None:

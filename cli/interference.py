@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import threading
@@ -22,14 +23,16 @@ from kwire.tasks import cancel_and_wait
 from proxy import Action, Close, Drop, Filter, Filters, Flow
 from proxy.addresses import AddressBook
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.filters.rule import rule_filters
 from proxy.filters.stop import Stop
-from proxy.rules import load_rules
+from proxy.rule_set import RuleSet
+from proxy.rules import Rules, load_rules
 from proxy.script import load
 
 if TYPE_CHECKING:
     from cli.serving import Serving
     from proxy.feed.sender import Feed
+
+log = logging.getLogger("kwire.proxy")
 
 LOOK = 0.3
 """Seconds between looks at the files."""
@@ -69,13 +72,15 @@ class Interference:
         if serving is not None:
             self._fixed.append(serving.filter)
         self.filters = Filters()
+        self._scripted: list[Filter] = []
+        self.rules = RuleSet(time.monotonic, lambda seed: Random(seed).random, self._commanded)
         try:
             self._load()
         except InvalidValue as error:
             raise WrongUsage(f"{error}") from error
         self.feed: Feed | None = None
         if feeding is not None and self._stop is not None:
-            self.feed = feeding.feed(self._stop, self.filters, hold)
+            self.feed = feeding.feed(self._stop, self.filters, self.rules, hold)
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -103,6 +108,8 @@ class Interference:
                 _say(f"not loaded, the filters stay as they were: {error}", "red")
             else:
                 _say("the filters were loaded again", "dim")
+                if self.feed is not None:
+                    self.feed.announce()
 
     async def _obey(self, stop: Stop, lines: asyncio.Queue[str]) -> None:
         while True:
@@ -122,16 +129,26 @@ class Interference:
             _tell(flow)
 
     def _load(self) -> None:
-        filters: list[Filter] = [] if self._stop is None else [self._stop]
-        drop_on_error = False
-        for path in self._scripts:
-            filters += load(path)
-        if self._rules is not None:
-            rules = load_rules(self._rules)
-            drop_on_error = rules.on_error == "drop"
-            filters += rule_filters(rules, Random(rules.seed).random, time.monotonic())
-        self.filters.replace([*filters, *self._fixed])
-        self.filters.drop_on_error = drop_on_error
+        scripted = [one for path in self._scripts for one in load(path)]
+        rules = Rules() if self._rules is None else load_rules(self._rules)
+        Filters(scripted)  # raises before anything has changed
+        self._scripted = scripted
+        for sentence in self.rules.load(rules):
+            _say(sentence, "yellow")
+        self.filters.drop_on_error = rules.on_error == "drop"
+        self._use()
+
+    def _use(self) -> None:
+        """Let the filters act that are in force now."""
+        first: list[Filter] = [] if self._stop is None else [self._stop]
+        self.filters.replace([*first, *self._scripted, *self.rules.filters, *self._fixed])
+
+    def _commanded(self, sentence: str) -> None:
+        self._use()
+        if self.feed is not None:
+            self.feed.announce()
+        log.info("%s", sentence)
+        _say(sentence, "dim")
 
     def _stamps(self) -> list[tuple[int, int]]:
         found = []

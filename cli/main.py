@@ -24,7 +24,7 @@ COMMANDS = {
     "storage": "cli.storage:app",
     "log": "cli.log:app",
     "controller": "cli.controller:app",
-    "proxy": "cli.proxy:proxy",
+    "proxy": "cli.proxy:app",
     "watch": "cli.watch:watch",
     "proxy-config": "cli.proxy_config:proxy_config",
     "replay": "cli.replay:replay",

@@ -23,6 +23,7 @@ from cli.flow_options import (
     display,
     expression,
 )
+from cli.lazy import lazy_group
 from cli.record_topic import RecordTopic, TopicConfig, TopicRecording, topic_recording
 from cli.serving import ClusterId, OffLoopback, Serve, ServeConfig, Serving, serving
 from cli.tls_options import ListenTls, UpstreamName, UpstreamTls, with_tls
@@ -98,6 +99,15 @@ Config = Annotated[
 ]
 
 
+app = typer.Typer(
+    cls=lazy_group({"rules": "cli.proxy_rules:app"}),
+    invoke_without_command=True,
+    subcommand_metavar="[rules …]",
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
 def proxy(
     context: typer.Context,
     listen: Annotated[
@@ -180,7 +190,10 @@ def proxy(
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --feed 127.0.0.1:9900
     kwire proxy -r traffic.avro --view "~err *" --from +10s
     kwire proxy --config kwire-proxy.yaml
+    kwire proxy rules list
     """
+    if context.invoked_subcommand is not None:
+        return _only_subcommand(context)
     if config:
         return _serve(config, context)
     how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
@@ -232,6 +245,16 @@ def _check_together(
         raise WrongUsage("--serve-config is for --serve: give that as well.")
     if rewrite and serve:
         raise WrongUsage("--serve tells the proxy's addresses itself: leave --rewrite-endpoints.")
+
+
+def _only_subcommand(context: typer.Context) -> None:
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            raise WrongUsage(
+                f"{parameter.opts[0]} is for running a proxy: give it without"
+                f" `{context.invoked_subcommand}`, whose own options stand behind its command."
+            )
 
 
 def _serve(config: Path, context: typer.Context) -> None:

@@ -31,12 +31,12 @@ from proxy import (
 from proxy.addresses.new_listeners import NewListeners
 from proxy.config import ClusterConfig, RecordConfig
 from proxy.copies import COPY_LIMIT
-from proxy.filters.rule import rule_filters
 from proxy.metrics import Metrics
 from proxy.metrics_families import Metered
 from proxy.record_topic import Topic, TopicRecorder
 from proxy.recorder import Recorder, files_at
-from proxy.rules import load_rules
+from proxy.rule_set import RuleSet
+from proxy.rules import Rules, load_rules
 from proxy.script import load
 
 View = Callable[[DecodedFlow | Notice], None]
@@ -50,15 +50,12 @@ class Prepared:
 
     def __init__(self, config: ClusterConfig) -> None:
         self.config = config
-        self.filters: list[Filter] = []
-        self.drop_on_error = False
+        self.scripted: list[Filter] = []
         for path in config.scripts:
-            self.filters += load(path)
-        if config.rules is not None:
-            rules = load_rules(config.rules)
-            self.drop_on_error = rules.on_error == "drop"
-            self.filters += rule_filters(rules, Random(rules.seed).random, time.monotonic())
-        Filters(self.filters)
+            self.scripted += load(path)
+        self.rules = Rules() if config.rules is None else load_rules(config.rules)
+        self.drop_on_error = self.rules.on_error == "drop"
+        Filters(self.scripted)
 
 
 class ClusterService:
@@ -80,8 +77,10 @@ class ClusterService:
         self.config = prepared.config
         self.recorder = recorder
         self.filters = Filters(drop_on_error=prepared.drop_on_error)
-        self.lasting = Lasting(prepared.config, self.filters)
-        self.filters.replace(self.lasting.around(prepared.filters))
+        self.rules = RuleSet(time.monotonic, lambda seed: Random(seed).random, self._commanded)
+        self.lasting = Lasting(prepared.config, self.filters, self.rules)
+        self._scripted: list[Filter] = []
+        self._use(prepared)
         self.metrics = Metrics() if metered else None
         self.tap = Tap(self._see)
         self._view = view
@@ -138,17 +137,34 @@ class ClusterService:
 
     async def change(self, prepared: Prepared, recorder: Recorder | None) -> None:
         """Filter and record like this from now on, on the connections that are open, too."""
-        filters = self.lasting.around(prepared.filters)
-        if filters and self.proxy.filters is None:
-            log.info("filters act on the connections that are opened from now on")
         self.config = prepared.config
-        self.filters.replace(filters)
-        self.filters.drop_on_error = prepared.drop_on_error
-        self.proxy.filters = self.filters if filters else None
+        self._use(prepared)
+        if self.lasting.feed is not None:
+            self.lasting.feed.announce()
+        if self.filters.filters and self.proxy.filters is None:
+            log.info("filters act on the connections that are opened from now on")
+        self.proxy.filters = self.filters if self.filters.filters else None
         if recorder is not self.recorder:
             before, self.recorder = self.recorder, recorder
             self.proxy.copies.copy_limit = self._copied
             await end_recording(before)
+
+    def _use(self, prepared: Prepared) -> None:
+        """Let these scripts and rules act, with what was commanded of the rules."""
+        self._scripted = prepared.scripted
+        for sentence in self.rules.load(prepared.rules):
+            log.warning("%s", sentence, extra={"cluster": self.name or None})
+        self.filters.drop_on_error = prepared.drop_on_error
+        self._replace()
+
+    def _replace(self) -> None:
+        self.filters.replace(self.lasting.around([*self._scripted, *self.rules.filters]))
+
+    def _commanded(self, sentence: str) -> None:
+        self._replace()
+        log.info("%s", sentence, extra={"cluster": self.name or None})
+        if self.lasting.feed is not None:
+            self.lasting.feed.announce()
 
     async def _end_recording(self) -> None:
         await end_recording(self.recorder)

@@ -13,6 +13,7 @@ from proxy.addresses import AddressBook
 from proxy.config import ClusterConfig
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
 from proxy.filters.stop import Stop
+from proxy.rule_set import RuleSet
 
 if TYPE_CHECKING:
     from proxy.feed.sender import Feed
@@ -21,13 +22,13 @@ KEYS = ("hold", "feed", "rewrite_endpoints", "advertised_host", "serve")
 
 
 class Lasting:
-    """Made once for a cluster. filters: of its proxy. Raises WrongUsage, Failure.
+    """Made once for a cluster. filters, rules: of its proxy. Raises WrongUsage, Failure.
 
     feed: to viewers, who hold messages. book: the addresses that are written over the nodes'.
     serving: answers what no filter before it has, and opens the listeners itself.
     """
 
-    def __init__(self, config: ClusterConfig, filters: Filters) -> None:
+    def __init__(self, config: ClusterConfig, filters: Filters, rules: RuleSet) -> None:
         self._config = config
         self._before: list[Filter] = []
         self._behind: list[Filter] = []
@@ -38,7 +39,7 @@ class Lasting:
             stop = Stop(expression(config.hold), self._held)
             self._before.append(stop)
             viewers = feeding(str(config.feed.listen), config.feed.token)
-            self.feed = None if viewers is None else viewers.feed(stop, filters, config.hold)
+            self.feed = None if viewers is None else viewers.feed(stop, filters, rules, config.hold)
         if config.rewrite_endpoints:
             self.book = AddressBook(config.advertised_host)
             self._behind.append(RewriteEndpoints(self.book))

@@ -24,7 +24,8 @@ def expand(preset: dict[str, Any]) -> list[dict[str, Any]]:
         if not isinstance(value, int) or isinstance(value, bool):
             raise ValueError(f"the preset {name} needs `{parameter}`, a node id")
         values.append(value)
-    return [rule | {"name": name} | given for rule in make(*values)]
+    called = "-".join([name, *map(str, values)])
+    return [rule | {"name": called} | given for rule in make(*values)]
 
 
 def _slow_fetch(node: int) -> list[dict[str, Any]]:

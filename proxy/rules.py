@@ -11,10 +11,23 @@ rules:
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, InstanceOf, model_validator
+import yaml
+from pydantic import (
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from kwire.error_codes import ErrorCode
 from kwire.text_file import read_text
@@ -72,14 +85,19 @@ class DelayOf(Strict):
         }
 
 
+EFFECTS = ("drop", "close", "stall", "error", "patch", "delay", "bandwidth")
+"""Keys of which a rule has one at least."""
+
+
 class Rule(Strict):
-    """What happens to the messages that match. after, until: since the rules were loaded.
+    """What happens to the messages that match. after, until: since the rule was loaded.
 
     delay comes first; then at most one of drop, close, stall, error and patch. count: at most so
-    many times; probability: of each message that matches.
+    many times; probability: of each message that matches. enabled: whether it acts to begin with.
     """
 
-    name: str = ""
+    name: str = Field(default="", max_length=100)
+    enabled: bool = True
     match: Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
     direction: Literal["request", "response"] = "request"
     delay: DelayOf | None = None
@@ -93,11 +111,33 @@ class Rule(Strict):
     count: int | None = Field(default=None, gt=0)
     after: Seconds = 0.0
     until: Seconds | None = None
+    _definition: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The keys and values that it was made of, without its name and `enabled`."""
+        return self._definition
 
     @property
     def way(self) -> Direction:
         """Which messages of an RPC are meant."""
         return Direction(self.direction)
+
+    @field_validator("name")
+    @classmethod
+    def _fits_a_line(cls, name: str) -> str:
+        if not name.isprintable():
+            raise ValueError("a name is of printable characters")
+        return name
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        rule = handler(value)
+        if isinstance(value, dict):
+            kept = ((key, given) for key, given in value.items() if key not in ("name", "enabled"))
+            rule._definition = dict(kept)
+        return rule
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Rule:
@@ -128,15 +168,69 @@ class Rules(Strict):
     def _presets(cls, value: Any) -> Any:
         if not isinstance(value, dict) or not isinstance(value.get("rules"), list):
             return value
-        expanded: list[Any] = []
-        for one in value["rules"]:
-            expanded += expand(one) if isinstance(one, dict) and "preset" in one else [one]
-        return value | {"rules": expanded}
+        return value | {"rules": list(_expanded(value["rules"]))}
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [rule.name for rule in self.rules]
+        if doubled := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two rules are called {doubled!r}: give one of them another name")
+        return self
+
+
+def _expanded(rules: list[Any]) -> Iterator[Any]:
+    """The rules with presets expanded, and with names for those that have none.
+
+    That is the preset's with its nodes, or `delay-3f9a`, by what the rule says: it stays the same
+    whatever is changed beside it.
+    """
+    taken: set[str] = set()
+    for given in rules:
+        if not isinstance(given, dict):
+            yield given
+            continue
+        for rule in expand(given) if "preset" in given else [given]:
+            named = rule if given.get("name") else rule | {"name": _free(_own_name(rule), taken)}
+            taken.add(str(named["name"]))
+            yield named
+
+
+def _own_name(rule: dict[str, Any]) -> str:
+    if rule.get("name"):
+        return str(rule["name"])
+    said = json.dumps(rule, sort_keys=True, default=str)
+    effect = next((key for key in EFFECTS if key in rule), "rule")
+    return f"{effect}-{sha256(said.encode()).hexdigest()[:4]}"
+
+
+def _free(name: str, taken: set[str]) -> str:
+    numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(one for one in numbered if one not in taken)
 
 
 def read_rules(text: str) -> Rules:
     """The rules of a file's text; BadRules says where each thing is that is wrong."""
     return read_yaml(Rules, text, BadRules)
+
+
+def read_rule(text: str) -> tuple[Rule, ...]:
+    """The rule of a YAML mapping, `{match: ~api Fetch, delay: 1s}`; of a preset, all of its rules.
+
+    Raises BadRules, in one line.
+    """
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise BadRules(f"this is no YAML, quote what has a comma or a colon: {reason}") from error
+    if not isinstance(value, dict):
+        raise BadRules("a rule is keys with their values, {match: ~api Fetch, delay: 1s}")
+    try:
+        return read_rules(json.dumps({"rules": [value]}, default=str)).rules
+    except BadRules as error:
+        # What is indented shows the column in an expression.
+        lines = str(error).replace("rules[1].", "").splitlines()
+        raise BadRules("; ".join(one for one in lines if not one.startswith("  "))) from error
 
 
 def load_rules(path: Path) -> Rules:

@@ -19,6 +19,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from random import Random
 from shutil import which
 
 from textual.pilot import Pilot
@@ -36,6 +37,7 @@ from proxy import DecodedFlow, Filters, Listener, Proxy
 from proxy.feed.commands import Controls
 from proxy.feed.sender import Feed
 from proxy.filters.stop import Stop
+from proxy.rule_set import RuleSet
 
 HERE = Path(__file__).parent
 SIZE = (168, 46)
@@ -51,7 +53,8 @@ async def traffic() -> AsyncIterator[tuple[Feed, list[str]]]:
     stop = Stop(None, lambda flow: feeds[0].hold(flow))
     filters = Filters([stop])
     cluster = KwireQuorum()
-    async with Feed(Address("127.0.0.1", 0), controls=Controls(stop, filters)) as feed:
+    rules = RuleSet(time.monotonic, lambda seed: Random(seed).random)
+    async with Feed(Address("127.0.0.1", 0), controls=Controls(stop, filters, rules)) as feed:
         feeds.append(feed)
         async with Proxy(sinks=[feed], filters=filters) as proxy:
             for node_id, upstream in cluster.controllers.items():

@@ -10,11 +10,23 @@ import yaml
 from kwire.declaration import Request
 from kwire.errors import InvalidValue
 from proxy.chain import Filters
-from proxy.feed.datagrams import Command, Done, Edit, Release, SetHold
+from proxy.feed.datagrams import (
+    AddRule,
+    Command,
+    Done,
+    Edit,
+    Release,
+    RemoveRule,
+    RuleCommand,
+    RuleShown,
+    SetHold,
+    SwitchRule,
+)
 from proxy.filter import Action, Close, Drop
 from proxy.filters.stop import NOT_HELD, Stop
 from proxy.flow import Flow
 from proxy.language import parse
+from proxy.rule_set import RuleSet
 from proxy.whole import ENCODING
 
 HOW: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
@@ -24,12 +36,16 @@ HOW: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close(
 class Controls:
     """Does what viewers command.
 
-    filters: those of the proxy, the stop among them. expression: what the stop holds, as text.
+    filters: those of the proxy, the stop among them. rules: those that viewers change.
+    expression: what the stop holds, as text.
     """
 
-    def __init__(self, stop: Stop, filters: Filters, expression: str | None = None) -> None:
+    def __init__(
+        self, stop: Stop, filters: Filters, rules: RuleSet, expression: str | None = None
+    ) -> None:
         self._stop = stop
         self._filters = filters
+        self.rules = rules
         self.expression = expression
 
     @property
@@ -53,11 +69,28 @@ class Controls:
             shown.response_copy, shown.response_size = frame, len(frame)
         return shown
 
-    def obey(self, command: Command, flow_of: Callable[[int], Flow | None]) -> Done:
-        """Do it, or say why not. flow_of: finds a held flow by its number."""
+    @property
+    def shown_rules(self) -> tuple[RuleShown, ...]:
+        """The rules as viewers are told of them."""
+        return tuple(
+            RuleShown(
+                name=entry.name,
+                enabled=entry.enabled,
+                origin=entry.origin,
+                hits=entry.filter.hits,
+                rule=entry.rule.definition,
+            )
+            for entry in self.rules.entries
+        )
+
+    def obey(self, command: Command, flow_of: Callable[[int], Flow | None], by: str) -> Done:
+        """Do it, or say why not. flow_of: finds a held flow by its number. by: who commands."""
+        names: tuple[str, ...] = ()
         try:
             if isinstance(command, SetHold):
                 self._hold(command.expression)
+            elif isinstance(command, AddRule | SwitchRule | RemoveRule):
+                names = self._change_rules(command, by)
             else:
                 flow = flow_of(command.flow)
                 if flow is None:
@@ -65,7 +98,17 @@ class Controls:
                 self._act(command, flow)
         except InvalidValue as error:
             return Done(number=command.number, problem=str(error)[:1000])
-        return Done(number=command.number)
+        return Done(number=command.number, names=names)
+
+    def _change_rules(self, command: RuleCommand, by: str) -> tuple[str, ...]:
+        match command:
+            case AddRule():
+                return tuple(self.rules.add(command.rule, by))
+            case SwitchRule():
+                self.rules.switch(command.name, by, enabled=command.enabled)
+            case RemoveRule():
+                self.rules.remove(command.name, by)
+        return (command.name,)
 
     def _hold(self, expression: str | None) -> None:
         self._stop.match = None if expression is None else parse(expression)

@@ -7,7 +7,7 @@ empty one on loopback. What is not sealed, or not one of these messages, is no d
 from __future__ import annotations
 
 import hmac
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -87,6 +87,39 @@ class Edit(_Message, frozen=True, tag="edit"):
     value: str
 
 
+class GetRules(_Message, frozen=True, tag="get_rules"):
+    """A viewer wants the rules, in parts that count from 0; those of a number are of one moment."""
+
+    cookie: bytes
+    number: int
+    part: int = 0
+
+
+class AddRule(_Message, frozen=True, tag="add_rule"):
+    """Add a rule behind all others. rule: a mapping in YAML, as in a rules file."""
+
+    cookie: bytes
+    number: int
+    rule: str
+
+
+class SwitchRule(_Message, frozen=True, tag="switch_rule"):
+    """Let a rule act, or not."""
+
+    cookie: bytes
+    number: int
+    name: str
+    enabled: bool
+
+
+class RemoveRule(_Message, frozen=True, tag="remove_rule"):
+    """Remove a rule."""
+
+    cookie: bytes
+    number: int
+    name: str
+
+
 class Challenge(_Message, frozen=True, tag="challenge"):
     """The cookie of a viewer's address: shows that it really is where it says it is."""
 
@@ -98,7 +131,9 @@ class Status(_Message, frozen=True, tag="status"):
 
     feed: the id of this run of the proxy. sequence: of the latest Seen for this viewer. seconds:
     after so many without a Subscribe the viewer is forgotten. hold: the expression in force. held:
-    the flows that wait, the oldest first. controls: whether the proxy can hold at all.
+    the flows that wait, the oldest first. controls: whether the proxy can hold at all. rules: the
+    revision of its rules, which grows with each change; changes: sentences about the latest ones.
+    A Status is also sent when the rules have changed.
     """
 
     feed: str
@@ -108,6 +143,8 @@ class Status(_Message, frozen=True, tag="status"):
     controls: bool = False
     hold: str | None = None
     held: tuple[int, ...] = ()
+    rules: int = 0
+    changes: tuple[str, ...] = ()
 
 
 class Shown(_Message, frozen=True, tag="shown"):
@@ -141,16 +178,43 @@ class Part(_Message, frozen=True, tag="part"):
     data: bytes = b""
 
 
+class RuleShown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A rule in force, or switched off.
+
+    origin: `file` or `command`. hits: how often it has acted. rule: its other keys and values.
+    """
+
+    name: str
+    enabled: bool
+    origin: str
+    hits: int
+    rule: dict[str, Any] = {}
+
+
+class RulesPart(_Message, frozen=True, tag="rules"):
+    """A piece of the MessagePack array of RuleShown. number: the GetRules' that it answers."""
+
+    number: int
+    part: int
+    parts: int
+    data: bytes = b""
+
+
 class Done(_Message, frozen=True, tag="done"):
-    """Answers a command. problem: why it was not done, empty where it was."""
+    """Answers a command. problem: why it was not done, empty where it was.
+
+    names: of the rules that were added.
+    """
 
     number: int
     problem: str = ""
+    names: tuple[str, ...] = ()
 
 
-Command = SetHold | Release | Edit
-FromViewer = Subscribe | Leave | Get | SetHold | Release | Edit
-FromProxy = Challenge | Status | Seen | Part | Done
+RuleCommand = AddRule | SwitchRule | RemoveRule
+Command = SetHold | Release | Edit | RuleCommand
+FromViewer = Subscribe | Leave | Get | GetRules | Command
+FromProxy = Challenge | Status | Seen | Part | RulesPart | Done
 
 _encoder = msgspec.msgpack.Encoder()
 _from_viewer: msgspec.msgpack.Decoder[FromViewer] = msgspec.msgpack.Decoder(FromViewer)
@@ -158,6 +222,9 @@ _from_proxy: msgspec.msgpack.Decoder[FromProxy] = msgspec.msgpack.Decoder(FromPr
 _shown: msgspec.msgpack.Decoder[Shown] = msgspec.msgpack.Decoder(Shown)
 _records: msgspec.msgpack.Decoder[tuple[CaptureRecord, ...]] = msgspec.msgpack.Decoder(
     tuple[CaptureRecord, ...]
+)
+_rules: msgspec.msgpack.Decoder[tuple[RuleShown, ...]] = msgspec.msgpack.Decoder(
+    tuple[RuleShown, ...]
 )
 
 
@@ -195,6 +262,16 @@ def encode_records(records: tuple[CaptureRecord, ...]) -> bytes:
 def decode_records(data: bytes) -> tuple[CaptureRecord, ...]:
     """The parts of a flow, joined. Raises BadDatagram."""
     return _decoded(_records, data)
+
+
+def encode_rules(rules: tuple[RuleShown, ...]) -> bytes:
+    """Encode what RulesPart are cut from."""
+    return _encoder.encode(rules)
+
+
+def decode_rules(data: bytes) -> tuple[RuleShown, ...]:
+    """Decode the RulesPart, joined. Raises BadDatagram."""
+    return _decoded(_rules, data)
 
 
 def _opened(data: bytes, token: bytes) -> bytes:

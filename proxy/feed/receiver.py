@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from typing import Self
 import asyncio_dgram
 
 from kwire.address import Address
-from kwire.errors import AnswerLost, ConnectionFailed, LocalError
+from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue, LocalError
 from kwire.tasks import cancel_and_wait
 from proxy.feed.datagrams import (
+    LIMIT,
+    AddRule,
     BadDatagram,
     Challenge,
     Command,
@@ -26,15 +29,21 @@ from proxy.feed.datagrams import (
     FromProxy,
     FromViewer,
     Get,
+    GetRules,
     Leave,
     Part,
     Release,
+    RemoveRule,
+    RuleShown,
+    RulesPart,
     Seen,
     SetHold,
     Status,
     Subscribe,
+    SwitchRule,
     decode_from_proxy,
     decode_records,
+    decode_rules,
     decode_shown,
     encode,
 )
@@ -46,10 +55,15 @@ logger = logging.getLogger(__name__)
 RENEW, GREET = 3.0, 0.5
 """Seconds between renewals, and between greetings of a proxy that has not answered yet."""
 
-TRIES, PATIENCE = 8, 0.5
-"""How often something is asked, and for how many seconds each time."""
+TIMEOUT, PATIENCE = 4.0, 0.5
+"""Seconds for which something is asked, and between two times of it."""
+
+LONGEST_RULE = LIMIT - 256
+"""Bytes of a rule that fits a datagram."""
 
 _BUFFER = 4 * 1024 * 1024
+
+_Answer = Part | RulesPart | Done
 
 
 class Refused(LocalError):
@@ -70,8 +84,8 @@ class Receiver:
 
     backlog: so many of the latest events first. told: called when `status` has come anew, or is
     None since nothing is heard any more. lost: events that were sent, or should have been, and did
-    not come. foreign: datagrams that cannot be read; problem: why the last of them. Raises
-    ConnectionFailed where the address means nothing.
+    not come. foreign: datagrams that cannot be read; problem: why the last of them. timeout: for so
+    many seconds something is asked. Raises ConnectionFailed where the address means nothing.
     """
 
     def __init__(
@@ -82,6 +96,7 @@ class Receiver:
         token: bytes = b"",
         backlog: int = 200,
         told: Callable[[], None] = lambda: None,
+        timeout: float = TIMEOUT,
     ) -> None:
         self._address = address
         self._take = take
@@ -91,8 +106,12 @@ class Receiver:
         self._cookie = b""
         self._heard = 0.0
         self._highest = self._received = self._lost_before = 0
-        self._numbers = count(1)
-        self._asked: dict[object, asyncio.Future[Part | Done]] = {}
+        self._timeout = timeout
+        # Behind those of a viewer that had this port before: the proxy may still know its last one.
+        self._numbers = count(time.time_ns())
+        self._asked: dict[object, asyncio.Future[_Answer]] = {}
+        self._answers = asyncio.Event()
+        self._refused = False
         self._tasks: list[asyncio.Task[None]] = []
         self.status: Status | None = None
         self.foreign = 0
@@ -150,25 +169,79 @@ class Receiver:
         number, cookie = next(self._numbers), self._cookie
         await self._command(Edit(cookie=cookie, number=number, flow=flow, path=path, value=value))
 
-    async def _command(self, command: Command) -> None:
+    async def rules(self) -> tuple[RuleShown, ...]:
+        """The rules of the proxy, in their order. Raises AnswerLost."""
+        number, data, part, parts = next(self._numbers), [], 0, 1
+        while part < parts:
+            get = GetRules(cookie=self._cookie, number=number, part=part)
+            answer = await self._ask(get, (number, part))
+            assert isinstance(answer, RulesPart)
+            data.append(answer.data)
+            part, parts = part + 1, answer.parts
+        return decode_rules(b"".join(data))
+
+    async def add_rule(self, rule: str) -> tuple[str, ...]:
+        """Add a rule, YAML as in a rules file; return its name, or those of a preset's rules.
+
+        Raises Refused, InvalidValue where it is too long, and AnswerLost where it is not known
+        whether it was added, as the next two do.
+        """
+        if len(rule.encode()) > LONGEST_RULE:
+            raise InvalidValue(f"a rule of more than {LONGEST_RULE} bytes: put it in a rules file")
+        add = AddRule(cookie=self._cookie, number=next(self._numbers), rule=rule)
+        return (await self._command(add)).names
+
+    async def switch_rule(self, name: str, *, enabled: bool) -> None:
+        """Let a rule act, or not. Raises Refused."""
+        number, cookie = next(self._numbers), self._cookie
+        await self._command(SwitchRule(cookie=cookie, number=number, name=name, enabled=enabled))
+
+    async def remove_rule(self, name: str) -> None:
+        """Remove a rule. Raises Refused."""
+        number = next(self._numbers)
+        await self._command(RemoveRule(cookie=self._cookie, number=number, name=name))
+
+    async def greeted(self) -> None:
+        """Wait until the proxy has answered. Raises ConnectionFailed, with what to look at."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._timeout
+        while (left := end - loop.time()) > 0 and not self._refused:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, PATIENCE)):
+                    await self._answers.wait()
+                    return
+        if self._refused:
+            reason = "nothing listens there: is it what `kwire proxy --feed` was given?"
+        elif self.problem:
+            reason = f"{self.problem}: give the token file that --feed-token was given"
+        else:
+            token = "is --token what --feed-token was given"
+            reason = f"no answer for {self._timeout:g} s: {token}, or does the proxy stand still?"
+        raise ConnectionFailed(f"{self._address}: {reason}")
+
+    async def _command(self, command: Command) -> Done:
         done = await self._ask(command, command.number)
         await self._greet()
         assert isinstance(done, Done)
         if done.problem:
             raise Refused(done.problem)
+        return done
 
-    async def _ask(self, message: Get | Command, key: object) -> Part | Done:
+    async def _ask(self, message: Get | GetRules | Command, key: object) -> _Answer:
         """Send it until it is answered; the proxy does a command once."""
-        answer = self._asked[key] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
+        self._asked[key] = answer
         try:
-            for _ in range(TRIES):
-                await self._send(message)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(PATIENCE):
-                        return await asyncio.shield(answer)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._timeout):
+                    while True:
+                        await self._send(message)
+                        await asyncio.wait([answer], timeout=PATIENCE)
+                        if answer.done():
+                            return answer.result()
         finally:
             self._asked.pop(key, None)
-        raise AnswerLost(f"no answer from {self._address} for {TRIES * PATIENCE:g} s")
+        raise AnswerLost(f"no answer from {self._address} for {self._timeout:g} s")
 
     async def _renew(self) -> None:
         loop = asyncio.get_running_loop()
@@ -184,8 +257,10 @@ class Receiver:
         await self._send(Subscribe(cookie=self._cookie, backlog=backlog))
 
     async def _send(self, message: FromViewer) -> None:
-        with suppress(OSError):  # nobody listens there, or not yet
+        try:
             await self._stream.send(encode(message, self._token))
+        except OSError:  # nobody listens there, or not yet
+            self._refused = True
 
     async def _listen(self) -> None:
         while True:
@@ -196,7 +271,7 @@ class Receiver:
                 self.foreign += 1
                 self.problem = str(error)
             except OSError:  # nobody listens there, or not yet
-                continue
+                self._refused = True
 
     async def _hear(self, message: FromProxy) -> None:
         match message:
@@ -215,6 +290,8 @@ class Receiver:
                     self._take(Watched(number, event, shown.held))
             case Part():
                 self._answered((message.flow, message.part), message)
+            case RulesPart():
+                self._answered((message.number, message.part), message)
             case Done():
                 self._answered(message.number, message)
 
@@ -225,9 +302,10 @@ class Receiver:
         self._highest = max(self._highest, status.sequence)
         self._heard = asyncio.get_running_loop().time()
         self.status = status
+        self._answers.set()
         self._told()
 
-    def _answered(self, key: object, answer: Part | Done) -> None:
+    def _answered(self, key: object, answer: _Answer) -> None:
         future = self._asked.get(key)
         if future is not None and not future.done():
             future.set_result(answer)

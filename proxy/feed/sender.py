@@ -33,8 +33,10 @@ from proxy.feed.datagrams import (
     FromProxy,
     FromViewer,
     Get,
+    GetRules,
     Leave,
     Part,
+    RulesPart,
     Seen,
     Shown,
     Status,
@@ -42,6 +44,7 @@ from proxy.feed.datagrams import (
     decode_from_viewer,
     encode,
     encode_records,
+    encode_rules,
     encode_shown,
 )
 from proxy.feed.fitting import ROOM, fitted, records_of
@@ -105,6 +108,7 @@ class Feed:
         self._queue: deque[_Job] = deque()
         self._waiting = 0
         self._filled = asyncio.Event()
+        self._announced = asyncio.Event()
         self._parts: dict[int, bytes] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self.name = uuid_text(uuid4())
@@ -136,7 +140,8 @@ class Feed:
             reason = why_not_bound(error)
             raise CannotListen(f"no feed at {self._listen}: {reason}") from error
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(self._receive()), loop.create_task(self._work())]
+        work = (self._receive(), self._work(), self._announce())
+        self._tasks = [loop.create_task(one) for one in work]
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -144,6 +149,10 @@ class Feed:
             await cancel_and_wait(self._tasks)
         finally:
             self._stream.close()
+
+    def announce(self) -> None:
+        """Tell viewers at once that the rules have changed; those that miss it hear it later."""
+        self._announced.set()
 
     def _put(self, job: _Job) -> None:
         if not len(self._viewers):
@@ -163,6 +172,13 @@ class Feed:
             self._viewers.expire(time.monotonic())
             while self._queue:
                 await self._send(await self._packed())
+
+    async def _announce(self) -> None:
+        while True:
+            await self._announced.wait()
+            self._announced.clear()
+            for viewer in self._viewers:
+                await self._write(self._status(viewer), viewer.address)
 
     async def _packed(self) -> list[tuple[_Job, msgspec.Raw]]:
         """The next events that fit one datagram and are for the same viewers."""
@@ -251,6 +267,8 @@ class Feed:
             self._viewers.forget(address)
         elif isinstance(message, Get):
             return await self._part(message)
+        elif isinstance(message, GetRules):
+            return self._rules_part(message, viewer)
         else:
             return self._obey(message, viewer)
         return None
@@ -260,7 +278,6 @@ class Feed:
 
     def _welcome(self, message: Subscribe, address: At) -> Status | None:
         now = time.monotonic()
-        self._viewers.expire(now)
         viewer, is_new = self._viewers.renew(address, now)
         if viewer is None:
             self.ignored += 1
@@ -270,14 +287,20 @@ class Feed:
                 self._put(_Job(number, at, event, only=viewer))
             for flow, number in self._held.items():
                 self._put(_Job(number, now, flow, held=True, only=viewer))
+        return self._status(viewer)
+
+    def _status(self, viewer: Viewer) -> Status:
+        controls = self._controls
         return Status(
             feed=self.name,
             sequence=viewer.sequence,
             seconds=LEASE,
             viewers=len(self._viewers),
-            controls=self._controls is not None,
-            hold=None if self._controls is None else self._controls.expression,
+            controls=controls is not None,
+            hold=None if controls is None else controls.expression,
             held=tuple(self._held_numbers())[:500],
+            rules=0 if controls is None else controls.rules.revision,
+            changes=() if controls is None else tuple(controls.rules.changes),
         )
 
     def _held_numbers(self) -> Iterable[int]:
@@ -290,6 +313,20 @@ class Feed:
         start = max(message.part, 0) * PART
         piece = data[start : start + PART]
         return Part(flow=message.flow, part=message.part, parts=parts, data=piece)
+
+    def _rules_part(self, message: GetRules, viewer: Viewer) -> RulesPart:
+        """A part of the rules as they were when their number came first: they change meanwhile."""
+        if viewer.rules is None or viewer.rules[0] != message.number:
+            shown = () if self._controls is None else self._controls.shown_rules
+            viewer.rules = message.number, encode_rules(shown)
+        data = viewer.rules[1]
+        start = max(message.part, 0) * PART
+        return RulesPart(
+            number=message.number,
+            part=message.part,
+            parts=-(-len(data) // PART),
+            data=data[start : start + PART],
+        )
 
     async def _whole(self, number: int) -> bytes:
         """The records of a flow as they are sent in parts; nothing where it is gone."""
@@ -316,7 +353,8 @@ class Feed:
             return viewer.done
         if self._controls is None:
             return Done(number=command.number, problem="this proxy holds no messages")
-        viewer.done = done = self._controls.obey(command, self._flow_of)
+        by = str(Address(*viewer.address[:2]))
+        viewer.done = done = self._controls.obey(command, self._flow_of, by)
         if isinstance(command, Edit) and not done.problem:
             flow = self._flow_of(command.flow)
             if flow is not None:

@@ -27,12 +27,14 @@ class Viewer:
     """until: when it is forgotten. sequence: of the latest event for it, sent or lost.
 
     done: the answer to its latest command, which is not obeyed again when it comes again.
+    rules: the number of its latest GetRules, and what it is answered with.
     """
 
     address: At
     until: float
     sequence: int = 0
     done: Done | None = None
+    rules: tuple[int, bytes] | None = None
 
 
 class Viewers:
@@ -66,6 +68,7 @@ class Viewers:
         if known is not None:
             known.until = now + LEASE
             return known, False
+        self.expire(now)
         if len(self._known) >= MOST:
             return None, True
         self._known[address] = viewer = Viewer(address, now + LEASE)

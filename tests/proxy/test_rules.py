@@ -108,7 +108,7 @@ def test_a_patch_sets_a_field_also_in_the_elements_of_arrays() -> None:
     assert [topic.topic_id.int for topic in body.topics] == [1, 1]
     assert dialogue.flows == []
     dialogue.hang_up()
-    assert dialogue.flows[0].notes == ("hit by rule", "changed by a filter")
+    assert dialogue.flows[0].notes == ("hit by rule patch-dc82", "changed by a filter")
 
 
 def test_probability_count_and_time_window() -> None:
@@ -176,6 +176,9 @@ WRONG = {
     "rules: [{preset: x}]": "no preset is called 'x'; there are slow-fetch",
     "rules: [{preset: slow-fetch}]": "needs `node`, a node id",
     "[1]": "the file: ",
+    "rules: [{name: a, match: ~api Vote, drop: true}, {name: a, match: ~api Vote, close: true}]": (
+        "two rules are called 'a': give one of them another name"
+    ),
     "x" * 1_000_001: "are too many",
 }
 
@@ -195,7 +198,23 @@ def test_every_preset_makes_rules_and_takes_what_rules_take() -> None:
     for name, (_, parameters) in PRESETS.items():
         given = "".join(f", {parameter}: 3001" for parameter in parameters)
         (made,) = read_rules(f"rules: [{{preset: {name}{given}, count: 3}}]").rules
-        assert (made.name, made.count) == (name, 3)
+        assert (made.name, made.count) == ("-".join([name, *["3001"] * len(parameters)]), 3)
+
+
+def names(*rules: str) -> list[str]:
+    return [rule.name for rule in read_rules(f"rules: [{', '.join(rules)}]").rules]
+
+
+def test_a_rule_without_a_name_gets_one_that_others_do_not_change() -> None:
+    vote, fetch = "{match: ~api Vote, drop: true}", "{match: ~api Fetch, delay: 1s}"
+    assert names(vote, fetch) == names(fetch, vote)[::-1] == ["drop-e9fc", "delay-e5bf"]
+    assert names(vote, vote) == ["drop-e9fc", "drop-e9fc-2"]
+    late = "{preset: late-heartbeats, node: 2}"
+    assert names(late, late, "{name: a, match: ~api Vote, drop: true}") == [
+        "late-heartbeats-2",
+        "late-heartbeats-2-2",
+        "a",
+    ]
 
 
 def filled(kind: type[Group], version: int) -> Group:

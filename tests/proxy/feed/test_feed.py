@@ -370,8 +370,9 @@ async def test_a_command_that_comes_twice_is_done_once() -> None:
         viewer(run.feed.address, shown) as one,
         held(run, one, shown) as reader,
     ):
-        release = Release(cookie=one._cookie, number=7, flow=shown.held[0].number)
-        answers = [await one._ask(release, 7) for _ in range(2)]
+        number = next(one._numbers)
+        release = Release(cookie=one._cookie, number=number, flow=shown.held[0].number)
+        answers = [await one._ask(release, number) for _ in range(2)]
         assert answers[0] == answers[1]
         assert await reader.readexactly(len(GRANTED)) == GRANTED
 

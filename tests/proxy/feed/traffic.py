@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from random import Random
 
 from kwire.address import Address
 from proxy import Filters, Listener, Proxy
@@ -13,6 +15,7 @@ from proxy.feed.commands import Controls
 from proxy.feed.receiver import Receiver, Watched
 from proxy.feed.sender import Feed
 from proxy.filters.stop import Stop
+from proxy.rule_set import RuleSet
 from tests.proxy.test_relay import GRANTED, VOTE, grant, node
 
 HERE = Address("127.0.0.1", 0)
@@ -25,6 +28,7 @@ class Traffic:
     feed: Feed
     address: Address
     proxy: Proxy
+    rules: RuleSet
 
     async def vote(self, times: int = 1) -> None:
         """A client asks and is answered so many times."""
@@ -42,12 +46,18 @@ async def traffic(token: bytes = b"", listen: Address = HERE) -> AsyncIterator[T
     feeds: list[Feed] = []
     stop = Stop(None, lambda flow: feeds[0].hold(flow))
     filters = Filters([stop])
+
+    def changed(sentence: str) -> None:
+        filters.replace([stop, *rules.filters])
+        feeds[0].announce()
+
+    rules = RuleSet(time.monotonic, lambda seed: Random(seed).random, changed)
     async with node(grant) as upstream:
         listener = Listener(node_id=3000, upstream=upstream)
-        async with Feed(listen, token=token, controls=Controls(stop, filters)) as feed:
+        async with Feed(listen, token=token, controls=Controls(stop, filters, rules)) as feed:
             feeds.append(feed)
             async with Proxy([listener], sinks=[feed], filters=filters) as proxy:
-                yield Traffic(feed, proxy.addresses[listener], proxy)
+                yield Traffic(feed, proxy.addresses[listener], proxy, rules)
 
 
 class Viewing(list[Watched]):
