@@ -218,36 +218,49 @@ class Hold:
         run.held.timer = None
         run.held.lapses = False
         run.held.coroutine = run.work
-        try:
-            step = run.work.send(value) if error is None else run.work.throw(error)
-        except StopIteration as stop:
-            run.held.coroutine = None
-            run.decided(*stop.value)
-            return
+        while True:
+            try:
+                step = run.work.send(value) if error is None else run.work.throw(error)
+            except StopIteration as stop:
+                run.held.coroutine = None
+                run.decided(*stop.value)
+                return
+            if not isinstance(step, Until):
+                break
+            resumed = self._begin(step, run)
+            if resumed is None:
+                run.held.lapses = step.lapses
+                self._lapse()
+                return
+            value, error = resumed
         if isinstance(step, Ask):
             self._ask(step, run)
-        elif isinstance(step, Until):
-            run.held.lapses = step.lapses
-            self._begin(step, run)
-            self._lapse()
         else:
             run.held.timer = self._hands.later(max(step.seconds, 0.0), lambda: self._step(run))
 
-    def _begin(self, step: Until[Any], run: _Run) -> None:
-        """Let a filter wait for somebody, who ends the waiting once."""
-        waiting = True
+    def _begin(self, step: Until[Any], run: _Run) -> tuple[Any, Exception | None] | None:
+        """Let a filter wait for somebody, who ends the waiting once; what with, if that is now."""
+        beginning, resumed = True, False
+        found: Any = None
 
         def resume(value: Any) -> None:
-            nonlocal waiting
-            if waiting and run.held.coroutine is run.work:  # the connection may have gone
-                waiting = False
+            nonlocal found, resumed
+            if resumed or run.held.coroutine is not run.work:  # the connection may have gone
+                return
+            resumed = True
+            if beginning:
+                found = value
+            else:
                 self._step(run, value)
 
         try:
             step.begin(resume)
         except Exception as error:
-            waiting = False
-            self._step(run, error=error)
+            resumed = True
+            return None, error
+        finally:
+            beginning = False
+        return (found, None) if resumed else None
 
     def _lapse(self) -> None:
         """Cut the connection of a client that does not wait for what is held any more."""
