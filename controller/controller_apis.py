@@ -36,6 +36,8 @@ FETCH_VERSIONS = Versions("4-18")
 
 _ZERO_LEVELS_SINCE = 4
 _SOFTWARE_SINCE = 3
+_IDENTITY_SINCE = 5
+_NO_NODE = -1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 
@@ -110,12 +112,18 @@ class ControllerApis:
         return await in_thread_if(has_many, envelope.sealed, forwarded, response)
 
     def _api_versions(self, request: ApiVersionsRequest, version: int) -> ApiVersionsResponse:
-        """What works here. Readers before version 4 take no range from 0.
+        """Return what works here. Readers before version 4 take no range from 0.
 
-        Software without a proper name or version: INVALID_REQUEST (KIP-511).
+        1. Software without a proper name or version: INVALID_REQUEST (KIP-511).
+        2. A cluster id without a node id, or the other way round: INVALID_REQUEST (KIP-1242).
+
+        Whether they are this controller's own is not looked at: in Kafka only brokers do that.
         """
         names = request.client_software_name, request.client_software_version
         if version >= _SOFTWARE_SINCE and not all(map(_SOFTWARE.fullmatch, names)):
+            return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+        named = request.cluster_id is not None, request.node_id != _NO_NODE
+        if version >= _IDENTITY_SINCE and named[0] != named[1]:
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         metadata = self._metadata
         return ApiVersionsResponse(

@@ -1,4 +1,4 @@
-"""Kafka's wire protocol: every message of Kafka 4.3 and 3.9, byte for byte.
+"""Kafka's wire protocol: every message of Kafka 4.4, 4.3 and 3.9, byte for byte.
 
 AddRaftVoterRequest = kwire.message("AddRaftVoterRequest")
 data = AddRaftVoterRequest(voter_id=3).encode(version=1)

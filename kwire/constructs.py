@@ -276,6 +276,8 @@ class Tags(Construct):
 
     def parse_into(self, target: Tagged, stream: IO[bytes], context: Any, path: str) -> None:
         count = uvarint._parse(stream, context, path)
+        if count < 0:  # Kafka refuses it since 4.4; before, it read none
+            raise MalformedError(f"{count} tagged fields", path)
         if count > limits.TAG_LIMIT:
             raise MalformedError(f"{count} tagged fields, {limits.TAG_LIMIT} allowed", path)
         for _ in range(count):

@@ -377,6 +377,14 @@ MODULES: dict[str, tuple[str, ...]] = {
         "DeleteShareGroupOffsetsRequest",
         "DeleteShareGroupOffsetsResponse",
     ),
+    "apis.a93_streams_group_topology_description_update": (
+        "StreamsGroupTopologyDescriptionUpdateRequest",
+        "StreamsGroupTopologyDescriptionUpdateResponse",
+    ),
+    "apis.a94_unregister_controller": (
+        "UnregisterControllerRequest",
+        "UnregisterControllerResponse",
+    ),
     "apis.headers": (
         "RequestHeader",
         "ResponseHeader",
@@ -481,6 +489,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "TransactionLogKey",
         "TransactionLogValue",
     ),
+    "data.aborted_txn": ("AbortedTxn",),
     "data.consumer_protocol_assignment": ("ConsumerProtocolAssignment",),
     "data.consumer_protocol_subscription": ("ConsumerProtocolSubscription",),
     "data.control_record_type_schema": ("ControlRecordTypeSchema",),
@@ -523,6 +532,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "records.topic": ("TopicRecord",),
     "records.unfence_broker": ("UnfenceBrokerRecord",),
     "records.unregister_broker": ("UnregisterBrokerRecord",),
+    "records.unregister_controller": ("UnregisterControllerRecord",),
     "records.user_scram_credential": ("UserScramCredentialRecord",),
     "records.zk_migration_state": ("ZkMigrationStateRecord",),
 }
@@ -622,6 +632,8 @@ APIS: dict[int, str] = {
     90: "DescribeShareGroupOffsets",
     91: "AlterShareGroupOffsets",
     92: "DeleteShareGroupOffsets",
+    93: "StreamsGroupTopologyDescriptionUpdate",
+    94: "UnregisterController",
 }
 """API key to the API's name."""
 
@@ -652,6 +664,7 @@ METADATA_RECORDS: dict[int, str] = {
     26: "RemoveDelegationTokenRecord",
     27: "RegisterControllerRecord",
     28: "ClearElrRecord",
+    29: "UnregisterControllerRecord",
 }
 """Record type to schema name, cluster metadata log."""
 

@@ -6,7 +6,8 @@ STRING_LIMIT = 0x7FFF
 """Longest string in bytes, whatever the width of its length (Kafka: MessageGenerator)."""
 
 TAG_LIMIT = 1_000
-"""Most tagged fields one struct may carry: Kafka has no limit and can be flooded with them.
+"""Most tagged fields one struct may carry. Kafka allows 10,000 since 4.4; earlier releases have no
+limit and can be flooded with them.
 
 `kwire.engine.limit_tags` changes it.
 """

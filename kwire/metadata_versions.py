@@ -1,4 +1,4 @@
-"""Levels of metadata.version and of the other features of Kafka 4.3 (KIP-584, KIP-778, KIP-1022).
+"""Levels of metadata.version and of the other features of Kafka 4.4 (KIP-584, KIP-778, KIP-1022).
 
 A cluster's metadata.version decides which records, at which versions, its controllers write.
 """
@@ -42,13 +42,19 @@ NAMES: Mapping[int, str] = MappingProxyType(
         29: "4.2-IV1",
         30: "4.3-IV0",
         31: "4.4-IV0",
+        32: "4.4-IV1",
+        33: "4.4-IV2",
+        34: "4.5-IV0",
     }
 )
 """Every level with the name of its release."""
 
 MINIMUM = 7
-LATEST_PRODUCTION = 30
-LATEST_TESTING = 31
+LATEST_PRODUCTION = 33
+LATEST_TESTING = 34
+
+DEFAULT = 30
+"""What a new cluster begins with unless its operator says more: nodes of 4.3 and of 4.4 have it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -142,6 +148,16 @@ class MetadataVersion:
         """Log directories that take no new replicas (KIP-1066)."""
         return self.level >= 30
 
+    @property
+    def supports_cidr_acls(self) -> bool:
+        """ACLs whose host is a range of addresses."""
+        return self.level >= 32
+
+    @property
+    def supports_controller_unregistration(self) -> bool:
+        """UnregisterControllerRecord (KIP-1312)."""
+        return self.level >= 33
+
 
 def metadata_version(text: str) -> MetadataVersion:
     """The version of a name, `4.0-IV3`, or of a release, `4.0`, whose last it is.
@@ -192,7 +208,7 @@ FEATURES: Mapping[str, Feature] = MappingProxyType(
             Feature(name=ELIGIBLE_LEADER_REPLICAS, since={0: 7, 1: 26}, needs={1: 23}),
             Feature(name="group.version", since={0: 7, 1: 22}),
             Feature(name=KRAFT_VERSION, since={0: 7, 1: 21}),
-            Feature(name="share.version", since={0: 7, 1: 28}),
+            Feature(name="share.version", since={0: 7, 1: 28, 2: 31}),
             Feature(name="streams.version", since={0: 7, 1: 29}),
             Feature(name="transaction.version", since={0: 7, 1: 24, 2: 24}),
         )

@@ -15,7 +15,7 @@ from kwire.errors import DecodeError, FrameError, UnsupportedVersion
 from kwire.frames import decode_request, encode_response
 
 FORWARDABLE = frozenset(
-    {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81}
+    {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81, 94}
 )
 """The APIs whose requests brokers forward."""
 

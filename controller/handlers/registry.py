@@ -24,6 +24,7 @@ from controller.handlers import (
     list_partition_reassignments,
     refusals,
     unregister_broker,
+    unregister_controller,
     update_features,
 )
 from controller.handlers.result import ControllerContext, ControllerResult
@@ -43,6 +44,7 @@ from kwire.apis.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.apis.a67_allocate_producer_ids import AllocateProducerIdsRequest
 from kwire.apis.a70_controller_registration import ControllerRegistrationRequest
 from kwire.apis.a73_assign_replicas_to_dirs import AssignReplicasToDirsRequest
+from kwire.apis.a94_unregister_controller import UnregisterControllerRequest
 from kwire.declaration import Request
 from kwire.versions import Versions
 
@@ -107,7 +109,8 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             _write(AllocateProducerIdsRequest, allocate_producer_ids.handle, "0"),
             _write(ControllerRegistrationRequest, controller_registration.handle, "0"),
             _write(AssignReplicasToDirsRequest, assign_replicas_to_dirs.handle, "0"),
+            _write(UnregisterControllerRequest, unregister_controller.handle, "0"),
         )
     }
 )
-"""By API key; the versions are those of a 4.3 controller. What is not here is not advertised."""
+"""By API key; the versions are those of a 4.4 controller. What is not here is not advertised."""

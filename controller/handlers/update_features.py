@@ -25,7 +25,7 @@ from kwire.records.feature_level import FeatureLevelRecord
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 
-CHANGED_METADATA = frozenset({8, 11, 13, 14, 15, 17, 23, 30})
+CHANGED_METADATA = frozenset({8, 11, 13, 14, 15, 17, 23, 30, 32, 33})
 """Levels of metadata.version with records or fields that the level below does not have."""
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from kwire.declaration import Group, Request, Response
-from kwire.types import array, boolean, int16, int32, int64, since, string, tagged
+from kwire.types import array, boolean, int16, int32, int64, nullable, since, string, tagged
 
 
 class ApiVersionsRequest(
-    Request, key=18, versions="0-4", flexible="3+", listeners="broker controller"
+    Request, key=18, versions="0-5", flexible="3+", listeners="broker controller"
 ):
     """A client asks which APIs, in which versions, the node at the other end speaks (KIP-35)."""
 
     client_software_name: str = since(3, string, ignorable=True)
     client_software_version: str = since(3, string, ignorable=True)
+    cluster_id: str | None = since(5, nullable(string), default=None, ignorable=True)
+    node_id: int = since(5, int32, default=-1, ignorable=True)
 
 
 class ApiVersion(Group):
@@ -33,7 +35,7 @@ class FinalizedFeatureKey(Group):
     min_version_level: int = since(3, int16)
 
 
-class ApiVersionsResponse(Response, key=18, versions="0-4", flexible="3+"):
+class ApiVersionsResponse(Response, key=18, versions="0-5", flexible="3+"):
     """A node lists the version range of each API, and the features of its cluster (KIP-35)."""
 
     error_code: int = int16

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from kwire.declaration import Group, Request, Response
-from kwire.types import array, int16, int32, int64, nullable, since, string
+from kwire.types import array, field, int16, int32, int64, nullable, since, string, uuid
 
 
 class TxnOffsetCommitRequestPartition(Group):
@@ -14,18 +16,19 @@ class TxnOffsetCommitRequestPartition(Group):
 
 
 class TxnOffsetCommitRequestTopic(Group):
-    name: str = string
+    name: str = field(string, "0-5", ignorable=True)
+    topic_id: UUID = since(6, uuid, ignorable=True)
     partitions: list[TxnOffsetCommitRequestPartition] = array(TxnOffsetCommitRequestPartition)
 
 
-class TxnOffsetCommitRequest(Request, key=28, versions="0-5", flexible="3+", listeners="broker"):
+class TxnOffsetCommitRequest(Request, key=28, versions="0-6", flexible="3+", listeners="broker"):
     """A producer commits a group's offsets as part of its transaction (KIP-98)."""
 
     transactional_id: str = string
     group_id: str = string
     producer_id: int = int64
     producer_epoch: int = int16
-    generation_id: int = since(3, int32, default=-1)
+    generation_id_or_member_epoch: int = since(3, int32, default=-1)
     member_id: str = since(3, string)
     group_instance_id: str | None = since(3, nullable(string), default=None)
     topics: list[TxnOffsetCommitRequestTopic] = array(TxnOffsetCommitRequestTopic)
@@ -37,11 +40,12 @@ class TxnOffsetCommitResponsePartition(Group):
 
 
 class TxnOffsetCommitResponseTopic(Group):
-    name: str = string
+    name: str = field(string, "0-5", ignorable=True)
+    topic_id: UUID = since(6, uuid, ignorable=True)
     partitions: list[TxnOffsetCommitResponsePartition] = array(TxnOffsetCommitResponsePartition)
 
 
-class TxnOffsetCommitResponse(Response, key=28, versions="0-5", flexible="3+"):
+class TxnOffsetCommitResponse(Response, key=28, versions="0-6", flexible="3+"):
     """The group coordinator says which offsets it holds for the transaction (KIP-98)."""
 
     throttle_time_ms: int = int32

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kwire.declaration import Group, Request, Response
-from kwire.types import array, int16, int32, string
+from kwire.types import array, int16, int32, nullable, since, string
 
 
-class DeleteGroupsRequest(Request, key=42, versions="0-2", flexible="2+", listeners="broker"):
+class DeleteGroupsRequest(Request, key=42, versions="0-3", flexible="2+", listeners="broker"):
     """An admin deletes empty groups together with their offsets (KIP-229)."""
 
     groups_names: tuple[str, ...] = array(string)
@@ -15,9 +15,10 @@ class DeleteGroupsRequest(Request, key=42, versions="0-2", flexible="2+", listen
 class DeletableGroupResult(Group):
     group_id: str = string
     error_code: int = int16
+    error_message: str | None = since(3, nullable(string), default=None, ignorable=True)
 
 
-class DeleteGroupsResponse(Response, key=42, versions="0-2", flexible="2+"):
+class DeleteGroupsResponse(Response, key=42, versions="0-3", flexible="2+"):
     """The coordinator says which groups are deleted, and why others are not (KIP-229)."""
 
     throttle_time_ms: int = int32

@@ -12,6 +12,7 @@ from kwire.types import (
     int32,
     int64,
     nullable,
+    since,
     string,
     struct,
     uint16,
@@ -68,7 +69,7 @@ class Topology(Group):
 
 
 class StreamsGroupHeartbeatRequest(
-    Request, key=88, versions="0", flexible="0+", listeners="broker"
+    Request, key=88, versions="0-1", flexible="0+", listeners="broker"
 ):
     """A Kafka Streams member joins, stays in or leaves its streams group (KIP-1071)."""
 
@@ -107,7 +108,7 @@ class EndpointToPartitions(Group):
     standby_partitions: list[TopicPartition] = array(TopicPartition)
 
 
-class StreamsGroupHeartbeatResponse(Response, key=88, versions="0", flexible="0+"):
+class StreamsGroupHeartbeatResponse(Response, key=88, versions="0-1", flexible="0+"):
     """The coordinator gives a Streams member its epoch, tasks and warnings (KIP-1071)."""
 
     throttle_time_ms: int = int32
@@ -116,12 +117,14 @@ class StreamsGroupHeartbeatResponse(Response, key=88, versions="0", flexible="0+
     member_id: str = string
     member_epoch: int = int32
     heartbeat_interval_ms: int = int32
-    acceptable_recovery_lag: int = int32
+    acceptable_recovery_lag_legacy: int = field(int32, "0")
     task_offset_interval_ms: int = int32
+    acceptable_recovery_lag: int = since(1, int64, default=-1, ignorable=True)
     status: list[Status] | None = nullable(array(Status))
     active_tasks: list[TaskIds] | None = field(nullable(array(TaskIds)), default=None)
     standby_tasks: list[TaskIds] | None = field(nullable(array(TaskIds)), default=None)
     warmup_tasks: list[TaskIds] | None = field(nullable(array(TaskIds)), default=None)
+    topology_description_required: bool = since(1, boolean)
     endpoint_information_epoch: int = int32
     partitions_by_user_endpoint: list[EndpointToPartitions] | None = field(
         nullable(array(EndpointToPartitions)), default=None

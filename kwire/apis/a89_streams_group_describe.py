@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from kwire.declaration import Group, Request, Response
-from kwire.types import array, boolean, field, int16, int32, int64, nullable, string, struct, uint16
+from kwire.types import (
+    array,
+    boolean,
+    field,
+    int8,
+    int16,
+    int32,
+    int64,
+    nullable,
+    since,
+    string,
+    struct,
+    uint16,
+)
 
 
-class StreamsGroupDescribeRequest(Request, key=89, versions="0", flexible="0+", listeners="broker"):
+class StreamsGroupDescribeRequest(
+    Request, key=89, versions="0-1", flexible="0+", listeners="broker"
+):
     """An admin asks for topology, members and tasks of streams groups (KIP-1071)."""
 
     group_ids: tuple[str, ...] = array(string)
     include_authorized_operations: bool = boolean
+    include_topology_description: bool = since(1, boolean)
 
 
 class Endpoint(Group):
@@ -34,6 +50,15 @@ class KeyValue(Group):
     value: str = string
 
 
+class TopologyDescriptionNode(Group):
+    name: str = since(1, string)
+    node_type: int = since(1, int8)
+    source_topics: tuple[str, ...] = since(1, array(string))
+    sink_topic: str | None = since(1, nullable(string), default=None)
+    stores: tuple[str, ...] = since(1, array(string))
+    successors: tuple[str, ...] = since(1, array(string))
+
+
 class Assignment(Group):
     active_tasks: list[TaskIds] = array(TaskIds)
     standby_tasks: list[TaskIds] = array(TaskIds)
@@ -45,6 +70,25 @@ class TopicInfo(Group):
     partitions: int = int32
     replication_factor: int = int16
     topic_configs: list[KeyValue] = array(KeyValue)
+
+
+class TopologyDescriptionSubtopology(Group):
+    subtopology_id: str = since(1, string)
+    nodes: list[TopologyDescriptionNode] = since(1, array(TopologyDescriptionNode))
+
+
+class TopologyDescriptionGlobalStore(Group):
+    source: TopologyDescriptionNode = since(1, struct(TopologyDescriptionNode))
+    processor: TopologyDescriptionNode = since(1, struct(TopologyDescriptionNode))
+
+
+class TopologyDescription(Group):
+    subtopologies: list[TopologyDescriptionSubtopology] = since(
+        1, array(TopologyDescriptionSubtopology)
+    )
+    global_stores: list[TopologyDescriptionGlobalStore] = since(
+        1, array(TopologyDescriptionGlobalStore)
+    )
 
 
 class Subtopology(Group):
@@ -88,9 +132,14 @@ class DescribedGroup(Group):
     topology: Topology | None = field(nullable(Topology), default=None)
     members: list[Member] = array(Member)
     authorized_operations: int = field(int32, default=-2147483648)
+    topology_description: TopologyDescription | None = since(
+        1, nullable(TopologyDescription), default=None
+    )
+    topology_description_status: int = since(1, int8)
+    assignor_name: str | None = since(1, nullable(string), default=None, ignorable=True)
 
 
-class StreamsGroupDescribeResponse(Response, key=89, versions="0", flexible="0+"):
+class StreamsGroupDescribeResponse(Response, key=89, versions="0-1", flexible="0+"):
     """The coordinator gives topology, members and tasks of streams groups (KIP-1071)."""
 
     throttle_time_ms: int = int32

@@ -152,7 +152,7 @@ def read_tags(
 ) -> int:
     """Read the tag section at `p` into `obj`; returns the offset behind it."""
     count, p = read_uvarint(buf, p)
-    if count > limits.TAG_LIMIT:
+    if not 0 <= count <= limits.TAG_LIMIT:
         raise ValueError
     for _ in range(count):
         tag, p = read_uvarint(buf, p)

@@ -26,3 +26,5 @@ class StreamsGroupMetadataValue(CoordinatorValue, key=17, versions="0", flexible
     last_assignment_configs: list[LastAssignmentConfig] | None = tagged(
         1, nullable(array(LastAssignmentConfig))
     )
+    stored_description_topology_epoch: int = tagged(2, int32, default=-1)
+    failed_description_topology_epoch: int = tagged(3, int32, default=-1)

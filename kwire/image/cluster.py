@@ -20,6 +20,7 @@ from kwire.records.register_broker import RegisterBrokerRecord
 from kwire.records.register_controller import RegisterControllerRecord
 from kwire.records.unfence_broker import UnfenceBrokerRecord
 from kwire.records.unregister_broker import UnregisterBrokerRecord
+from kwire.records.unregister_controller import UnregisterControllerRecord
 
 
 class ClusterImage(Struct, frozen=True, kw_only=True):
@@ -63,6 +64,12 @@ class ClusterImage(Struct, frozen=True, kw_only=True):
         """A controller comes, or comes back under a new incarnation."""
         controller = ControllerRegistration.of(record)
         return replace(self, controllers=self.controllers.set(controller.id, controller))
+
+    def unregister_controller(self, record: UnregisterControllerRecord) -> ClusterImage:
+        """A controller goes (KIP-1312)."""
+        if record.controller_id not in self.controllers:
+            raise ReplayError(f"controller {record.controller_id} is not registered")
+        return replace(self, controllers=self.controllers.delete(record.controller_id))
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
         """What writes them down: brokers, then controllers, in order of their ids."""

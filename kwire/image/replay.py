@@ -36,6 +36,7 @@ from kwire.records.remove_user_scram_credential import RemoveUserScramCredential
 from kwire.records.topic import TopicRecord
 from kwire.records.unfence_broker import UnfenceBrokerRecord
 from kwire.records.unregister_broker import UnregisterBrokerRecord
+from kwire.records.unregister_controller import UnregisterControllerRecord
 from kwire.records.user_scram_credential import UserScramCredentialRecord
 from kwire.records.zk_migration_state import ZkMigrationStateRecord
 
@@ -112,6 +113,7 @@ REPLAYS: Mapping[type, Replay] = {
     FenceBrokerRecord: _part("cluster", "fence_broker"),
     UnfenceBrokerRecord: _part("cluster", "unfence_broker"),
     RegisterControllerRecord: _part("cluster", "register_controller"),
+    UnregisterControllerRecord: _part("cluster", "unregister_controller"),
     TopicRecord: _part("topics", "create"),
     PartitionRecord: _part("topics", "put"),
     PartitionChangeRecord: _part("topics", "change"),

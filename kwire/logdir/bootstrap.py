@@ -1,4 +1,4 @@
-"""bootstrap.checkpoint: the records that the first leader of a cluster writes first (KIP-778)."""
+"""The records that the first leader of a cluster writes first (KIP-778)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kwire.logdir.filesystem import DISK, FileSystem
-from kwire.logdir.names import BOOTSTRAP_CHECKPOINT
+from kwire.logdir.names import (
+    BOOTSTRAP_CHECKPOINT,
+    BOOTSTRAP_SNAPSHOT,
+    METADATA_FOLDER,
+    snapshot_name,
+)
 from kwire.logdir.snapshots import build_snapshot, snapshot_content
 from kwire.metadata_records import VersionedRecord
 
@@ -20,6 +25,13 @@ def write_bootstrap(
 
 
 def read_bootstrap(folder: Path, fs: FileSystem = DISK) -> tuple[VersionedRecord, ...] | None:
-    """The records; None where there is no file. FileError where it is broken."""
+    """Return the records; None where there are none. Raises FileError where the file is broken.
+
+    1. Up to Kafka 4.3 they have a file of their own.
+    2. Since 4.4 they are in the snapshot with the first voters, which StorageTool writes as well.
+    """
     file = folder / BOOTSTRAP_CHECKPOINT
+    if fs.exists(file):
+        return snapshot_content(fs.read_file(file), file).records
+    file = folder / METADATA_FOLDER / snapshot_name(BOOTSTRAP_SNAPSHOT)
     return snapshot_content(fs.read_file(file), file).records if fs.exists(file) else None

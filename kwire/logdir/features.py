@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from kwire.errors import InvalidValue
 from kwire.metadata_records import VersionedRecord
 from kwire.metadata_versions import (
+    DEFAULT,
     FEATURES,
     KRAFT_VERSION,
-    LATEST_PRODUCTION,
     METADATA_VERSION,
     MetadataVersion,
     metadata_version,
@@ -22,12 +22,12 @@ from kwire.records.feature_level import FeatureLevelRecord
 def effective_metadata_version(
     release_version: str | None, features: Mapping[str, int], *, unstable: bool = False
 ) -> MetadataVersion:
-    """What --release-version or --feature metadata.version=N say, else the latest of production."""
+    """What --release-version or --feature metadata.version=N say, else the default, 4.3-IV0."""
     level = features.get(METADATA_VERSION)
     if level is None:
         if release_version is not None:
             return metadata_version(release_version)
-        return MetadataVersion(LATEST_PRODUCTION)
+        return MetadataVersion(DEFAULT)
     if release_version is not None:
         raise InvalidValue(
             f"give --release-version or --feature {METADATA_VERSION}=N, not both of them"

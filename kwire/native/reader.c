@@ -214,7 +214,7 @@ static bool read_unknown_tag(Reader *r, int32_t number, int32_t size, PyObject *
 static bool read_tags(Reader *r, const Record *record, PyObject *obj, bool *tracked)
 {
     int32_t count, number, size;
-    if (!read_uvarint(r, &count) || count > r->tables->tag_limit)
+    if (!read_uvarint(r, &count) || count < 0 || count > r->tables->tag_limit)
         return false;
     for (int32_t i = 0; i < count; i++) {
         if (!read_uvarint(r, &number) || !read_uvarint(r, &size))

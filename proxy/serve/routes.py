@@ -14,12 +14,12 @@ DESCRIBE_CONFIGS = 32
 
 ACTIVE: Mapping[int, Versions] = {
     key: request(key).versions
-    for key in (19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 80, 81)
+    for key in (19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 80, 81, 94)
 }
 """What only the active controller carries out: brokers pass it on to that, controllers do not.
 
 Creating, deleting and altering of topics, partitions, configs, ACLs, tokens, quotas, credentials,
-features and voters; elections, reassignments, DescribeQuorum.
+features and voters; unregistrations, elections, reassignments, DescribeQuorum.
 """
 
 READS = frozenset({DESCRIBE_CONFIGS, 46, 55})

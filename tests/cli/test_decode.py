@@ -162,7 +162,7 @@ BAD_INPUT = {
     ),
     "unknown version": (
         ["0012 0009 00000001 0000 00"],
-        "ApiVersionsRequest has versions 0-4, not 9",
+        "ApiVersionsRequest has versions 0-5, not 9",
     ),
     "unknown message": (
         ["--message", "AddRaftVoterReq", "--version", "0", "00"],

@@ -97,6 +97,14 @@ def test_twenty_million_tagged_fields_are_refused_before_they_are_read(name: str
     assert peak(lambda: decoded(made, flood)) < 100_000_000
 
 
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_negative_number_of_tagged_fields_is_refused_as_kafka_does_since_4_4(name: str) -> None:
+    made, _ = side_by_side(ApiVersionsRequest, 3)[name]
+    refused = decoded(made, b"\x01\x01" + b"\xff\xff\xff\xff\x0f")
+    assert isinstance(refused, Failed)
+    assert refused.words.endswith("-1 tagged fields")
+
+
 @pytest.fixture
 def _limit() -> Iterator[None]:
     yield

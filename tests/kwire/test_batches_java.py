@@ -74,7 +74,7 @@ def without_messages(batches: Iterable[vectors.DecodedBatch]) -> list[vectors.De
     ]
 
 
-@pytest.mark.parametrize(("release", "count"), [("4.3.1", 624), ("3.9.1", 616)])
+@pytest.mark.parametrize(("release", "count"), [("4.4.0", 632), ("4.3.1", 624), ("3.9.1", 616)])
 def test_batches_of_every_kind_read_as_kafka_reads_them(release: str, count: int) -> None:
     kinds = Counter[str]()
     for vector in vectors.batches(release):
@@ -85,7 +85,9 @@ def test_batches_of_every_kind_read_as_kafka_reads_them(release: str, count: int
     assert sum(kinds.values()) == count
 
 
-@pytest.mark.parametrize(("release", "types"), [("4.3.1", 6 + 26), ("3.9.1", 6 + 24)])
+@pytest.mark.parametrize(
+    ("release", "types"), [("4.4.0", 6 + 27), ("4.3.1", 6 + 26), ("3.9.1", 6 + 24)]
+)
 def test_control_and_metadata_records_are_typed_and_as_kafka_prints_them(
     release: str, types: int
 ) -> None:
@@ -145,7 +147,7 @@ def rebuilt(batch: Batch) -> bytes:
     )
 
 
-@pytest.mark.parametrize(("release", "count"), [("4.3.1", 320), ("3.9.1", 312)])
+@pytest.mark.parametrize(("release", "count"), [("4.4.0", 328), ("4.3.1", 320), ("3.9.1", 312)])
 def test_kafka_reads_what_is_built_and_without_compression_it_is_the_same_bytes(
     release: str, count: int
 ) -> None:

@@ -89,7 +89,7 @@ async def test_a_node_that_knows_only_older_api_versions_is_asked_again_in_its_o
     async with ScriptedNode({ApiVersionsRequest: old}) as node:
         async with await Connection.open("127.0.0.1", node.port) as connection:
             assert 18 in connection.node.api_versions
-        assert [one.version for one in node.asked] == [4, 3]
+        assert [one.version for one in node.asked] == [5, 3]
 
 
 async def test_a_node_that_refuses_every_version_of_api_versions_is_not_asked_for_ever() -> None:
@@ -101,7 +101,7 @@ async def test_a_node_that_refuses_every_version_of_api_versions_is_not_asked_fo
     async with ScriptedNode({ApiVersionsRequest: never}) as node:
         with pytest.raises(UnsupportedVersion, match="v0 was refused"):
             await Connection.open("127.0.0.1", node.port)
-        assert [one.version for one in node.asked] == [4, 0]
+        assert [one.version for one in node.asked] == [5, 0]
 
 
 async def test_another_error_to_api_versions_is_the_nodes_own() -> None:

@@ -1,4 +1,4 @@
-"""The committed levels against those of Kafka 4.3.1's own code."""
+"""The committed levels against those of Kafka 4.4.0's own code."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import pytest
 import vectors
 from kwire.errors import InvalidValue
 from kwire.metadata_versions import (
+    DEFAULT,
     FEATURES,
     LATEST_PRODUCTION,
     LATEST_TESTING,
@@ -18,7 +19,7 @@ from kwire.metadata_versions import (
 
 
 def facts(name: str) -> Any:
-    return vectors.facts("4.3.1")[name]
+    return vectors.facts("4.4.0")[name]
 
 
 @pytest.mark.java
@@ -40,7 +41,9 @@ def test_every_level_has_kafkas_name_record_versions_and_abilities() -> None:
         }
         assert row["supports"] | {"didMetadataChange": None} == {
             "didMetadataChange": None,
+            "isCidrAclSupported": ours.supports_cidr_acls,
             "isControllerRegistrationSupported": ours.supports_controller_registration,
+            "isControllerUnregistrationSupported": ours.supports_controller_unregistration,
             "isCordonedLogDirsSupported": ours.supports_cordoned_log_dirs,
             "isDelegationTokenSupported": ours.supports_delegation_tokens,
             "isDirectoryAssignmentSupported": ours.supports_directory_assignment,
@@ -72,17 +75,24 @@ def test_every_feature_has_kafkas_levels_defaults_and_dependencies() -> None:
             assert ours.default(MetadataVersion(int(level))) == default
 
 
-@pytest.mark.parametrize(("text", "level"), [("4.3-IV0", 30), ("4.0", 25), ("3.9", 21)])
+@pytest.mark.java
+def test_new_clusters_begin_where_nodes_of_4_3_do() -> None:
+    assert vectors.facts("4.3.1")["metadata_version"]["latest_production"] == DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("text", "level"), [("4.4", 33), ("4.3-IV0", 30), ("4.0", 25), ("3.9", 21)]
+)
 def test_a_release_stands_for_its_last_level(text: str, level: int) -> None:
     assert metadata_version(text).level == level
 
 
-@pytest.mark.parametrize("text", ["4.4-IV0", "9.9", "", "4"])
+@pytest.mark.parametrize("text", ["4.5-IV0", "9.9", "", "4"])
 def test_an_unknown_or_unstable_name_is_refused_with_those_that_exist(text: str) -> None:
     with pytest.raises(InvalidValue, match=r"3\.3-IV3, 3\.4-IV0"):
         metadata_version(text)
 
 
 def test_a_level_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="levels are 7 to 31"):
+    with pytest.raises(InvalidValue, match="levels are 7 to 34"):
         metadata_version_level(99)

@@ -54,7 +54,6 @@ ACCEPTED = {
     "a null array": ("DescribeUserScramCredentialsRequest", 0, "00 00"),
     "length -32768, length 0": ("EndQuorumEpochRequest", 0, "80 00 00 00 00 00"),
     "length -2, a bool of 7": ("MetadataRequest", 4, "ff ff ff fe 07"),
-    "-1 tags": ("AllocateProducerIdsRequest", 0, PRODUCER_IDS + "ff ff ff ff 0f"),
     "tag -1": ("AllocateProducerIdsRequest", 0, PRODUCER_IDS + "01 ff ff ff ff 0f 00"),
     "the same tag twice": (
         "AllocateProducerIdsRequest",
@@ -80,6 +79,7 @@ REJECTED = {
     "a varint of 35 bits": ("ListTransactionsRequest", 0, "ff ff ff ff 7f 01 00"),
     "a varint of 6 bytes": ("ListTransactionsRequest", 0, "80 80 80 80 80 01 01 00"),
     "2^31 elements": ("ListTransactionsRequest", 0, "ff ff ff ff 07 01 00"),
+    "-1 tags": ("AllocateProducerIdsRequest", 0, PRODUCER_IDS + "ff ff ff ff 0f"),
     "1001 tags": ("AllocateProducerIdsRequest", 0, PRODUCER_IDS + "e9 07" + "05 00" * 1001),
     "a tag of size -1": ("AllocateProducerIdsRequest", 0, PRODUCER_IDS + "01 07 ff ff ff ff 0f"),
     "a known tag cut short": ("FetchSnapshotRequest", 0, SNAPSHOT + "01 00 03 05 61"),

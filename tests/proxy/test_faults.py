@@ -61,8 +61,8 @@ FAULTS = {
     "array claim 2^31-1, Metadata v9": (head(3, 9, "ffff00ffffffff07"), "elements claimed"),
     "array claim 2^31-1, Vote v1": (head(52, 1, "ffff000000000001ffffffff07"), "elements claimed"),
     "truncated Fetch v12": (cut(asked(FetchRequest(), 12, 1), 3), "not decoded"),
-    "ApiVersions v99": (head(18, 99, "ffff00"), "ApiVersionsRequest has versions 0-4, not 99"),
-    "ApiVersions v-1": (head(18, -1, "ffff"), "ApiVersionsRequest has versions 0-4, not -1"),
+    "ApiVersions v99": (head(18, 99, "ffff00"), "ApiVersionsRequest has versions 0-5, not 99"),
+    "ApiVersions v-1": (head(18, -1, "ffff"), "ApiVersionsRequest has versions 0-5, not -1"),
     "client id length -2": (head(18, 0, "fffe"), ""),
     "invalid UTF-8 client id": (head(18, 0, "0002fffe"), ""),
     "one header tag 100,000 times": (

@@ -10,7 +10,7 @@ import vectors
 
 pytestmark = pytest.mark.java
 
-RELEASES = ["4.3.1", "3.9.1"]
+RELEASES = ["4.4.0", "4.3.1", "3.9.1"]
 COMPRESSIONS = {"none", "gzip", "snappy", "lz4", "zstd"}
 
 
@@ -40,7 +40,7 @@ def test_every_kind_has_its_instances_and_decodes_to_the_last_byte(release: str)
     metadata = names.pop("metadata")
     assert set(names.values()) == {vectors.BATCHES}
     assert len(names) == 4 + 8 + 30 + 3 + 7
-    assert metadata == vectors.BATCHES * {"4.3.1": 26, "3.9.1": 25}[release]
+    assert metadata == vectors.BATCHES * {"4.4.0": 27, "4.3.1": 26, "3.9.1": 25}[release]
 
 
 def test_a_plain_batch_of_magic_2_is_laid_out_as_kip_98_says() -> None:

@@ -16,7 +16,7 @@ def by(rows: list[dict[str, Any]], key: str) -> dict[Any, dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(("release", "last"), [("4.3.1", 133), ("3.9.1", 127)])
+@pytest.mark.parametrize(("release", "last"), [("4.4.0", 136), ("4.3.1", 133), ("3.9.1", 127)])
 def test_error_codes_have_no_gap_and_know_what_is_retriable(release: str, last: int) -> None:
     errors = by(vectors.facts(release)["errors"], "code")
     assert sorted(errors) == list(range(-1, last + 1))
@@ -34,7 +34,7 @@ def test_error_codes_have_no_gap_and_know_what_is_retriable(release: str, last: 
     }
 
 
-@pytest.mark.parametrize(("release", "count"), [("4.3.1", 89), ("3.9.1", 88)])
+@pytest.mark.parametrize(("release", "count"), [("4.4.0", 91), ("4.3.1", 89), ("3.9.1", 88)])
 def test_api_keys_know_their_header_versions(release: str, count: int) -> None:
     keys = by(vectors.facts(release)["api_keys"], "key")
     assert len(keys) == count

@@ -2,12 +2,13 @@
 
 import pytest
 
+import real_kafka
 import vectors
 
 pytestmark = pytest.mark.java
 
 
-@pytest.mark.parametrize("release", ["4.3.1", "3.9.1"])
+@pytest.mark.parametrize("release", real_kafka.VERSIONS)
 def test_java_confirms_its_own_vectors(release: str) -> None:
     known = [v for v in vectors.messages(release) if v.profile in ("MAX", "RANDOM", "SANE")][::5]
     judged = vectors.judge_messages(release, ((v.name, v.version, v.data) for v in known))

@@ -13,11 +13,13 @@ from vectors.program import run
 pytestmark = pytest.mark.java
 
 PAIRS = {
+    "4.4.0": {"request": 309, "response": 309, "header": 4, "metadata": 42, "data": 21}
+    | {"coordinator-key": 25, "coordinator-value": 34},
     "4.3.1": {"request": 302, "response": 302, "header": 4, "metadata": 41, "data": 20}
     | {"coordinator-key": 25, "coordinator-value": 34},
     "3.9.1": {"request": 323, "response": 323, "header": 5, "metadata": 38, "data": 51},
 }
-TYPES = {"4.3.1": 272, "3.9.1": 240}
+TYPES = {"4.4.0": 278, "4.3.1": 272, "3.9.1": 240}
 
 
 def of_type(counts: dict[str, int]) -> dict[str, int]:

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.java
 MUTATIONS = {"APPEND", "TRUNCATE", "BIT", "BYTE", "INT32", "VARINT", "SPLICE", "LENGTH"}
 
 
-@pytest.mark.parametrize(("release", "pairs"), [("4.3.1", 728), ("3.9.1", 740)])
+@pytest.mark.parametrize(("release", "pairs"), [("4.4.0", 744), ("4.3.1", 728), ("3.9.1", 740)])
 def test_every_pair_is_damaged_in_every_way(release: str, pairs: int) -> None:
     seen: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()

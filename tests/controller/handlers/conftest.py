@@ -17,7 +17,7 @@ from kwire.declaration import MetadataRecord, Request
 from kwire.image import MetadataImage
 from kwire.image.partition import PartitionRegistration
 from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import LATEST_PRODUCTION, METADATA_VERSION
+from kwire.metadata_versions import DEFAULT, METADATA_VERSION
 from kwire.records.feature_level import FeatureLevelRecord
 
 CLUSTER = "06B-K3N1TBCNYFgruEVP0Q"
@@ -27,7 +27,7 @@ EPOCH_START = 3
 class Lab:
     """An active controller, its log, and the time."""
 
-    def __init__(self, *, level: int = LATEST_PRODUCTION, **config: Any) -> None:
+    def __init__(self, *, level: int = DEFAULT, **config: Any) -> None:
         settings: dict[str, Any] = {
             "cluster_id": CLUSTER,
             "node_id": 3000,

@@ -12,16 +12,20 @@ from kwire.apis.a46_list_partition_reassignments import (
 )
 from kwire.apis.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.apis.a67_allocate_producer_ids import AllocateProducerIdsRequest
+from kwire.apis.a70_controller_registration import ControllerRegistrationRequest
 from kwire.apis.a73_assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,
     DirectoryData,
     PartitionData,
     TopicData,
 )
+from kwire.apis.a94_unregister_controller import UnregisterControllerRequest
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import LOST, NO_LEADER, RECOVERING
+from kwire.metadata_versions import metadata_version
 from kwire.records.config import ConfigRecord
 from kwire.records.partition_change import PartitionChangeRecord
+from kwire.records.unregister_controller import UnregisterControllerRecord
 
 PREFERRED, UNCLEAN = 0, 1
 
@@ -194,6 +198,36 @@ def test_an_unregistered_broker_leaves_every_isr_and_is_gone(three: Any) -> None
     assert 1 not in three.image.cluster.brokers
     again = three.ask(UnregisterBrokerRequest(broker_id=1))
     assert again.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED
+
+
+def registered_controller(lab: Any, id: int) -> None:
+    request = ControllerRegistrationRequest(controller_id=id, incarnation_id=UUID(int=id))
+    assert lab.ask(request).error_code == ErrorCode.NONE
+
+
+def test_a_controller_that_is_unregistered_is_forgotten_and_may_come_back(make_lab: Any) -> None:
+    lab = make_lab(level=metadata_version("4.4").level)
+    registered_controller(lab, 3001)
+
+    assert lab.ask(UnregisterControllerRequest(controller_id=3001)).error_code == ErrorCode.NONE
+
+    assert lab.log[-1].record == UnregisterControllerRecord(controller_id=3001)
+    assert 3001 not in lab.image.cluster.controllers
+    again = lab.ask(UnregisterControllerRequest(controller_id=3001))
+    assert again.error_code == ErrorCode.CONTROLLER_ID_NOT_REGISTERED
+    assert again.error_message == "Controller 3001 is not registered."
+    registered_controller(lab, 3001)
+    assert 3001 in lab.image.cluster.controllers
+
+
+def test_before_4_4_iv2_controllers_are_not_unregistered(make_lab: Any) -> None:
+    lab = make_lab(level=metadata_version("4.4-IV1").level)
+    registered_controller(lab, 3001)
+
+    refused = lab.ask(UnregisterControllerRequest(controller_id=3001))
+
+    assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert 3001 in lab.image.cluster.controllers
 
 
 def test_directories_are_assigned_partition_by_partition(three: Any) -> None:

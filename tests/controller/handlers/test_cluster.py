@@ -81,8 +81,8 @@ def test_a_feature_is_raised_and_lowered(lab: Any) -> None:
         (METADATA_VERSION, 29, UPGRADE, "is at 30"),
         (METADATA_VERSION, 29, SAFE, "from 4.3-IV0 to 4.2-IV1 metadata might be lost"),
         (METADATA_VERSION, 29, UNSAFE, "metadata might be lost"),
-        (METADATA_VERSION, 31, UPGRADE, "supports 7-30"),
-        (METADATA_VERSION, 6, SAFE, "supports 7-30"),
+        (METADATA_VERSION, 34, UPGRADE, "supports 7-33"),
+        (METADATA_VERSION, 6, SAFE, "supports 7-33"),
     ],
 )
 def test_a_level_that_cannot_be_is_refused(
@@ -292,7 +292,7 @@ def test_an_envelope_with_nonsense_is_refused(
 
 @pytest.mark.java
 def test_what_brokers_forward_and_what_changes_metadata_is_kafkas() -> None:
-    facts = vectors.facts("4.3.1")
+    facts = vectors.facts("4.4.0")
     assert {row["key"] for row in facts["api_keys"] if row["forwardable"]} == FORWARDABLE
     changed = {
         row["level"]
@@ -303,10 +303,10 @@ def test_what_brokers_forward_and_what_changes_metadata_is_kafkas() -> None:
 
 
 def test_versions_are_those_that_a_real_controller_advertises() -> None:
-    """As Kafka 4.3.1 answers ApiVersions at its controller listener."""
+    """As Kafka 4.4.0 answers ApiVersions at its controller listener."""
     advertised = {
         19: "2-7", 20: "1-6", 32: "1-4", 37: "0-3", 43: "0-2", 44: "0-1", 46: "0", 56: "2-3",
-        57: "0-2", 60: "0-2", 62: "0-4", 63: "0-2", 64: "0", 67: "0", 70: "0", 73: "0",
+        57: "0-2", 60: "0-2", 62: "0-4", 63: "0-2", 64: "0", 67: "0", 70: "0", 73: "0", 94: "0",
     }  # fmt: skip
     assert {key: str(handler.versions) for key, handler in HANDLERS.items()} == advertised
 

@@ -25,6 +25,7 @@ from kwire.records.remove_topic import RemoveTopicRecord
 from kwire.records.topic import TopicRecord
 from kwire.records.unfence_broker import UnfenceBrokerRecord
 from kwire.records.unregister_broker import UnregisterBrokerRecord
+from kwire.records.unregister_controller import UnregisterControllerRecord
 from kwire.records.user_scram_credential import UserScramCredentialRecord
 from kwire.registry import metadata_record
 
@@ -162,6 +163,7 @@ def test_keys_of_a_scram_credential_are_not_printed() -> None:
         (PartitionChangeRecord(topic_id=TOPIC, partition_id=7), "topic foo has no partition 7"),
         (RemoveTopicRecord(topic_id=UUID(int=1)), "is not known"),
         (UnregisterBrokerRecord(broker_id=1, broker_epoch=1), "not registered with epoch 1"),
+        (UnregisterControllerRecord(controller_id=7), "controller 7 is not registered"),
         (BrokerRegistrationChangeRecord(broker_id=7, broker_epoch=1), "broker 7 is not registered"),
         (
             PartitionChangeRecord(topic_id=TOPIC, partition_id=0, directories=(DIRECTORY,)),

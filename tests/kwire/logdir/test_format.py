@@ -17,7 +17,7 @@ from kwire.logdir.features import parse_feature
 from kwire.logdir.format import DirectoryKind, FormatOptions, plan, write
 from kwire.logdir.inspect import inspect
 from kwire.logdir.meta_properties import read_meta_properties
-from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, METADATA_FOLDER
+from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, BOOTSTRAP_SNAPSHOT, METADATA_FOLDER
 from kwire.logdir.properties import parse_properties
 from kwire.logdir.server_properties import StorageProperties, storage_properties
 from kwire.logdir.snapshots import load_snapshot
@@ -75,12 +75,12 @@ def by_kwire(folder: Path, flags: str, more: dict[str, str]) -> StoragePropertie
     return properties
 
 
-def by_kafka(folder: Path, flags: str, more: dict[str, str]) -> bool:
-    """Whether StorageTool did it."""
+def by_kafka(folder: Path, flags: str, more: dict[str, str], version: str) -> bool:
+    """Run the StorageTool of a release; return True if it did it."""
     folder.mkdir(exist_ok=True)
     pairs = server_properties(folder, **more).items()
     (folder / "server.properties").write_text("".join(f"{k}={v}\n" for k, v in pairs))
-    jars = os.pathsep.join(map(str, real_kafka.class_path("4.3.1")))
+    jars = os.pathsep.join(map(str, real_kafka.class_path(version)))
     arguments = ["kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", "server.properties"]
     tool = run_tool(str(real_kafka.java()), jars, [*arguments, *flags.split()], 60, folder)
     return tool.returncode == 0
@@ -129,9 +129,25 @@ def test_the_files_are_those_of_storage_tool(
     ours.mkdir()
     monkeypatch.chdir(ours)
     by_kwire(ours, flags, more)
-    assert by_kafka(theirs, flags, more)
+    # Without a version kwire formats as Kafka 4.3 does, whose nodes and those of 4.4 then boot.
+    assert by_kafka(theirs, flags, more, "4.3.1")
     assert files(ours) == files(theirs)
     assert said(ours) == said(theirs)
+
+
+@pytest.mark.java
+def test_a_cluster_of_4_4_begins_with_the_levels_of_its_storage_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.mkdir()
+    monkeypatch.chdir(ours)
+    by_kwire(ours, "--standalone --release-version 4.4", DYNAMIC)
+    assert by_kafka(theirs, "--standalone", DYNAMIC, "4.4.0")
+    (own,), (data,) = (list(folder.glob("*/meta.properties")) for folder in (ours, theirs))
+    # Kafka 4.4 has them in the voter's first snapshot, in place of a file of their own.
+    assert not (data.parent / BOOTSTRAP_CHECKPOINT).exists()
+    assert read_bootstrap(own.parent) == read_bootstrap(data.parent)
 
 
 REFUSED = [
@@ -142,11 +158,11 @@ REFUSED = [
     ("--standalone --no-initial-controllers", DYNAMIC, "give one of"),
     ("--feature kraft.version=1", STATIC, "needs a dynamic quorum"),
     ("--standalone --feature kraft.version=0", DYNAMIC, "is for a static quorum"),
-    ("--standalone --feature metadata.version=31", DYNAMIC, "not yet stable"),
-    ("--standalone --feature metadata.version=99", DYNAMIC, "levels are 7 to 31"),
+    ("--standalone --feature metadata.version=34", DYNAMIC, "not yet stable"),
+    ("--standalone --feature metadata.version=99", DYNAMIC, "levels are 7 to 34"),
     ("--standalone --release-version 9.9", DYNAMIC, "no metadata.version is called"),
     ("--standalone --feature foo=1", DYNAMIC, "known are metadata.version, eligible"),
-    ("--standalone --feature share.version=9", DYNAMIC, "levels are 0 to 1"),
+    ("--standalone --feature share.version=9", DYNAMIC, "levels are 0 to 2"),
     (
         "--standalone --release-version 3.9-IV0 --feature eligible.leader.replicas.version=1",
         DYNAMIC,
@@ -165,7 +181,7 @@ REFUSED = [
 def test_what_storage_tool_refuses_is_refused_and_nothing_written(
     tmp_path: Path, flags: str, more: dict[str, str], reason: str
 ) -> None:
-    assert not by_kafka(tmp_path / "theirs", flags, more)
+    assert not by_kafka(tmp_path / "theirs", flags, more, "4.4.0")
     with pytest.raises(InvalidValue, match=reason):
         by_kwire(tmp_path / "ours", flags, more)
     assert not (tmp_path / "ours").exists()

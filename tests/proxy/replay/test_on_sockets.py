@@ -36,13 +36,13 @@ OFFERED = ApiVersionsResponse(
     api_keys=[
         ApiVersion(api_key=0, max_version=13),
         ApiVersion(api_key=3, max_version=13),
-        ApiVersion(api_key=18, max_version=4),
+        ApiVersion(api_key=18, max_version=5),
     ]
 )
 
 
 def versions() -> Flow:
-    return flow(ApiVersionsRequest(), OFFERED, 4, at=0.0)
+    return flow(ApiVersionsRequest(), OFFERED, 5, at=0.0)
 
 
 def metadata(topic: str, controller: int, at: float = 1.0, number: int = 1) -> Flow:
