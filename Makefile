@@ -25,8 +25,9 @@ fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,
 	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/kwire/test_engines.py
 	$(BIN)/python -m engines.fuzz --mutants 1000000
 
-simulate: .venv/ready  ## 1,000 histories of every scenario of the raft core, each from its seed
+simulate: .venv/ready  ## 1,000 histories of every scenario of the raft core, 10 of whole nodes
 	$(BIN)/python -m controller.simulator --seeds $(or $(SEEDS),1000)
+	KWIRE_SEEDS=$(or $(WORLDS),10) $(BIN)/pytest -n 2 tests/controller/virtual
 
 kills: .venv/ready  ## 50 leaders of a mixed quorum killed while topics are created
 	KWIRE_KILLS=50 $(BIN)/pytest -s --timeout 3600 tests/controller/live/test_leader_kills.py

@@ -1,0 +1,48 @@
+"""The checks find what they are there for."""
+
+import pytest
+
+from tests.controller.virtual.history import Ending, History, Write
+
+
+def write(ended: float = 11.0, ending: Ending = Ending.ANSWERED) -> Write:
+    return Write(
+        number=0,
+        client="client-0",
+        node_id=3000,
+        names=("a", "b"),
+        timeout=5.0,
+        sent=10.0,
+        ended=ended,
+        ending=ending,
+        errors={"a": 0, "b": 41},
+    )
+
+
+def test_an_acknowledged_topic_that_a_node_does_not_have_is_lost() -> None:
+    history = History(writes=[write()])
+    assert not list(history.lost({3000: {"a"}, 3001: {"a", "b"}}))
+    (lost,) = history.lost({3000: {"a"}, 3001: {"b"}})
+    assert "not on node 3001: a" in lost
+
+
+@pytest.mark.parametrize(
+    ("ended", "standstills", "late"),
+    [
+        (15.5, [], False),
+        (16.5, [], True),
+        (19.5, [(12.0, 16.0)], False),
+        (19.5, [(2.0, 6.0)], True),
+        (19.5, [(8.0, 12.0)], True),
+    ],
+)
+def test_time_in_which_the_node_stood_still_is_not_counted(
+    ended: float, standstills: list[tuple[float, float]], late: bool
+) -> None:
+    history = History(writes=[write(ended=ended)])
+    assert bool(list(history.late({3000: standstills}))) is late
+
+
+def test_a_request_without_an_answer_is_late() -> None:
+    history = History(writes=[write(ended=30.0, ending=Ending.UNANSWERED)])
+    assert len(list(history.late({3000: []}))) == 1

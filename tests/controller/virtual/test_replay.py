@@ -1,0 +1,22 @@
+"""A seed decides everything: played again, in another process, it gives the same timeline."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def timeline(hash_seed: str) -> str:
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.controller.virtual", "paused_in_a_request", "1"]
+    played = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert not played.stderr
+    return played.stdout
+
+
+def test_a_seed_replays_exactly() -> None:
+    first = timeline("1")
+    assert "stood still at" in first
+    assert timeline("2") == first
