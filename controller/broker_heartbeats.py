@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from immutables import Map
+from rpds import HashTrieMap
 
 from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.image.cluster import ClusterImage
@@ -62,7 +62,7 @@ class BrokerHeartbeats:
     """The sessions of every registered broker, by id."""
 
     session_timeout_ms: int = 9000
-    brokers: Map[int, BrokerHeartbeat] = field(default_factory=Map)
+    brokers: HashTrieMap[int, BrokerHeartbeat] = field(default_factory=HashTrieMap)
 
     def activated(self, cluster: ClusterImage, now: int) -> BrokerHeartbeats:
         """What a new leader begins with."""
@@ -70,7 +70,7 @@ class BrokerHeartbeats:
             broker.id: BrokerHeartbeat(last_contact=now, fenced=broker.fenced)
             for broker in cluster.brokers.values()
         }
-        return replace(self, brokers=Map(brokers))
+        return replace(self, brokers=HashTrieMap(brokers))
 
     def has_valid_session(self, id: int, now: int) -> bool:
         """Whether the broker is unfenced and was heard of within the session timeout."""
@@ -111,7 +111,7 @@ class BrokerHeartbeats:
         """The broker is no longer registered."""
         if id not in self.brokers:
             return self
-        return replace(self, brokers=self.brokers.delete(id))
+        return replace(self, brokers=self.brokers.remove(id))
 
     def shutting_down(self, id: int, offset: int) -> BrokerHeartbeats:
         """A broker is in controlled shutdown; of several offsets to be reached the first counts."""
@@ -190,7 +190,7 @@ class BrokerHeartbeats:
                 yield id, broker
 
     def _with(self, id: int, broker: BrokerHeartbeat) -> BrokerHeartbeats:
-        return replace(self, brokers=self.brokers.set(id, broker))
+        return replace(self, brokers=self.brokers.insert(id, broker))
 
 
 def _next_of_unfenced(

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from immutables import Map
 from msgspec.structs import replace
+from rpds import HashTrieMap
 
 from controller.broker_heartbeats import BrokerHeartbeats
 from controller.handlers.errors import ApiError
@@ -113,7 +113,7 @@ class QuorumController:
         self.committed = View()
         self.replay(records, 0)
         brokers = self.committed.image.cluster.brokers
-        registrations = Map(dict.fromkeys(brokers, end_offset - 1))
+        registrations = HashTrieMap(dict.fromkeys(brokers, end_offset - 1))
         self.committed = replace(self.committed, end_offset=end_offset, registrations=registrations)
         self.ahead = self.committed
 

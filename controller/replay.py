@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from immutables import Map
 from msgspec.structs import replace
+from rpds import HashTrieMap
 
 from controller.directory_log import DirectoryLog
 from controller.raft import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
@@ -109,7 +109,7 @@ class Replay:
             view = view.applied(record, number)
             if number % SLICE == 0:
                 yield
-        registrations = Map(dict.fromkeys(view.image.cluster.brokers, id.offset - 1))
+        registrations = HashTrieMap(dict.fromkeys(view.image.cluster.brokers, id.offset - 1))
         view = replace(view, end_offset=id.offset, registrations=registrations)
         self._is_loading = False
         self.follow(Replayed(offset=id.offset, view=view))

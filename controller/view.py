@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from immutables import Map
 from msgspec import Struct
+from rpds import HashTrieMap
 
 from kwire.image import EMPTY, MetadataImage, apply
 from kwire.metadata_records import VersionedRecord
@@ -20,14 +20,14 @@ class View(Struct, frozen=True, kw_only=True):
 
     image: MetadataImage = EMPTY
     end_offset: int = 0
-    registrations: Map[int, int] = Map()
+    registrations: HashTrieMap[int, int] = HashTrieMap()
 
     def applied(self, record: VersionedRecord, offset: int) -> View:
         """The view after the record at that offset."""
         registrations, message = self.registrations, record.record
         if isinstance(message, RegisterBrokerRecord):
-            registrations = registrations.set(message.broker_id, offset)
+            registrations = registrations.insert(message.broker_id, offset)
         elif isinstance(message, UnregisterBrokerRecord) and message.broker_id in registrations:
-            registrations = registrations.delete(message.broker_id)
+            registrations = registrations.remove(message.broker_id)
         image = apply(self.image, record)
         return View(image=image, end_offset=offset + 1, registrations=registrations)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, cast, dataclass_transform
 import msgspec
 
 from kwire import engine
+from kwire.annotations import take_annotations
 from kwire.engine import Decoder, Encoder, Engine
 from kwire.errors import InvalidValue, UnsupportedVersion
 from kwire.nodes import UNSET, ArrayOf, Field, Nullable, StructOf, as_node
@@ -64,15 +65,15 @@ class Declared(StructMeta):
         base: bool = False,
         **facts: Any,
     ) -> Declared:
+        annotations = take_annotations(namespace)
         fields = {
             attribute: value if isinstance(value, Field) else Field(as_node(value))
             for attribute, value in namespace.items()
-            if attribute in namespace.get("__annotations__", {})
+            if attribute in annotations
         }
         for attribute, value in fields.items():
             namespace[attribute] = _attribute(value)
         if not base:  # each class has it last, so it cannot be inherited
-            annotations = namespace.setdefault("__annotations__", {})
             annotations["unknown_tags"] = dict[int, bytes] | None
             namespace["unknown_tags"] = None
         # Not kw_only, which only a type checker enforces: positions are three times as fast.

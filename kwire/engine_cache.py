@@ -59,8 +59,7 @@ def is_used() -> bool:
 
 def load(reference: Reference, engine: str) -> Any:
     """Return what `store` has kept of this engine, or None."""
-    key = _key(reference)
-    if _folder is None or key is None:
+    if _folder is None or (key := _key(reference)) is None:
         return None
     try:
         with _path(_folder, reference, engine).open("rb") as file:
@@ -77,8 +76,7 @@ def load(reference: Reference, engine: str) -> Any:
 
 def store(reference: Reference, engine: str, value: Any) -> None:
     """Keep a value of Python's basic types or a code object; a failure to write changes nothing."""
-    key = _key(reference)
-    if _folder is None or key is None:
+    if _folder is None or (key := _key(reference)) is None:
         return
     try:
         payload = marshal.dumps(value)
@@ -137,7 +135,7 @@ def _machinery() -> bytes:
 
 @cache
 def _source(module: str) -> bytes:
-    file = sys.modules[module].__file__
+    file = getattr(sys.modules.get(module), "__file__", None)
     if not module.startswith("kwire.") or file is None:
         raise KeyError(module)
     return source_hash(Path(file).read_bytes())

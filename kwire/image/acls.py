@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from immutables import Map
 from msgspec import Struct
+from rpds import HashTrieMap
 
 from kwire.ids import uuid_text
 from kwire.image.errors import ReplayError
@@ -57,17 +57,17 @@ class StandardAcl(Struct, frozen=True, kw_only=True):
 class AclsImage(Struct, frozen=True, kw_only=True):
     """Every rule, by its id."""
 
-    by_id: Map[UUID, StandardAcl] = Map()
+    by_id: HashTrieMap[UUID, StandardAcl] = HashTrieMap()
 
     def put(self, record: AccessControlEntryRecord) -> AclsImage:
         """A rule comes into force."""
-        return AclsImage(by_id=self.by_id.set(record.id, StandardAcl.of(record)))
+        return AclsImage(by_id=self.by_id.insert(record.id, StandardAcl.of(record)))
 
     def remove(self, record: RemoveAccessControlEntryRecord) -> AclsImage:
         """A rule is no longer in force."""
         if record.id not in self.by_id:
             raise ReplayError(f"ACL {uuid_text(record.id)} is not known")
-        return AclsImage(by_id=self.by_id.delete(record.id))
+        return AclsImage(by_id=self.by_id.remove(record.id))
 
     def records(self) -> Iterator[VersionedRecord]:
         """What writes them down."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from immutables import Map
 from msgspec import Struct
 from msgspec.structs import replace
+from rpds import HashTrieMap
 
 from kwire.image.endpoint import Endpoint, supported
 from kwire.image.partition import LOST, MIGRATING, UNASSIGNED
@@ -30,7 +30,7 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
     epoch: int
     incarnation_id: UUID
     endpoints: tuple[Endpoint, ...] = ()
-    features: Map[str, VersionRange] = Map()
+    features: HashTrieMap[str, VersionRange] = HashTrieMap()
     rack: str | None = None
     fenced: bool = True
     in_controlled_shutdown: bool = False
@@ -46,7 +46,7 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
             epoch=record.broker_epoch,
             incarnation_id=record.incarnation_id,
             endpoints=tuple(Endpoint.of(endpoint) for endpoint in record.end_points),
-            features=Map({item.name: supported(item) for item in record.features}),
+            features=HashTrieMap({item.name: supported(item) for item in record.features}),
             rack=record.rack,
             fenced=record.fenced,
             in_controlled_shutdown=record.in_controlled_shutdown,

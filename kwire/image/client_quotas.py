@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from immutables import Map
 from msgspec import Struct
+from rpds import HashTrieMap
 
 from kwire.metadata_records import VersionedRecord
 from kwire.records.client_quota import ClientQuotaRecord, EntityData
@@ -13,26 +13,26 @@ from kwire.records.client_quota import ClientQuotaRecord, EntityData
 Entity = frozenset[tuple[str, str | None]]
 """Type and name, as ("user", "alice"); a name of None is the default of its type."""
 
-EMPTY: Map[str, float] = Map()
+EMPTY: HashTrieMap[str, float] = HashTrieMap()
 
 
 class ClientQuotasImage(Struct, frozen=True, kw_only=True):
     """Quota keys with their values, by entity."""
 
-    entities: Map[Entity, Map[str, float]] = Map()
+    entities: HashTrieMap[Entity, HashTrieMap[str, float]] = HashTrieMap()
 
     def put(self, record: ClientQuotaRecord) -> ClientQuotasImage:
         """A quota is set or lifted."""
         entity = frozenset((item.entity_type, item.entity_name) for item in record.entity)
         quotas = self.entities.get(entity, EMPTY)
         if not record.remove:
-            quotas = quotas.set(record.key, record.value)
+            quotas = quotas.insert(record.key, record.value)
         elif record.key in quotas:
-            quotas = quotas.delete(record.key)
+            quotas = quotas.remove(record.key)
         if quotas:
-            return ClientQuotasImage(entities=self.entities.set(entity, quotas))
+            return ClientQuotasImage(entities=self.entities.insert(entity, quotas))
         known = entity in self.entities
-        return ClientQuotasImage(entities=self.entities.delete(entity)) if known else self
+        return ClientQuotasImage(entities=self.entities.remove(entity)) if known else self
 
     def records(self) -> Iterator[VersionedRecord]:
         """What writes them down."""

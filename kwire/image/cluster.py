@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from immutables import Map
 from msgspec import Struct
 from msgspec.structs import replace
+from rpds import HashTrieMap
 
 from kwire.image.broker import BrokerRegistration
 from kwire.image.controller import ControllerRegistration
@@ -26,8 +26,8 @@ from kwire.records.unregister_controller import UnregisterControllerRecord
 class ClusterImage(Struct, frozen=True, kw_only=True):
     """Registered brokers and controllers, by node id."""
 
-    brokers: Map[int, BrokerRegistration] = Map()
-    controllers: Map[int, ControllerRegistration] = Map()
+    brokers: HashTrieMap[int, BrokerRegistration] = HashTrieMap()
+    controllers: HashTrieMap[int, ControllerRegistration] = HashTrieMap()
 
     def is_active(self, broker_id: int) -> bool:
         """Whether the broker is registered, unfenced and not in controlled shutdown."""
@@ -46,7 +46,7 @@ class ClusterImage(Struct, frozen=True, kw_only=True):
     def unregister_broker(self, record: UnregisterBrokerRecord) -> ClusterImage:
         """A broker goes."""
         broker = self._broker(record.broker_id, record.broker_epoch)
-        return replace(self, brokers=self.brokers.delete(broker.id))
+        return replace(self, brokers=self.brokers.remove(broker.id))
 
     def change_broker(self, record: BrokerRegistrationChangeRecord) -> ClusterImage:
         """A broker is fenced, unfenced, begins to stop, or has other directories."""
@@ -63,13 +63,13 @@ class ClusterImage(Struct, frozen=True, kw_only=True):
     def register_controller(self, record: RegisterControllerRecord) -> ClusterImage:
         """A controller comes, or comes back under a new incarnation."""
         controller = ControllerRegistration.of(record)
-        return replace(self, controllers=self.controllers.set(controller.id, controller))
+        return replace(self, controllers=self.controllers.insert(controller.id, controller))
 
     def unregister_controller(self, record: UnregisterControllerRecord) -> ClusterImage:
         """A controller goes (KIP-1312)."""
         if record.controller_id not in self.controllers:
             raise ReplayError(f"controller {record.controller_id} is not registered")
-        return replace(self, controllers=self.controllers.delete(record.controller_id))
+        return replace(self, controllers=self.controllers.remove(record.controller_id))
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
         """What writes them down: brokers, then controllers, in order of their ids."""
@@ -86,4 +86,4 @@ class ClusterImage(Struct, frozen=True, kw_only=True):
         return broker
 
     def _with(self, broker: BrokerRegistration) -> ClusterImage:
-        return replace(self, brokers=self.brokers.set(broker.id, broker))
+        return replace(self, brokers=self.brokers.insert(broker.id, broker))

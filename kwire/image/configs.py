@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
-from immutables import Map
 from msgspec import Struct
+from rpds import HashTrieMap
 
 from kwire.metadata_records import VersionedRecord
 from kwire.records.config import ConfigRecord
@@ -31,15 +31,15 @@ class ConfigResource(NamedTuple):
     name: str
 
 
-EMPTY: Map[str, str] = Map()
+EMPTY: HashTrieMap[str, str] = HashTrieMap()
 
 
 class ConfigurationsImage(Struct, frozen=True, kw_only=True):
     """Keys with their values, by resource; a resource without keys is not there."""
 
-    resources: Map[ConfigResource, Map[str, str]] = Map()
+    resources: HashTrieMap[ConfigResource, HashTrieMap[str, str]] = HashTrieMap()
 
-    def of(self, type: int, name: str) -> Map[str, str]:
+    def of(self, type: int, name: str) -> HashTrieMap[str, str]:
         """What is set for one resource."""
         return self.resources.get(ConfigResource(type, name), EMPTY)
 
@@ -48,9 +48,9 @@ class ConfigurationsImage(Struct, frozen=True, kw_only=True):
         resource = ConfigResource(record.resource_type, record.resource_name)
         keys = self.resources.get(resource, EMPTY)
         if record.value is not None:
-            keys = keys.set(record.name, record.value)
+            keys = keys.insert(record.name, record.value)
         elif record.name in keys:
-            keys = keys.delete(record.name)
+            keys = keys.remove(record.name)
         return self._with(resource, keys)
 
     def without(self, resource: ConfigResource) -> ConfigurationsImage:
@@ -69,9 +69,9 @@ class ConfigurationsImage(Struct, frozen=True, kw_only=True):
                 )
                 yield VersionedRecord(record=record, version=0)
 
-    def _with(self, resource: ConfigResource, keys: Map[str, str]) -> ConfigurationsImage:
+    def _with(self, resource: ConfigResource, keys: HashTrieMap[str, str]) -> ConfigurationsImage:
         if keys:
-            return ConfigurationsImage(resources=self.resources.set(resource, keys))
+            return ConfigurationsImage(resources=self.resources.insert(resource, keys))
         if resource in self.resources:
-            return ConfigurationsImage(resources=self.resources.delete(resource))
+            return ConfigurationsImage(resources=self.resources.remove(resource))
         return self

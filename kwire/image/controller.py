@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from immutables import Map
 from msgspec import Struct
+from rpds import HashTrieMap
 
 from kwire.image.endpoint import Endpoint, supported
 from kwire.metadata_records import VersionedRecord
@@ -23,7 +23,7 @@ class ControllerRegistration(Struct, frozen=True, kw_only=True):
     id: int
     incarnation_id: UUID
     endpoints: tuple[Endpoint, ...] = ()
-    features: Map[str, VersionRange] = Map()
+    features: HashTrieMap[str, VersionRange] = HashTrieMap()
     zk_migration_ready: bool = False
 
     @classmethod
@@ -33,7 +33,7 @@ class ControllerRegistration(Struct, frozen=True, kw_only=True):
             id=record.controller_id,
             incarnation_id=record.incarnation_id,
             endpoints=tuple(Endpoint.of(endpoint) for endpoint in record.end_points),
-            features=Map({item.name: supported(item) for item in record.features}),
+            features=HashTrieMap({item.name: supported(item) for item in record.features}),
             zk_migration_ready=record.zk_migration_ready,
         )
 

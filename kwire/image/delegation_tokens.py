@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from immutables import Map
 from msgspec import Struct
+from rpds import HashTrieMap
 
 from kwire.image.errors import ReplayError
 from kwire.metadata_records import VersionedRecord
@@ -27,7 +27,7 @@ class DelegationToken(Struct, frozen=True, kw_only=True):
 class DelegationTokensImage(Struct, frozen=True, kw_only=True):
     """Every token, by its id."""
 
-    by_id: Map[str, DelegationToken] = Map()
+    by_id: HashTrieMap[str, DelegationToken] = HashTrieMap()
 
     def put(self, record: DelegationTokenRecord) -> DelegationTokensImage:
         """A token is issued, or its expiry changes."""
@@ -39,13 +39,13 @@ class DelegationTokensImage(Struct, frozen=True, kw_only=True):
             max_timestamp=record.max_timestamp,
             expiration_timestamp=record.expiration_timestamp,
         )
-        return DelegationTokensImage(by_id=self.by_id.set(record.token_id, token))
+        return DelegationTokensImage(by_id=self.by_id.insert(record.token_id, token))
 
     def remove(self, record: RemoveDelegationTokenRecord) -> DelegationTokensImage:
         """A token is no longer valid."""
         if record.token_id not in self.by_id:
             raise ReplayError(f"delegation token {record.token_id} is not known")
-        return DelegationTokensImage(by_id=self.by_id.delete(record.token_id))
+        return DelegationTokensImage(by_id=self.by_id.remove(record.token_id))
 
     def records(self) -> Iterator[VersionedRecord]:
         """What writes them down."""

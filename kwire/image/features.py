@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from immutables import Map
 from msgspec import Struct
 from msgspec.structs import replace
+from rpds import HashTrieMap
 
 from kwire.metadata_records import VersionedRecord
 from kwire.metadata_versions import (
@@ -27,7 +27,7 @@ class FeaturesImage(Struct, frozen=True, kw_only=True):
     zk_migration_state: 0 none, 1 pre-migration, 2 migration, 3 post-migration (KIP-866).
     """
 
-    levels: Map[str, int] = Map()
+    levels: HashTrieMap[str, int] = HashTrieMap()
     zk_migration_state: int = NO_MIGRATION
 
     @property
@@ -52,9 +52,9 @@ class FeaturesImage(Struct, frozen=True, kw_only=True):
     def put(self, record: FeatureLevelRecord) -> FeaturesImage:
         """A feature is finalised at a level; level 0 takes it away."""
         if record.feature_level:
-            levels = self.levels.set(record.name, record.feature_level)
+            levels = self.levels.insert(record.name, record.feature_level)
         else:
-            levels = self.levels.delete(record.name) if record.name in self.levels else self.levels
+            levels = self.levels.remove(record.name) if record.name in self.levels else self.levels
         return replace(self, levels=levels)
 
     def migrate(self, record: ZkMigrationStateRecord) -> FeaturesImage:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from immutables import Map
 from msgspec import Struct
+from rpds import HashTrieMap
 
 from kwire.image.errors import ReplayError
 from kwire.metadata_records import VersionedRecord
@@ -37,7 +37,7 @@ class ScramCredential:
 class ScramImage(Struct, frozen=True, kw_only=True):
     """Every credential."""
 
-    credentials: Map[ScramUser, ScramCredential] = Map()
+    credentials: HashTrieMap[ScramUser, ScramCredential] = HashTrieMap()
 
     def put(self, record: UserScramCredentialRecord) -> ScramImage:
         """A user gets a credential."""
@@ -48,14 +48,14 @@ class ScramImage(Struct, frozen=True, kw_only=True):
             server_key=record.server_key,
             iterations=record.iterations,
         )
-        return ScramImage(credentials=self.credentials.set(user, credential))
+        return ScramImage(credentials=self.credentials.insert(user, credential))
 
     def remove(self, record: RemoveUserScramCredentialRecord) -> ScramImage:
         """A user loses a credential."""
         user = ScramUser(record.mechanism, record.name)
         if user not in self.credentials:
             raise ReplayError(f"user {user.name} has no credential of mechanism {user.mechanism}")
-        return ScramImage(credentials=self.credentials.delete(user))
+        return ScramImage(credentials=self.credentials.remove(user))
 
     def records(self) -> Iterator[VersionedRecord]:
         """What writes them down."""

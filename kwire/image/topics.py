@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from uuid import UUID
 
-from immutables import Map
 from msgspec import Struct
 from msgspec.structs import replace
+from rpds import HashTrieMap
 
 from kwire.ids import uuid_text
 from kwire.image.errors import ReplayError
@@ -26,7 +26,7 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
 
     name: str
     id: UUID
-    partitions: Map[int, PartitionRegistration] = Map()
+    partitions: HashTrieMap[int, PartitionRegistration] = HashTrieMap()
 
     def numbers(self) -> range:
         """The numbers of its partitions, which have no gaps."""
@@ -34,7 +34,7 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
 
     def with_partition(self, number: int, partition: PartitionRegistration) -> TopicImage:
         """The topic with that partition new or replaced."""
-        return replace(self, partitions=self.partitions.set(number, partition))
+        return replace(self, partitions=self.partitions.insert(number, partition))
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
         """What writes it down."""
@@ -46,8 +46,8 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
 class TopicsImage(Struct, frozen=True, kw_only=True):
     """Every topic, by id, and the ids by name."""
 
-    by_id: Map[UUID, TopicImage] = Map()
-    ids: Map[str, UUID] = Map()
+    by_id: HashTrieMap[UUID, TopicImage] = HashTrieMap()
+    ids: HashTrieMap[str, UUID] = HashTrieMap()
 
     def named(self, name: str) -> TopicImage | None:
         """The topic of that name."""
@@ -76,7 +76,9 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         if record.name in self.ids:
             raise ReplayError(f"topic {record.name} exists already")
         topic = TopicImage(name=record.name, id=record.topic_id)
-        return self._with(topic)
+        return TopicsImage(
+            by_id=self.by_id.insert(topic.id, topic), ids=self.ids.insert(topic.name, topic.id)
+        )
 
     def put(self, record: PartitionRecord) -> TopicsImage:
         """A partition comes, or is written down anew."""
@@ -96,7 +98,7 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
     def remove(self, record: RemoveTopicRecord) -> TopicsImage:
         """A topic goes."""
         topic = self._topic(record.topic_id)
-        return replace(self, by_id=self.by_id.delete(topic.id), ids=self.ids.delete(topic.name))
+        return replace(self, by_id=self.by_id.remove(topic.id), ids=self.ids.remove(topic.name))
 
     def clear_elr(self, record: ClearElrRecord) -> TopicsImage:
         """One topic, or every topic where none is named, loses its eligible leader replicas."""
@@ -106,7 +108,7 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         topics = [named] if named else list(self.by_id.values())
         image = self
         for topic in topics:
-            cleared = Map({n: p.without_elr() for n, p in topic.partitions.items()})
+            cleared = HashTrieMap({n: p.without_elr() for n, p in topic.partitions.items()})
             image = image._with(replace(topic, partitions=cleared))
         return image
 
@@ -122,5 +124,5 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         return topic
 
     def _with(self, topic: TopicImage) -> TopicsImage:
-        ids = self.ids if topic.id in self.by_id else self.ids.set(topic.name, topic.id)
-        return TopicsImage(by_id=self.by_id.set(topic.id, topic), ids=ids)
+        """These topics with one of them changed."""
+        return TopicsImage(by_id=self.by_id.insert(topic.id, topic), ids=self.ids)

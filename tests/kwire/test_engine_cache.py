@@ -144,6 +144,21 @@ def test_a_message_of_a_program_of_its_own_is_not_kept(folder: Path) -> None:
     assert not folder.exists()
 
 
+def test_a_message_of_an_interactive_session_is_not_kept(tmp_path: Path) -> None:
+    """Its module, `__main__`, has no file."""
+    program = (
+        "import sys; from pathlib import Path; from kwire import engine_cache\n"
+        "from kwire.declaration import Data\n"
+        "from kwire.types import int32\n"
+        "engine_cache.use_folder(Path(sys.argv[1]))\n"
+        "class Own(Data, versions='0'):\n"
+        "    number: int = int32\n"
+        "assert Own(number=1).encode(0) == b'\\0\\0\\0\\1'\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_processes_share_a_folder(tmp_path: Path) -> None:
     """Each writes, reads and decodes by what it has read, all of them at once."""
     program = (
