@@ -77,9 +77,9 @@ async def write(writer: asyncio.StreamWriter, answer: bytes) -> None:
         await writer.drain()
 
 
-def has_many_elements(message: Group) -> bool:
-    """True if the arrays of a message have MANY elements or more, nested ones included."""
-    left = MANY
+def has_many_elements(message: Group, many: int = MANY) -> bool:
+    """True if the arrays of a message have so many elements or more, nested ones included."""
+    left = many
     groups = [message]
     while groups:
         for items in _arrays(groups.pop()):

@@ -32,6 +32,11 @@ class Schedule:
         """The log moved on: no NoOpRecord for an interval (KIP-835)."""
         return replace(self, no_op=_later(now, config.no_op_interval_ms))
 
+    def looks_at_partitions(self, now: int) -> bool:
+        """True if an election or a balance is due, for which all partitions are looked at."""
+        times = (time for time in (self.balance, self.unclean) if time is not None)
+        return any(time <= now for time in times)
+
     @property
     def deadline(self) -> int | None:
         """When the next thing is due."""

@@ -7,28 +7,27 @@ import asyncio
 import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from controller.collector import collector
 from controller.config import NodeConfig
 from controller.directory_log import DirectoryLog
+from controller.drafts import Circumstances, Work, encoded_batches, judge_and_encode
 from controller.environment import Environment
 from controller.handlers.errors import ApiError
 from controller.handlers.registry import HANDLERS
 from controller.handlers.result import QuorumView
+from controller.large_messages import in_thread_if
 from controller.leadership import Leadership
+from controller.log_writer import LogWriter, commit_of
+from controller.long_requests import is_large, is_long
 from controller.quorum_controller import Answer, CannotLead, QuorumController
 from controller.raft import (
-    Append,
-    Event,
     OffsetAndEpoch,
     Raft,
-    Replaying,
     Resign,
-    UpgradeKRaftVersion,
 )
 from controller.replay import Replay, Replayed
+from controller.replay_task import ReplayTask
 from controller.runtime import Runtime
 from controller.snapshotter import Snapshotter
-from kwire.batches import Record
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import StorageFailed
@@ -61,7 +60,9 @@ class Metadata:
         self._runtime = runtime
         self._leadership: Leadership | None = None
         self._news = asyncio.Event()
-        self._outcomes: dict[Hashable, tuple[int, int] | ApiError] = {}
+        self._writer = LogWriter(runtime)
+        self._writing = asyncio.Lock()
+        self._ticking: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._snapshotter = Snapshotter(
             log,
@@ -72,7 +73,7 @@ class Metadata:
             retention_bytes=config.retention_bytes,
         )
         self._replay = Replay(log)
-        self._replaying: asyncio.Task[None] | None = None
+        self._replaying = ReplayTask(self._replay, runtime, self._publish)
 
     @property
     def image(self) -> MetadataImage:
@@ -112,25 +113,63 @@ class Metadata:
         return self.offset - 1
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """Return the response once what it tells of is committed in the epoch of its handling."""
+        """Return the response once what it tells of is committed in the epoch of its handling.
+
+        1. What takes long is judged in a thread, by the state as it is now.
+        2. Writes are judged one after the other, and each is in the log before the next; reads, and
+           the replica, do not wait for them.
+        """
         handler = HANDLERS[type(request).key or 0]
-        leadership = self._leadership
-        self._prepare()
-        now = self._runtime.now
-        answer = self.controller.handle(
-            request,
-            version=context.version,
-            now=now,
-            end_offset=self._raft.end_offset,
-            listener=context.listener,
-            forwarded=context.forwarded,
-        )
+        if not handler.writes or not self.is_active:
+            return await self._read(request, context)
         try:
+            async with self._writing:
+                leadership = self._leadership
+                answer = await self._judged(request, context, leadership)
+                if leadership is not None and answer.records:
+                    self._append(answer.records, leadership, answer.batches)
             if leadership is not None:
-                await self._carry_out(answer, leadership)
+                await self._released(answer, leadership)
         except ApiError as error:
             return handler.refuse(request, context.version, error)
         return answer.response
+
+    async def _read(self, request: Request, context: RequestContext) -> Response | None:
+        is_slow = is_long(request, self.image)
+        work = self.controller.begin(request, **self._circumstances(context))
+        if isinstance(work, Answer):
+            return work.response
+        return (await in_thread_if(is_slow, work.judge)).response
+
+    async def _judged(
+        self, request: Request, context: RequestContext, leadership: Leadership | None
+    ) -> Answer:
+        """Return what a write comes to; ApiError where the leadership ends meanwhile."""
+        if not is_long(request, self.image):
+            return self.controller.handle(request, **self._circumstances(context))
+        while True:
+            work = self.controller.begin(request, **self._circumstances(context))
+            if isinstance(work, Answer):
+                return work
+            outcome = await in_thread_if(True, judge_and_encode, work)
+            if leadership is None or leadership.has_ended:
+                raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller leads no more.")
+            if self._fits(work):
+                return self.controller.take(work, outcome)
+
+    def _fits(self, work: Work) -> bool:
+        """True unless raft has written since the work began: then it is to be judged again."""
+        return self.controller.fits(work) and work.view.end_offset == self._raft.end_offset
+
+    def _circumstances(self, context: RequestContext) -> Circumstances:
+        self._prepare()
+        return {
+            "version": context.version,
+            "now": self._runtime.now,
+            "end_offset": self._raft.end_offset,
+            "listener": context.listener,
+            "forwarded": context.forwarded,
+        }
 
     def _prepare(self) -> None:
         """Tell the state machine what raft knows."""
@@ -141,28 +180,30 @@ class Metadata:
             kraft_version=raft.kraft_version,
         )
 
-    async def _carry_out(self, answer: Answer, leadership: Leadership) -> None:
-        """Write, and wait for the commit. Raise ApiError where this node does not lead any more."""
-        if answer.records:
-            self._append(answer.records, leadership)
+    async def _released(self, answer: Answer, leadership: Leadership) -> None:
+        """Wait for the commit. Raise ApiError where this node does not lead any more."""
         if answer.wait_for is not None:
-            await _commit_of(answer.wait_for, leadership)
+            await commit_of(answer.wait_for, leadership)
         if answer.kraft_version is not None:
-            await self._upgrade(answer.kraft_version, leadership)
+            end = self._writer.upgrade(answer.kraft_version, leadership.epoch)
+            await commit_of(end, leadership)
 
-    def _append(self, records: Iterable[VersionedRecord], leadership: Leadership) -> None:
-        """Append one batch of this epoch at the offset that the state machine counted on.
+    def _append(
+        self,
+        records: tuple[VersionedRecord, ...],
+        leadership: Leadership,
+        batches: Iterable[bytes] | None = None,
+    ) -> None:
+        """Append records of this epoch at the offset that the state machine counted on.
 
-        Raises ApiError where raft refuses it; this node then writes no more in this epoch, since
-        the state machine is ahead of a log that does not follow.
+        batches: the records, where they are encoded already. Raises ApiError where raft refuses
+        one; this node then writes no more in this epoch, since the state machine is ahead of a log
+        that does not follow.
         """
-        now = self._runtime.now
-        batch = tuple(Record(value=one.encode(), timestamp=now) for one in records)
-        expected, token = self.controller.end_offset, self._runtime.token()
+        end, expected = 0, self.controller.end_offset
         try:
-            _, end = self._ask_raft(
-                Append(token=token, epoch=leadership.epoch, records=batch), token
-            )
+            for batch in batches or encoded_batches(records, self._runtime.now):
+                end = self._writer.append(batch, leadership.epoch)
         except ApiError:
             self.resigns(leadership.epoch)
             raise
@@ -170,21 +211,6 @@ class Metadata:
             text = f"the log ends at {end}, the metadata at {expected}"
             self._runtime.fail(StorageFailed(text))
             raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
-
-    async def _upgrade(self, level: int, leadership: Leadership) -> None:
-        token = self._runtime.token()
-        event = UpgradeKRaftVersion(token=token, epoch=leadership.epoch, kraft_version=level)
-        _, end = self._ask_raft(event, token)
-        await _commit_of(end, leadership)
-
-    def _ask_raft(self, event: Event, token: Hashable) -> tuple[int, int]:
-        """Return where the records of an event went; raise ApiError where raft refused them."""
-        self._runtime.feed(event)
-        refused = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
-        outcome = self._outcomes.pop(token, refused)
-        if isinstance(outcome, ApiError):
-            raise outcome
-        return outcome
 
     def committed(self, high_watermark: int) -> None:
         """Apply everything below, now or soon, and release the answers that were waiting for it."""
@@ -194,20 +220,18 @@ class Metadata:
             self._applied()
         else:
             self._replay.commit(high_watermark)
-            self._go_on()
+            self._replaying.go_on()
         if self._leadership is not None:
             self._leadership.committed(high_watermark)
 
     @property
     def is_replaying(self) -> bool:
         """True while something that the log has is still to be applied."""
-        return self._replaying is not None
+        return self._replaying.is_running
 
     def start(self) -> None:
         """Begin to replay the log."""
-        if self._replay.apply_slice():
-            self._replaying = asyncio.get_running_loop().create_task(self._replay_rest())
-        self._publish()
+        self._replaying.start()
 
     def truncated(self, offset: int) -> None:
         """Forget uncommitted records that were read when the node started."""
@@ -216,29 +240,7 @@ class Metadata:
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:
         """Begin anew with a snapshot."""
         self._replay.load(id)
-        self._go_on()
-
-    def _go_on(self) -> None:
-        """Replay one slice at once, and what is left in a task, between turns of the loop."""
-        if self._replaying is not None:
-            return
-        self.start()
-        if self.is_replaying:
-            self._runtime.feed(Replaying(is_replaying=True))
-
-    async def _replay_rest(self) -> None:
-        try:
-            with collector.paused():
-                while self._replay.apply_slice():
-                    self._publish()
-                    await asyncio.sleep(0)
-                collector.leave_out_all()
-        except Exception as error:
-            self._runtime.fail(error)
-            return
-        self._replaying = None
-        self._publish()
-        self._runtime.feed(Replaying(is_replaying=False))
+        self._replaying.go_on()
 
     def _publish(self) -> None:
         """Show what is applied as far as it is committed."""
@@ -288,21 +290,50 @@ class Metadata:
         self._tick()
         self._tell()
 
-    def _write(self, records: tuple[VersionedRecord, ...]) -> None:
+    def _write(
+        self, records: tuple[VersionedRecord, ...], batches: Iterable[bytes] | None = None
+    ) -> None:
         """Append records that nobody waits for."""
         if not records or self._leadership is None:
             return
         try:
-            self._append(records, self._leadership)
+            self._append(records, self._leadership, batches)
         except ApiError as error:
             logger.info("controller %d: %s", self._config.node_id, error)
 
     def _tick(self) -> None:
-        """Do what is due, and come again when more is."""
+        """Do what is due, in a thread if it takes long, and come again when more is."""
         self._timer = None
-        self._prepare()
-        while records := self.controller.tick(self._runtime.now, self._raft.end_offset):
+        while self.is_active and not self._writing.locked() and not self._is_tick_long:
+            self._prepare()
+            records = self.controller.tick(self._runtime.now, self._raft.end_offset)
+            if not records:
+                self._tick_later()
+                return
             self._write(records)
+        if self._leadership is not None and self.is_active:
+            task = asyncio.get_running_loop().create_task(self._tick_in_turn(self._leadership))
+            self._ticking = task
+
+    @property
+    def _is_tick_long(self) -> bool:
+        image = self.controller.ahead.image
+        return is_large(image) and self.controller.is_tick_long(self._runtime.now)
+
+    async def _tick_in_turn(self, leadership: Leadership) -> None:
+        async with self._writing:
+            self._prepare()
+            work = self.controller.begin_tick(self._runtime.now, self._raft.end_offset)
+            if leadership.has_ended or work is None:
+                return
+            outcome = await in_thread_if(self._is_tick_long, judge_and_encode, work)
+            if leadership.has_ended:
+                return
+            if self._fits(work):
+                self._write(self.controller.take_tick(work, outcome), outcome.batches)
+        self._tick()
+
+    def _tick_later(self) -> None:
         deadline = self.controller.deadline()
         if deadline is not None:
             delay = max(0.001, (deadline - self._runtime.now) / 1000)
@@ -326,18 +357,19 @@ class Metadata:
 
     def appended(self, token: Hashable, base_offset: int, end_offset: int) -> None:
         """A batch is in the log."""
-        self._outcomes[token] = base_offset, end_offset
+        self._writer.appended(token, end_offset)
 
     def rejected(self, token: Hashable, error: int, message: str) -> None:
         """A batch was refused."""
-        self._outcomes[token] = ApiError(ErrorCode(error), message)
+        self._writer.rejected(token, error, message)
 
     async def stop(self) -> None:
         """The node ends."""
         if self._leadership is not None:
             self.resigns(self._leadership.epoch)
-        if self._replaying is not None:
-            await cancel_and_wait([self._replaying])
+        if self._ticking is not None:
+            await cancel_and_wait([self._ticking])
+        await self._replaying.stop()
         await self._snapshotter.stop()
 
     def _tell(self) -> None:
@@ -348,19 +380,3 @@ class Metadata:
     @property
     def _raft(self) -> Raft:
         return self._runtime.raft
-
-
-async def _commit_of(offset: int, leadership: Leadership) -> None:
-    """Wait until everything below `offset` is committed in an epoch; ApiError once it is over."""
-    commit: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def release(error: ApiError | None) -> None:
-        if commit.done():
-            return
-        if error is None:
-            commit.set_result(None)
-        else:
-            commit.set_exception(error)
-
-    leadership.defer(offset, release)
-    await commit

@@ -77,7 +77,6 @@ class ControllerNode:
         except BaseException:
             await self.kill()
             raise
-        self.metadata.start()
         self.runtime.start(self.metadata)
         registrar = Registrar(
             config, self.raft, self.metadata, self._registration, self._environment

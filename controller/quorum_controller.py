@@ -14,15 +14,11 @@ from msgspec.structs import replace
 from rpds import HashTrieMap
 
 from controller.broker_heartbeats import BrokerHeartbeats
+from controller.drafts import Draft, Outcome, RequestWork, TickWork, Work
 from controller.handlers.errors import ApiError
 from controller.handlers.registry import HANDLERS, Handler
-from controller.handlers.result import (
-    ControllerConfig,
-    ControllerContext,
-    ControllerResult,
-    QuorumView,
-)
-from controller.maintenance import Schedule, due
+from controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
+from controller.maintenance import Schedule
 from controller.replica_placer import RandomSource
 from controller.view import View
 from kwire.declaration import Request, Response
@@ -33,12 +29,7 @@ from kwire.metadata_records import VersionedRecord
 from kwire.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.records.abort_transaction import AbortTransactionRecord
 from kwire.records.begin_transaction import BeginTransactionRecord
-from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.records.end_transaction import EndTransactionRecord
-from kwire.records.fence_broker import FenceBrokerRecord
-from kwire.records.register_broker import RegisterBrokerRecord
-from kwire.records.unfence_broker import UnfenceBrokerRecord
-from kwire.records.unregister_broker import UnregisterBrokerRecord
 from kwire.versions import Versions
 
 
@@ -50,15 +41,17 @@ class CannotLead(LocalError):
 class Answer:
     """What a request comes to.
 
-    records: to be appended as one batch, at the `end_offset` that was given. wait_for: the
-    response is released when everything below this offset is committed; None: at once.
-    kraft_version: raft is asked for this level besides, and its answer is what counts.
+    records: to be appended at the `end_offset` that was given, as one batch, or as
+    MAX_RECORDS_PER_BATCH each. wait_for: the response is released when everything below this offset
+    is committed; None: at once. kraft_version: raft is asked for this level besides, and its answer
+    is what counts. batches: the records, where they are encoded already.
     """
 
     response: Response
     records: tuple[VersionedRecord, ...] = ()
     wait_for: int | None = None
     kraft_version: int | None = None
+    batches: tuple[bytes, ...] | None = None
 
 
 class QuorumController:
@@ -133,7 +126,7 @@ class QuorumController:
         self.ahead = self.committed = replace(self.committed, end_offset=end_offset)
         self.heartbeats = self.heartbeats.activated(self.ahead.image.cluster, now)
         self._schedule = Schedule.starting(now, self.config)
-        self._write(records, now)
+        self._write(Draft.of(records, self.ahead, self.heartbeats, now), now)
         return tuple(records)
 
     def _activation_records(self, bootstrap: list[VersionedRecord]) -> list[VersionedRecord]:
@@ -190,28 +183,55 @@ class QuorumController:
         2. A handler that reads is given what is committed and its answer is released at once; one
            that writes is given what is ahead, and its answer waits for all that was written.
         """
+        work = self.begin(
+            request,
+            version=version,
+            now=now,
+            end_offset=end_offset,
+            listener=listener,
+            forwarded=forwarded,
+        )
+        return work if isinstance(work, Answer) else self.take(work, work.judge())
+
+    def begin(
+        self,
+        request: Request,
+        *,
+        version: int,
+        now: int,
+        end_offset: int,
+        listener: str = "",
+        forwarded: bool = False,
+    ) -> RequestWork | Answer:
+        """Return what `handle` has to judge; a thread may do that, and `take` is next.
+
+        Whoever calls this sees to it that nothing else is written in between.
+        """
         handler = HANDLERS[_key(request)]
         if handler.active_only and not self.is_active:
             error = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
             return Answer(response=handler.refuse(request, version, error))
         self._at(end_offset)
         context = self._context(handler, version, now, listener, forwarded=forwarded)
-        try:
-            result = handler.handle(request, context)
-        except ApiError as error:
-            return Answer(response=handler.refuse(request, version, error))
-        return self._settle(handler, result, now)
+        view = self.ahead if handler.writes else self.committed
+        return RequestWork(request=request, handler=handler, context=context, view=view)
 
-    def _settle(self, handler: Handler, result: ControllerResult, now: int) -> Answer:
-        if result.heartbeats is not None:
-            self.heartbeats = result.heartbeats
-        self._write(result.records, now)
-        waits = handler.writes and self._pending
+    def fits(self, work: Work) -> bool:
+        """True if nothing was written, and no leadership ended, since the work began."""
+        return self.is_active and work.view is self.ahead
+
+    def take(self, work: RequestWork, outcome: Outcome) -> Answer:
+        """Write what a request has come to."""
+        assert outcome.response is not None, "a request is answered"
+        if outcome.draft is None:
+            return Answer(response=outcome.response)
+        self._write(outcome.draft, work.context.now)
         return Answer(
-            response=result.response,
-            records=result.records,
-            wait_for=self._pending[-1].end_offset if waits else None,
-            kraft_version=result.kraft_version,
+            response=outcome.response,
+            records=outcome.draft.records,
+            wait_for=self._pending[-1].end_offset if self._pending else None,
+            kraft_version=outcome.kraft_version,
+            batches=outcome.batches,
         )
 
     def _at(self, end_offset: int) -> None:
@@ -219,20 +239,34 @@ class QuorumController:
             self.ahead = replace(self.ahead, end_offset=end_offset)
 
     def tick(self, now: int, end_offset: int) -> tuple[VersionedRecord, ...]:
-        """What is due at this time, as one batch to append; call again until there is nothing.
+        """What is due at this time, to be appended; call again until there is nothing.
 
         One stale broker is fenced at a time, so that each sees the effect of the one before.
         """
+        work = self.begin_tick(now, end_offset)
+        return () if work is None else self.take_tick(work, work.judge())
+
+    def begin_tick(self, now: int, end_offset: int) -> TickWork | None:
+        """Return what `tick` has to judge, as `begin` does; None while not active."""
         if not self.is_active:
-            return ()
+            return None
         self._at(end_offset)
         context = self._context(None, 0, now, "")
-        found = due(context, self._schedule)
-        self._schedule = found.schedule
-        if found.heartbeats is not None:
-            self.heartbeats = found.heartbeats
-        self._write(found.records, now)
-        return found.records
+        return TickWork(context=context, schedule=self._schedule, view=self.ahead)
+
+    def take_tick(self, work: TickWork, outcome: Outcome) -> tuple[VersionedRecord, ...]:
+        """Write what a tick has come to."""
+        assert outcome.draft is not None
+        assert outcome.schedule is not None
+        self._schedule = outcome.schedule
+        self._write(outcome.draft, work.context.now)
+        return outcome.draft.records
+
+    def is_tick_long(self, now: int) -> bool:
+        """True if what is due has to look at every partition."""
+        return self._schedule.looks_at_partitions(now) or (
+            self.heartbeats.stale_broker(now) is not None
+        )
 
     def deadline(self) -> int | None:
         """When `tick` is to be called next, in milliseconds; None while not active."""
@@ -266,38 +300,13 @@ class QuorumController:
             registrations=view.registrations,
         )
 
-    def _write(self, records: Iterable[VersionedRecord], now: int) -> None:
-        """Apply a batch ahead of its commit."""
-        view = self.ahead
-        for offset, record in enumerate(records, view.end_offset):
-            before = view.image
-            view = view.applied(record, offset)
-            self._follow(record, before, view.image, now)
-        if view is not self.ahead:
-            self.ahead = view
-            self._pending.append(view)
+    def _write(self, draft: Draft, now: int) -> None:
+        """Take a draft, ahead of its commit."""
+        self.heartbeats = draft.heartbeats
+        if draft.views:
+            self.ahead = draft.views[-1]
+            self._pending.extend(draft.views)
             self._schedule = self._schedule.written(now, self.config)
-
-    def _follow(
-        self, record: VersionedRecord, before: MetadataImage, after: MetadataImage, now: int
-    ) -> None:
-        """Keep the sessions in step with the registrations."""
-        message = record.record
-        if isinstance(message, UnregisterBrokerRecord):
-            self.heartbeats = self.heartbeats.removed(message.broker_id)
-            return
-        if isinstance(message, RegisterBrokerRecord | BrokerRegistrationChangeRecord):
-            id = message.broker_id
-        elif isinstance(message, FenceBrokerRecord | UnfenceBrokerRecord):
-            id = message.id
-        else:
-            return
-        self.heartbeats = self.heartbeats.registered(
-            id,
-            fenced=after.cluster.brokers[id].fenced,
-            anew=isinstance(message, RegisterBrokerRecord),
-            now=now,
-        )
 
 
 def _key(request: Request) -> int:

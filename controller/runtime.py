@@ -55,6 +55,9 @@ logger = logging.getLogger(__name__)
 class StateMachine(Protocol):
     """What stands on the log. It is told in the order of the log, and may feed events back."""
 
+    def start(self) -> None:
+        """Begin, before anything else is told."""
+
     @property
     def is_replaying(self) -> bool:
         """True while it is behind with what it has been told; a Replaying event tells the end."""
@@ -117,6 +120,7 @@ class Runtime:
     def start(self, machine: StateMachine) -> None:
         """Begin. What is committed is told to the machine from then on."""
         self._machine = machine
+        machine.start()
         self.feed(Start(is_replaying=machine.is_replaying))
 
     def token(self) -> Hashable:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from controller.handlers.create_topics import check_size
 from controller.handlers.errors import ApiError
+from controller.handlers.limits import check_partitions
 from controller.handlers.replicas import check_assignment, new_partition, placed
 from controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.apis.a37_create_partitions import (
@@ -30,7 +30,7 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
        without an active replica: INVALID_REPLICA_ASSIGNMENT.
     5. Without assignments, no place for them: INVALID_REPLICATION_FACTOR.
     """
-    check_size(sum(_growth(topic, context) for topic in request.topics))
+    check_partitions(sum(_growth(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
     records: Records = []
     results = []

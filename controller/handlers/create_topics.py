@@ -9,6 +9,7 @@ from controller.configs.topics import PUBLIC_KEYS
 from controller.handlers.config_changes import check_change
 from controller.handlers.config_resources import ConfigChecker
 from controller.handlers.errors import ApiError
+from controller.handlers.limits import check_partitions, check_records
 from controller.handlers.replicas import check_assignment, new_partition, placed
 from controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from controller.handlers.topic_names import CLUSTER_METADATA, collision, name_problem
@@ -40,8 +41,8 @@ class _Created:
 def handle(request: CreateTopicsRequest, context: ControllerContext) -> ControllerResult:
     """Topics come into being, each of them or not, in one batch.
 
-    More partitions than one batch should hold: POLICY_VIOLATION for all. For each topic, first what
-    concerns names:
+    More partitions, or more records, than one request may bring: POLICY_VIOLATION for all. For each
+    topic, first what concerns names:
 
     1. The name occurs twice in the request: INVALID_REQUEST, once.
     2. It is __cluster_metadata: INVALID_REQUEST.
@@ -64,15 +65,20 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     Only active replicas are in the ISR, the first of them leads (KIP-841). The records are
     TopicRecord, ConfigRecords, PartitionRecords; none if the request only validates.
     """
-    check_size(sum(_size(topic, context) for topic in request.topics))
+    check_partitions(sum(_size(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
     checker = ConfigChecker(context)
-    made = [_made(topic, checker, context) for topic in request.topics if counts[topic.name] == 1]
+    made: list[_Created] = []
+    records: Records = []
+    for topic in request.topics:
+        if counts[topic.name] == 1:
+            made.append(_made(topic, checker, context))
+            records += made[-1].records
+            check_records(records)
     text = "The topic occurs more than once in the request."
     twice = ApiError(ErrorCode.INVALID_REQUEST, text)
     results = [one.result for one in made]
     results += [_result(name, twice) for name, count in counts.items() if count > 1]
-    records = [record for one in made for record in one.records]
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
         response=CreateTopicsResponse(topics=results),
@@ -194,17 +200,6 @@ def _placed(topic: CreatableTopic, context: ControllerContext) -> list[Partition
             raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, text)
         partitions.append(partition)
     return partitions
-
-
-MOST_RECORDS = 10_000
-"""What one request may add to the log (Java: QuorumController.MAX_RECORDS_PER_USER_OP)."""
-
-
-def check_size(records: int) -> None:
-    """POLICY_VIOLATION for more than one batch may hold, before anything is made of it."""
-    if records > MOST_RECORDS:
-        text = f"{records} partitions are too many for one request: {MOST_RECORDS} are allowed."
-        raise ApiError(ErrorCode.POLICY_VIOLATION, text)
 
 
 def _effective(

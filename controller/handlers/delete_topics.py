@@ -6,6 +6,7 @@ from collections import Counter
 from uuid import UUID
 
 from controller.handlers.errors import ApiError
+from controller.handlers.limits import MOST_RECORDS
 from controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.apis.a20_delete_topics import (
     DeletableTopicResult,
@@ -26,6 +27,8 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
     2. Neither name nor id, or both of them: INVALID_REQUEST.
     3. A name or an id twice, or a name and an id of the same topic: INVALID_REQUEST, once.
     4. An unknown name: UNKNOWN_TOPIC_OR_PARTITION; an unknown id: UNKNOWN_TOPIC_ID.
+    5. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those behind the limit
+       (ReplicationControlManager.deleteTopics takes the list that is full for any other fault).
     """
     if not context.config.delete_topic_enable:
         old = context.version < 3
@@ -43,6 +46,9 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
             topic = _topic(DeleteTopicState(name=name, topic_id=id), context)
             if topic.id in gone:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given by its id, too.")
+            if len(records) == MOST_RECORDS:
+                text = f"One request deletes {MOST_RECORDS} topics at most: split it."
+                raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
         except ApiError as error:
             result = DeletableTopicResult(
                 name=name, topic_id=id, error_code=error.code, error_message=error.message

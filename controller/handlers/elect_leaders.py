@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controller.handlers.errors import ApiError
+from controller.handlers.limits import check_records
 from controller.handlers.replicas import replication
 from controller.handlers.result import ControllerContext, ControllerResult, Records
 from controller.partition_change_builder import Election
@@ -50,6 +51,7 @@ def handle(request: ElectLeadersRequest, context: ControllerContext) -> Controll
             partitions = [one for one in partitions if one.error_code != needless]
         results.append(ReplicaElectionResult(topic=name, partition_result=partitions))
     response = ElectLeadersResponse(replica_election_results=results)
+    check_records(records)
     return ControllerResult(records=tuple(records), response=response)
 
 

@@ -8,6 +8,7 @@ from controller.configs import loggers
 from controller.handlers.config_changes import changed, check_change
 from controller.handlers.config_resources import ConfigChecker, check_exists
 from controller.handlers.errors import ApiError
+from controller.handlers.limits import check_records
 from controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.apis.a44_incremental_alter_configs import (
     AlterConfigsResource,
@@ -49,6 +50,7 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
             resource_name=wanted.resource_name,
         )
         results.append(result)
+        check_records(records)
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
         response=IncrementalAlterConfigsResponse(responses=results),

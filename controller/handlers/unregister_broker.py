@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controller.handlers.errors import ApiError
+from controller.handlers.limits import check_records
 from controller.handlers.replicas import replication
 from controller.handlers.result import ControllerContext, ControllerResult
 from kwire.apis.a64_unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
@@ -14,10 +15,12 @@ def handle(request: UnregisterBrokerRequest, context: ControllerContext) -> Cont
 
     1. No such broker: BROKER_ID_NOT_REGISTERED.
     2. It leaves every ISR, then its registration goes. A broker that runs registers again.
+    3. It has more partitions than one request may change: POLICY_VIOLATION.
     """
     broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None:
         text = f"Broker {request.broker_id} is not registered."
         raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
     records = replication(context).unregistered(broker)
+    check_records(records)
     return ControllerResult(records=tuple(records), response=UnregisterBrokerResponse())

@@ -64,12 +64,14 @@ class RequestFailed:
 class Append:
     """The state machine, which leads `epoch`, wants one batch of records in the log.
 
-    Records without a timestamp get that of the step.
+    Records without a timestamp get that of the step. batch: in place of records, what
+    `build_batch` made of them; it gets its offset and epoch here, which takes no time.
     """
 
     token: Hashable
     epoch: int
-    records: tuple[Record, ...]
+    records: tuple[Record, ...] = ()
+    batch: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

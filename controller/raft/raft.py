@@ -35,7 +35,7 @@ from controller.raft.replica import Replica
 from controller.raft.roles import Follower
 from controller.raft.rpc import fetch
 from controller.raft.voter_set import VoterSet
-from kwire.batches import Record
+from kwire.batches import Record, with_base_offset
 from kwire.batches.record import NO_TIMESTAMP
 from kwire.error_codes import ErrorCode
 from kwire.logdir.names import OffsetAndEpoch
@@ -129,7 +129,10 @@ class Raft:
             replica.emit(Rejected(token=event.token, error=error, message=text))
             return
         base = replica.tail.end.offset
-        end = replica.append_records(_dated(event.records, now)) if event.records else base
+        if event.batch is not None:
+            end = replica.append(with_base_offset(event.batch, base, replica.epoch), replica.epoch)
+        else:
+            end = replica.append_records(_dated(event.records, now)) if event.records else base
         replica.emit(Appended(token=event.token, base_offset=base, end_offset=end))
 
     def _snapshot_installed(self, id: OffsetAndEpoch, now: int) -> None:

@@ -21,6 +21,7 @@ from kwire.error_codes import ErrorCode
 from kwire.image.configs import ResourceType
 from kwire.image.partition import UNASSIGNED
 from kwire.records.partition import PartitionRecord
+from kwire.records.topic import TopicRecord
 
 
 def topic(name: str = "foo", **changes: Any) -> CreatableTopic:
@@ -335,3 +336,24 @@ def test_deletion_can_be_disabled(make_lab: Any, version: int, code: ErrorCode) 
     response = lab.ask(DeleteTopicsRequest(topic_names=("foo",)), version)
 
     assert [one.error_code for one in response.responses] == [code]
+
+
+def test_a_request_may_bring_10000_records_and_no_more(three: Any) -> None:
+    """A TopicRecord and its partitions: Java's BoundedList takes no more in one operation."""
+    (full,) = create(three, topic("a", num_partitions=9_999))
+    assert full.error_code == ErrorCode.NONE
+    (over,) = create(three, topic("b", num_partitions=10_000))
+    assert over.error_code == ErrorCode.POLICY_VIOLATION
+    assert create(three, topic("c"))[0].error_code == ErrorCode.NONE
+
+
+def test_topics_beyond_10000_are_not_deleted_by_one_request(three: Any) -> None:
+    """Each by itself, with the code that Java has for faults (ReplicationControlManager)."""
+    ids = [UUID(int=number + 1) for number in range(10_001)]
+    for number, id in enumerate(ids):
+        three.write(TopicRecord(name=f"t{number}", topic_id=id))
+    names = [f"t{number}" for number in range(10_001)]
+    answer = three.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names]))
+    codes = [one.error_code for one in answer.responses]
+    assert codes == [ErrorCode.NONE] * 10_000 + [ErrorCode.UNKNOWN_SERVER_ERROR]
+    assert len(three.image.topics.ids) == 1

@@ -1,0 +1,63 @@
+"""Runs a Replay beside the event loop's other work, and tells the replica when it has caught up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from controller.collector import collector
+from controller.raft import Replaying
+from controller.replay import Replay
+from controller.runtime import Runtime
+from kwire.tasks import cancel_and_wait
+
+
+class ReplayTask:
+    """Applies one slice at once, and what is left in a task, a slice at every turn of the loop.
+
+    publish: called when something was applied.
+    """
+
+    def __init__(self, replay: Replay, runtime: Runtime, publish: Callable[[], None]) -> None:
+        self._replay = replay
+        self._runtime = runtime
+        self._publish = publish
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """True while something is left to apply."""
+        return self._task is not None
+
+    def start(self) -> None:
+        """Begin; the replica is not told, for it has not started."""
+        if self._replay.apply_slice():
+            self._task = asyncio.get_running_loop().create_task(self._apply_rest())
+        self._publish()
+
+    def go_on(self) -> None:
+        """Apply what has been added to the replay's work."""
+        if self.is_running:
+            return
+        self.start()
+        if self.is_running:
+            self._runtime.feed(Replaying(is_replaying=True))
+
+    async def stop(self) -> None:
+        """End where it is."""
+        if self._task is not None:
+            await cancel_and_wait([self._task])
+
+    async def _apply_rest(self) -> None:
+        try:
+            with collector.paused():
+                while self._replay.apply_slice():
+                    self._publish()
+                    await asyncio.sleep(0)
+                collector.leave_out_all()
+        except Exception as error:
+            self._runtime.fail(error)
+            return
+        self._task = None
+        self._publish()
+        self._runtime.feed(Replaying(is_replaying=False))
