@@ -71,6 +71,12 @@ Rewrite = Annotated[
         help="Write the proxy's addresses over the nodes' in what passes; see docs/addresses.md.",
     ),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        help="Fail where a node is named that is not behind the proxy; see docs/addresses.md."
+    ),
+]
 AdvertisedHost = Annotated[
     str | None,
     typer.Option(
@@ -158,6 +164,7 @@ def proxy(
     hold: Hold = None,
     rewrite_endpoints: Rewrite = False,
     advertised_host: AdvertisedHost = None,
+    strict: Strict = False,
     serve: Serve = None,
     serve_config: ServeConfig = None,
     cluster_id: ClusterId = None,
@@ -206,7 +213,7 @@ def proxy(
         return reading.copy(how, write) if write else reading.show(how)
     if since or until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
-    _check_together(serve, serve_config, advertised_host, rewrite_endpoints)
+    _check_together(serve, serve_config, advertised_host, rewrite_endpoints, strict=strict)
     listeners = with_tls(
         [_listener(text) for text in listen or ()], listen_tls, upstream_tls, upstream_name
     )
@@ -231,11 +238,16 @@ def proxy(
             client_config=serve_config,
         )
     interference = _interference(script or [], rules, hold, book, viewers, served)
-    run(listeners, how, recordings, interference, _address(metrics), log_format)
+    run(listeners, how, recordings, interference, _address(metrics), log_format, strict=strict)
 
 
 def _check_together(
-    serve: Serve, serve_config: ServeConfig, advertised_host: AdvertisedHost, rewrite: Rewrite
+    serve: Serve,
+    serve_config: ServeConfig,
+    advertised_host: AdvertisedHost,
+    rewrite: Rewrite,
+    *,
+    strict: bool,
 ) -> None:
     if advertised_host and not (rewrite or serve):
         raise WrongUsage(
@@ -243,6 +255,11 @@ def _check_together(
         )
     if serve_config and not serve:
         raise WrongUsage("--serve-config is for --serve: give that as well.")
+    if strict and (rewrite or serve):
+        raise WrongUsage(
+            "--strict is for nodes that advertise the proxy: leave it, or --rewrite-endpoints and"
+            " --serve."
+        )
     if rewrite and serve:
         raise WrongUsage("--serve tells the proxy's addresses itself: leave --rewrite-endpoints.")
 

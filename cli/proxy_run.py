@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.text import Text
 
+from cli.failure import Failure
 from cli.flow_counts import FlowCounts
 from cli.flow_json import flow_data, notice_data
 from cli.flow_lines import flow_lines, notice_lines
@@ -25,6 +26,7 @@ from kwire.operating_system import TERMINATION, on_signal
 from kwire.tasks import cancel_and_wait
 from proxy import DecodedFlow, Listener, Notice, Proxy, Sink, Tap
 from proxy.addresses import NewListeners
+from proxy.addresses.bypass import BypassWatch
 from proxy.metrics import Metrics
 from proxy.metrics_families import Metered, ProxyCollector
 from proxy.recorder import Recorder, files_at
@@ -161,11 +163,14 @@ def run(
     interference: Interference | None = None,
     metrics: Address | None = None,
     log_format: str | None = None,
+    *,
+    strict: bool = False,
 ) -> None:
     """Stand in front of the nodes until SIGTERM, which lets requests under way be answered, or
-    Ctrl-C, which is a KeyboardInterrupt here as everywhere. metrics: where to serve them."""
+    Ctrl-C, which is a KeyboardInterrupt here as everywhere. metrics: where to serve them. strict:
+    raise Failure when a node is named that is not behind the proxy."""
     with _recorded(recordings) as sinks, _logged(log_format, sinks):
-        asyncio.run(_run(listeners, how, sinks, interference, metrics))
+        asyncio.run(_run(listeners, how, sinks, interference, metrics, strict=strict))
 
 
 @contextmanager
@@ -192,12 +197,24 @@ async def _run(
     sinks: Sequence[Sink],
     interference: Interference | None,
     metrics: Address | None,
+    *,
+    strict: bool,
 ) -> None:
     loop = asyncio.get_running_loop()
-    unread, terminated = asyncio.Event(), asyncio.Event()
+    unread, terminated, bypassed = asyncio.Event(), asyncio.Event(), asyncio.Event()
     counts = Metrics()
+    watch: BypassWatch | None = None
+    reason = ""
+
+    def tell_bypassed(notice: Notice) -> None:
+        nonlocal reason
+        proxy.tell(notice)
+        reason = notice.text
+        bypassed.set()
 
     def view(seen: DecodedFlow | Notice) -> None:
+        if watch is not None:
+            watch.see(seen)
         weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
         printer.put(lambda: how.show(seen), weight)
         counts.see(seen)
@@ -213,25 +230,31 @@ async def _run(
             async with (
                 tap,
                 feed or nullcontext(),
-                Proxy([] if serving else listeners, sinks=taken, filters=filters) as proxy,
+                Proxy(
+                    [] if serving else listeners, sinks=taken, filters=filters, opened=_announce
+                ) as proxy,
                 nullcontext() if serving is None else serving.run(proxy),
             ):
                 on_signal(TERMINATION, terminated.set)
-                _announce(proxy)
                 if serving is not None and serving.banner:
                     screen(stderr=True).print(serving.banner, style="bold white on red")
                 if feed is not None:
                     _say(f"watch it: kwire watch {feed.address}")
                 book = None if interference is None else interference.book
+                if book is None and serving is None:
+                    watch = BypassWatch(lambda: proxy.addresses, tell_bypassed)
+                ends = (terminated, unread, *([bypassed] if strict else []))
                 new = nullcontext() if book is None else NewListeners(proxy, book)
                 metered = Metered(metrics=counts, proxy=proxy, tap=tap, filters=filters)
                 async with new, interference or nullcontext(), _served(metrics, metered):
-                    if await _either(terminated, unread) is terminated:
+                    if await _either(*ends) is terminated:
                         await proxy.drain(DRAIN)
         except asyncio.CancelledError:
             printer.put(lambda: how.end(printer.dropped + tap.dropped))
             raise
         printer.put(lambda: how.end(printer.dropped + tap.dropped))
+    if strict and reason:
+        raise Failure(reason)
 
 
 async def _either(*events: asyncio.Event) -> asyncio.Event:
@@ -263,8 +286,6 @@ def _say(text: str) -> None:
     screen(stderr=True).print(text, style="dim")
 
 
-def _announce(proxy: Proxy) -> None:
-    console = screen(stderr=True)
-    for listener, address in proxy.addresses.items():
-        node = "" if listener.node_id is None else f" of node {listener.node_id}"
-        console.print(f"listening at {address} in front of {listener.upstream}{node}", style="dim")
+def _announce(listener: Listener, address: Address) -> None:
+    node = "" if listener.node_id is None else f" of node {listener.node_id}"
+    _say(f"listening at {address} in front of {listener.upstream}{node}")

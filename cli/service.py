@@ -65,9 +65,12 @@ class Service:
         self._clusters = clusters
         self._state = "starting"
         self._signals: asyncio.Queue[str] = asyncio.Queue()
+        self._failure = ""
+        clusters.failed = self._fail
 
     async def run(self) -> None:
-        """Start everything, obey signals, and return when all is drained.
+        """Start everything, obey signals, and return when all is drained. Raises Failure where a
+        node is named that is not behind the proxy of a strict cluster.
 
         SIGTERM is Ctrl-C until everything has started.
         """
@@ -80,6 +83,14 @@ class Service:
             while await self._signals.get() == RELOAD:
                 await self._reload()
             await self._drain()
+        if self._failure:
+            raise Failure(self._failure)
+
+    def _fail(self, reason: str) -> None:
+        """End as at SIGTERM, with exit code 1."""
+        if not self._failure:
+            self._failure = reason
+            self._signals.put_nowait(DRAIN)
 
     def _metrics(self) -> AbstractAsyncContextManager[object]:
         """Around the clusters, so that a port that is taken is told before anything listens."""

@@ -11,7 +11,6 @@ from typing import Self
 
 from cli.service_lasting import Lasting
 from cli.service_log import NoticeLog, log
-from cli.serving import Serving
 from kwire.address import Address
 from kwire.security import PLAINTEXT, read_security
 from proxy import (
@@ -28,6 +27,7 @@ from proxy import (
     Proxy,
     Tap,
 )
+from proxy.addresses.bypass import BypassWatch
 from proxy.addresses.new_listeners import NewListeners
 from proxy.config import ClusterConfig, RecordConfig
 from proxy.copies import COPY_LIMIT
@@ -62,7 +62,7 @@ class ClusterService:
     """The proxy of a cluster while the context lasts. Its listeners are opened by `listen`.
 
     recorder: takes what passes, and is ended with this. view: is shown the decoded flows. metered:
-    whether they are counted.
+    whether they are counted. failed: takes why the service is to end.
     """
 
     def __init__(
@@ -73,7 +73,9 @@ class ClusterService:
         *,
         view: View | None,
         metered: bool,
+        failed: Callable[[str], None] = log.error,
     ) -> None:
+        self._failed = failed
         self.config = prepared.config
         self.recorder = recorder
         self.filters = Filters(drop_on_error=prepared.drop_on_error)
@@ -91,8 +93,12 @@ class ClusterService:
             limits=limits,
             copies=Copies(self._copied),
             filters=self.filters if self.filters.filters else None,
+            opened=self._say_listening,
         )
         book = self.lasting.book
+        is_watched = book is None and self.lasting.serving is None
+        watch = BypassWatch(lambda: self.proxy.addresses, self._bypassed)
+        self._watch = watch if is_watched else None
         self._new = None if book is None else NewListeners(self.proxy, book)
         self._parts = AsyncExitStack()
 
@@ -122,8 +128,9 @@ class ClusterService:
                 if part is not None:
                     await parts.enter_async_context(part)
             if self.lasting.serving is not None:
+                if self.lasting.serving.banner:
+                    log.warning("%s", self.lasting.serving.banner)
                 await parts.enter_async_context(self.lasting.serving.run(self.proxy))
-                self._say_served(self.lasting.serving)
             self._parts = parts.pop_all()
         return self
 
@@ -133,7 +140,6 @@ class ClusterService:
     async def listen(self, listener: Listener) -> None:
         """Stand in front of one more node, and say so. Raises CannotListen."""
         await (self.proxy if self._new is None else self._new).listen(listener)
-        self._say_listening(listener, self.proxy.addresses[listener])
 
     async def change(self, prepared: Prepared, recorder: Recorder | None) -> None:
         """Filter and record like this from now on, on the connections that are open, too."""
@@ -173,11 +179,11 @@ class ClusterService:
         where = {"cluster": self.name or None, "node": listener.node_id}
         log.info("listening at %s in front of %s", address, listener.upstream, extra=where)
 
-    def _say_served(self, serving: Serving) -> None:
-        if serving.banner:
-            log.warning("%s", serving.banner)
-        for listener, address in self.proxy.addresses.items():
-            self._say_listening(listener, address)
+    def _bypassed(self, notice: Notice) -> None:
+        """A node is named that is not behind the proxy."""
+        self.proxy.tell(notice)
+        if self.config.strict:
+            self._failed(notice.text)
 
     @property
     def _whole(self) -> bool:
@@ -195,8 +201,10 @@ class ClusterService:
     def _wants(self, key: int, version: int, direction: Direction) -> Interest:
         if self._whole:
             return Interest.TAP
-        codes = self.metrics is not None and direction is Direction.RESPONSE
-        return Interest.TAP if codes else Interest.PASS
+        if self.metrics is not None and direction is Direction.RESPONSE:
+            return Interest.TAP
+        watched = self._watch is not None and self._watch.wants(key, version, direction)
+        return Interest.TAP if watched else Interest.PASS
 
     def _take(self, event: Event) -> None:
         self._told(event)
@@ -206,10 +214,12 @@ class ClusterService:
             self.lasting.feed(event)
         if self.metrics is not None:
             self.metrics(event)
-        if self.metrics is not None or self._view is not None:
+        if any(one is not None for one in (self.metrics, self._view, self._watch)):
             self.tap(event)
 
     def _see(self, seen: DecodedFlow | Notice) -> None:
+        if self._watch is not None:
+            self._watch.see(seen)
         if self.metrics is not None:
             self.metrics.see(seen)
         if self._view is not None:

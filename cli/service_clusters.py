@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from cli.service_cluster import (
     begin_recording,
     end_recording,
 )
+from cli.service_log import log
 from kwire.tasks import cancel_and_wait
 from proxy import Listener
 from proxy.config import ClusterConfig, ProxyConfig
@@ -22,13 +23,17 @@ from proxy.recorder import Recorder
 
 
 class Clusters:
-    """Runs those of a configuration while the context lasts. view: is shown the decoded flows."""
+    """Runs those of a configuration while the context lasts. view: is shown the decoded flows.
+
+    failed: takes why the service is to end.
+    """
 
     def __init__(self, config: ProxyConfig, view: View | None) -> None:
         self._first = config
         self._view = view
         self._running: dict[str, ClusterService] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self.failed: Callable[[str], None] = log.error
 
     @property
     def metered(self) -> list[Metered]:
@@ -107,7 +112,14 @@ class Clusters:
         if running is not None:
             return running
         limits, metered = self._first.limits.limits, self._first.metrics is not None
-        cluster = ClusterService(prepared, recorder, limits, view=self._view, metered=metered)
+        cluster = ClusterService(
+            prepared,
+            recorder,
+            limits,
+            view=self._view,
+            metered=metered,
+            failed=lambda reason: self.failed(reason),
+        )
         return await undo.enter_async_context(cluster)
 
     def _going(self, config: ProxyConfig) -> list[tuple[ClusterService, Listener]]:

@@ -177,12 +177,18 @@ class ClusterConfig(Strict):
     feed: FeedConfig | None = None
     rewrite_endpoints: bool = False
     advertised_host: str | None = None
+    strict: bool = False
     serve: ServeConfig | None = None
     record: RecordConfig | None = None
 
     @model_validator(mode="after")
     def _together(self) -> ClusterConfig:
         tells = self.rewrite_endpoints or self.serve is not None
+        if self.strict and tells:
+            raise ValueError(
+                "strict is for nodes that advertise the proxy: with rewrite_endpoints"
+                " or serve leave it"
+            )
         if self.rewrite_endpoints and self.serve is not None:
             raise ValueError("serve tells the proxy's addresses itself: leave rewrite_endpoints")
         if self.advertised_host is not None and not tells:

@@ -140,6 +140,7 @@ class Kind(Enum):
     FILTER_FAILED = "filter failed"
     FILTER_SLOW = "filter slow"
     NOT_FILTERED = "not filtered"
+    BYPASSED = "bypassed"
     SASL_TOKENS = "SASL tokens"
     HANDSHAKE_FAILED = "TLS handshake failed"
 

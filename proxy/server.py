@@ -51,7 +51,8 @@ class Proxy:
     sinks take flows and notices; wants says what is copied for them; copies limits the memory that
     takes; frame_limit is the longest frame, in bytes, that is believed to be one. filters see what
     they want before it is sent on; held limits the memory that takes. Filters set later are for the
-    connections that are accepted from then on.
+    connections that are accepted from then on. opened: is called with each listener, and where it
+    really listens.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Proxy:
         frame_limit: int = FRAME_LIMIT,
         filters: Filters | None = None,
         held: Copies | None = None,
+        opened: Callable[[Listener, Address], None] | None = None,
     ) -> None:
         self._first = tuple(listeners)
         self._sinks = tuple(sinks)
@@ -80,6 +82,7 @@ class Proxy:
         self._numbers = count(1)
         self._empty = asyncio.Event()
         self._ticker: asyncio.TimerHandle | None = None
+        self._opened = opened
         self.filters = filters
         self.copies = copies or Copies()
         self.held = held or Copies(copy_limit=FRAME_HELD)
@@ -125,8 +128,10 @@ class Proxy:
         self._servers[listener] = server
         self._doors[listener] = door
         name = server.sockets[0].getsockname()
-        self._addresses[listener] = Address(name[0], name[1])
-        return self._addresses[listener]
+        self._addresses[listener] = address = Address(name[0], name[1])
+        if self._opened is not None:
+            self._opened(listener, address)
+        return address
 
     def renew(self, listener: Listener) -> Callable[[], None]:
         """Read its certificates and keys again, for the connections to come; gives what takes that
@@ -143,6 +148,10 @@ class Proxy:
             door.tls, door.upstream = before
 
         return take_back
+
+    def tell(self, notice: Notice) -> None:
+        """Send a notice to the sinks, from somebody who looks at what passes."""
+        self._emit(notice)
 
     def add_sink(self, sink: Sink) -> None:
         """Send events to one more sink, from now on."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from kwire.address import Address
 from kwire.declaration import Declared, Group, Message
+from kwire.errors import KwireError
 from kwire.nodes import ArrayOf, Nullable, StructOf
+from kwire.registry import request, response
 from proxy.addresses.table import BY_MESSAGE, AddressField
+from proxy.interest import Direction
 
 _PORTS = range(1, 1 << 16)
 
@@ -47,6 +51,16 @@ def carries(kind: type[Message], version: int) -> bool:
         _has(kind, [*filter(None, field.path.split(".")), field.host], version)
         for field in BY_MESSAGE.get(kind.__name__, ())
     )
+
+
+@lru_cache(10_000)  # keys and versions are a peer's word
+def carries_at(key: int, version: int, direction: Direction) -> bool:
+    """True if frames of this kind may have an address; what no schema has is not looked at."""
+    try:
+        kind = request(key) if direction is Direction.REQUEST else response(key)
+    except KwireError:
+        return False
+    return version in kind.versions and carries(kind, version)
 
 
 def _places(

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from enum import Enum
 from typing import NamedTuple
+
+
+class Role(Enum):
+    """Which of a node's listeners an address is of. A node may have both roles."""
+
+    BROKER = "broker"
+    CONTROLLER = "controller"
 
 
 class AddressField(NamedTuple):
@@ -15,6 +23,7 @@ class AddressField(NamedTuple):
 
     path: from the message to the structs that have them, "" where it has one itself. node_id: the
     field, in such a struct or in one around it, that says whose they are. host, port: their fields.
+    role: of the nodes; DescribeCluster and Fetch say more in the message.
     """
 
     message: str
@@ -22,6 +31,11 @@ class AddressField(NamedTuple):
     node_id: str
     host: str = "host"
     port: str = "port"
+    role: Role = Role.BROKER
+
+
+def _controllers(message: str, path: str, node_id: str) -> AddressField:
+    return AddressField(message, path, node_id, role=Role.CONTROLLER)
 
 
 ADDRESS_FIELDS = (
@@ -35,27 +49,27 @@ ADDRESS_FIELDS = (
     AddressField("ShareFetchResponse", "node_endpoints", "node_id"),
     AddressField("ShareAcknowledgeResponse", "node_endpoints", "node_id"),
     # The metadata quorum: who leads, who votes.
-    AddressField("VoteResponse", "node_endpoints", "node_id"),
-    AddressField("BeginQuorumEpochRequest", "leader_endpoints", "leader_id"),
-    AddressField("BeginQuorumEpochResponse", "node_endpoints", "node_id"),
-    AddressField("EndQuorumEpochRequest", "leader_endpoints", "leader_id"),
-    AddressField("EndQuorumEpochResponse", "node_endpoints", "node_id"),
-    AddressField("FetchSnapshotResponse", "node_endpoints", "node_id"),
-    AddressField("DescribeQuorumResponse", "nodes.listeners", "node_id"),
-    AddressField("AddRaftVoterRequest", "listeners", "voter_id"),
-    AddressField("UpdateRaftVoterRequest", "listeners", "voter_id"),
-    AddressField("UpdateRaftVoterResponse", "current_leader", "leader_id"),
+    _controllers("VoteResponse", "node_endpoints", "node_id"),
+    _controllers("BeginQuorumEpochRequest", "leader_endpoints", "leader_id"),
+    _controllers("BeginQuorumEpochResponse", "node_endpoints", "node_id"),
+    _controllers("EndQuorumEpochRequest", "leader_endpoints", "leader_id"),
+    _controllers("EndQuorumEpochResponse", "node_endpoints", "node_id"),
+    _controllers("FetchSnapshotResponse", "node_endpoints", "node_id"),
+    _controllers("DescribeQuorumResponse", "nodes.listeners", "node_id"),
+    _controllers("AddRaftVoterRequest", "listeners", "voter_id"),
+    _controllers("UpdateRaftVoterRequest", "listeners", "voter_id"),
+    _controllers("UpdateRaftVoterResponse", "current_leader", "leader_id"),
     # What nodes say of themselves.
     AddressField("BrokerRegistrationRequest", "listeners", "broker_id"),
-    AddressField("ControllerRegistrationRequest", "listeners", "controller_id"),
+    _controllers("ControllerRegistrationRequest", "listeners", "controller_id"),
     # What a controller told brokers before KRaft.
     AddressField("LeaderAndIsrRequest", "live_leaders", "broker_id", host="host_name"),
     AddressField("UpdateMetadataRequest", "live_brokers", "id", host="v0_host", port="v0_port"),
     AddressField("UpdateMetadataRequest", "live_brokers.endpoints", "id"),
     # The metadata log and its snapshots.
-    AddressField("VotersRecord", "voters.endpoints", "voter_id"),
+    _controllers("VotersRecord", "voters.endpoints", "voter_id"),
     AddressField("RegisterBrokerRecord", "end_points", "broker_id"),
-    AddressField("RegisterControllerRecord", "end_points", "controller_id"),
+    _controllers("RegisterControllerRecord", "end_points", "controller_id"),
 )
 
 

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Self
 from uuid import uuid4
@@ -50,7 +50,7 @@ from proxy.feed.datagrams import (
 from proxy.feed.fitting import ROOM, fitted, records_of
 from proxy.feed.kept import Kept
 from proxy.feed.viewers import LEASE, At, Viewer, Viewers
-from proxy.flow import Event, Flow
+from proxy.flow import Event, Flow, Kind, Notice
 from proxy.loopback import is_loopback
 from proxy.server import CannotListen
 from proxy.tap import LONG
@@ -68,6 +68,9 @@ PART = LIMIT - 128
 
 GATHER = 0.1
 """Seconds for which events are gathered, so that a datagram brings many."""
+
+STANDING = 100
+"""Notices that stay so, and that each new viewer is sent, however old."""
 
 _PACE = 0.002  # seconds between datagrams of old events: a socket's buffer holds few
 
@@ -105,6 +108,7 @@ class Feed:
         self._kept = Kept()
         self._numbers = count()
         self._held: dict[Flow, int] = {}
+        self._standing: deque[_Job] = deque(maxlen=STANDING)
         self._queue: deque[_Job] = deque()
         self._waiting = 0
         self._filled = asyncio.Event()
@@ -124,6 +128,8 @@ class Feed:
         number = self._held.pop(event, None) if isinstance(event, Flow) else None
         job = _Job(next(self._numbers) if number is None else number, time.monotonic(), event)
         self._kept.add(job.number, job.monotonic, event)
+        if isinstance(event, Notice) and event.kind is Kind.BYPASSED:
+            self._standing.append(job)
         self._put(job)
 
     def hold(self, flow: Flow) -> None:
@@ -283,7 +289,12 @@ class Feed:
             self.ignored += 1
             return None
         if is_new:
-            for number, at, event in self._kept.latest(min(message.backlog, BACKLOG)):
+            latest = self._kept.latest(min(message.backlog, BACKLOG))
+            numbers = {number for number, _, _ in latest}
+            for job in self._standing:
+                if job.number not in numbers:
+                    self._put(replace(job, only=viewer))
+            for number, at, event in latest:
                 self._put(_Job(number, at, event, only=viewer))
             for flow, number in self._held.items():
                 self._put(_Job(number, now, flow, held=True, only=viewer))

@@ -22,6 +22,7 @@ PLACES = {
     "feed_token": "clusters.feed.token",
     "rewrite_endpoints": "clusters.rewrite_endpoints",
     "advertised_host": "clusters.advertised_host",
+    "strict": "clusters.strict",
     "serve": "clusters.serve.mode",
     "serve_config": "clusters.serve.client_config",
     "cluster_id": "clusters.serve.cluster_id",
@@ -112,6 +113,7 @@ def test_other_keys_are_judged_too(file: Path, more: str, said: str) -> None:
         ("hold: ~api Vote", "nobody could let go what is held: give feed as well"),
         ("advertised_host: here", "advertised_host is for rewrite_endpoints or serve"),
         ("rewrite_endpoints: true, serve: {mode: kip919}", "serve tells the proxy's addresses"),
+        ("strict: true, rewrite_endpoints: true", "strict is for nodes that advertise the proxy"),
         ("rewrite_endpoints: true", "nobody can connect to 0.0.0.0: give advertised_host"),
     ],
 )

@@ -1,0 +1,90 @@
+"""`kwire proxy` says which nodes are not behind it; with --strict that is its end."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
+from tests.cli.command import Command
+from tests.cli.test_proxy import PATIENCE, ended, proxy
+from tests.cli.test_service import listener, running, service, write
+from tests.proxy.dialogue import answered, asked
+
+ASKED = asked(MetadataRequest(), 12, 1)
+BROKER = MetadataResponseBroker(node_id=2, host="broker-2", port=9092)
+ANSWER = answered(MetadataResponse(brokers=[BROKER]), 12, 1)
+SAYS = "node 2 at broker-2:9092 is not behind the proxy"
+
+
+@pytest.fixture
+def node() -> Iterator[str]:
+    """A broker that names another one."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    peer, _ = server.accept()
+                    with peer:
+                        while peer.recv(len(ASKED), socket.MSG_WAITALL) == ASKED:
+                            peer.sendall(ANSWER)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(PATIENCE)
+
+
+def ask(address: tuple[str, int]) -> None:
+    with socket.create_connection(address, timeout=PATIENCE) as client:
+        for _ in range(2):
+            client.sendall(ASKED)
+            assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
+
+
+def test_a_node_that_is_not_behind_the_proxy_is_told_of_once(node: str) -> None:
+    with proxy("--listen", f"1@127.0.0.1:0={node}") as (run, address):
+        ask(address)
+        assert run.stdout
+        line = next(line for line in run.stdout if "bypassed" in line)
+        assert SAYS in line
+        lines, _ = ended(run)
+    assert not [line for line in lines if "bypassed" in line]
+
+
+def test_with_strict_that_is_a_failure(node: str) -> None:
+    with proxy("--strict", "--listen", f"1@127.0.0.1:0={node}") as (run, address):
+        ask(address)
+        out, err = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 1
+    assert SAYS in " ".join(err.split())
+    assert "Traceback" not in err
+    assert "Metadata v12" in out
+
+
+def test_a_service_that_is_strict_ends_and_another_goes_on(node: str, tmp_path: Path) -> None:
+    for strict in (False, True):
+        config = service(listener(node), strict=strict)
+        with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
+            address = run.listening()
+            run.told("ready")
+            ask(address)
+            assert run.told(SAYS)["event"] == "bypassed"
+            if not strict:
+                ask(address)
+                assert run.end() == 0
+            else:
+                run.told("draining")
+                assert run.ended() == 1
+
+
+@pytest.mark.parametrize("other", [["--rewrite-endpoints"], ["--serve", "metadata"]])
+def test_strict_is_for_nodes_that_advertise_the_proxy(kwire: Command, other: list[str]) -> None:
+    done = kwire("proxy", "--strict", "--listen", "1@127.0.0.1:0=127.0.0.1:9", *other)
+    assert done.code == 2
+    assert "--strict is for nodes that advertise the proxy" in done.error

@@ -1,0 +1,23 @@
+"""What stays so is told to viewers however late they come."""
+
+from proxy import Kind, Notice
+from tests.proxy.dialogue import connection
+from tests.proxy.feed.traffic import Viewing, traffic, viewer
+from tests.proxy.test_relay import until
+
+BYPASSED = Notice(connection=connection(), at=5.0, kind=Kind.BYPASSED, text="node 2 is elsewhere")
+
+
+async def test_a_viewer_that_comes_late_is_told_who_is_not_behind_the_proxy() -> None:
+    late, all_ = Viewing(), Viewing()
+    async with traffic() as run:
+        run.feed(BYPASSED)
+        await run.vote(20)
+        async with (
+            viewer(run.feed.address, late, backlog=5),
+            viewer(run.feed.address, all_, backlog=100),
+        ):
+            await until(lambda: len(late) == 6 and len(all_) == 23)
+    for shown in (late, all_):
+        (told,) = [one.event for one in shown if isinstance(one.event, Notice) and one.number == 0]
+        assert (told.kind, told.text) == (Kind.BYPASSED, BYPASSED.text)
