@@ -119,6 +119,12 @@ def kafka391(kafka: Launcher) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
+def kafka440(kafka: Launcher) -> Iterator[Cluster]:
+    """Kafka 4.4.0, one node that is broker and controller. Shared: leave it as it was."""
+    yield from _shared(kafka, Layout.combined("4.4.0"))
+
+
+@pytest.fixture(scope="session")
 def secure(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Secure"]:
     """Kafka 4.3.1, one node whose listeners want SASL, TLS or both. Shared: leave it as it was."""
     from tests.proxy.secure import configured  # cryptography, which few tests need

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from kwire.address import Address
+from kwire.apis.a18_api_versions import ApiVersionsRequest
 from kwire.connection import REQUEST_TIMEOUT, Connection
 from kwire.declaration import Response
 from kwire.errors import ConnectionFailed, InvalidValue, KwireError
@@ -148,6 +149,9 @@ class _Replay:
         request = recorded.request.body
         _check_offered(connection, flow)
         self._carried.put_into(request, step.connection)
+        if isinstance(request, ApiVersionsRequest):
+            # A broker refuses who takes it for a node of another cluster (KIP-1242).
+            request.cluster_id, request.node_id = None, -1
         if flow.ending is Ending.NO_RESPONSE:
             await connection.tell(request, version)
             return Outcome(flow=flow, verdict=Verdict.NOT_COMPARED, reason="asks for no response")

@@ -19,11 +19,14 @@ ENDPOINT_TYPES = {1: "broker", 2: "controller"}
 
 
 def api_versions(decoded: DecodedFlow) -> str | None:
-    """Which software asks, how many APIs and which feature levels the node has."""
+    """Tell which software asks and whom it takes the node for, how many APIs and which feature
+    levels the node has."""
     request = decoded.request_as(ApiVersionsRequest)
     asked = "which APIs?"
     if request is not None and request.client_software_name:
         asked = f"{request.client_software_name} {request.client_software_version}"
+    if request is not None and request.cluster_id is not None:  # KIP-1242
+        asked += f", to node {request.node_id} of cluster {request.cluster_id}"
     response = decoded.response_as(ApiVersionsResponse)
     if response is None:
         return asked

@@ -10,7 +10,10 @@ from typing import Any, TypeVar
 import pytest
 
 from admin import AdminClient, QuorumInfo, ReplicaState
+from kwire.address import Address
+from kwire.connection import Connection
 from kwire.ids import uuid_text
+from proxy import Event, Flow, Listener, Proxy
 from real_kafka import Cluster
 
 T = TypeVar("T")
@@ -101,12 +104,34 @@ async def test_the_replication_is_that_of_kafkas_own_tool(quorum: Cluster) -> No
     assert rows[before.leader_id][5] == "Leader"
 
 
-async def test_kafka_3_9_1_is_described_in_the_versions_it_offers(kafka391: Cluster) -> None:
+async def described(cluster: Cluster) -> None:
+    """Ask controllers and brokers, and compare with Kafka's own tool."""
     for bootstrap in ("bootstrap_controllers", "bootstrap_servers"):
-        async with AdminClient(**{bootstrap: getattr(kafka391, bootstrap)}, timeout=60) as admin:
-            quorum, told, _ = await around(admin, partial(status, kafka391))
+        async with AdminClient(**{bootstrap: getattr(cluster, bootstrap)}, timeout=60) as admin:
+            quorum, told, _ = await around(admin, partial(status, cluster))
             assert (await admin.describe_cluster()).cluster_id == told["ClusterId"]
         assert as_java(quorum, quorum.voters) == told["CurrentVoters"]
+
+
+async def test_kafka_3_9_1_is_described_in_the_versions_it_offers(kafka391: Cluster) -> None:
+    await described(kafka391)
+
+
+async def test_kafka_4_4_0_is_described_in_the_versions_it_offers(kafka440: Cluster) -> None:
+    await described(kafka440)
+
+
+async def test_kafka_4_4_0_is_asked_for_its_apis_once_in_version_5(kafka440: Cluster) -> None:
+    node = kafka440.nodes[1]
+    for address in (node.controller_address, node.broker_address):
+        upstream = Address(address.host, address.port)
+        flows: list[Event] = []
+        async with Proxy([Listener(node_id=1, upstream=upstream)], sinks=[flows.append]) as proxy:
+            (at,) = proxy.addresses.values()
+            async with await Connection.open(at.host, at.port):
+                pass
+        asked = [(one.key, one.version) for one in flows if isinstance(one, Flow)]
+        assert asked == [(18, 5)]
 
 
 def replica(replica_id: int, log_end_offset: int, caught_up: int | None) -> ReplicaState:

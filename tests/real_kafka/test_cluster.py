@@ -1,5 +1,6 @@
 """Clusters of real Kafka nodes start, answer, lose nodes and get them back, on either launcher."""
 
+import re
 import socket
 import uuid
 
@@ -69,6 +70,16 @@ def test_kafka_3_9_1_runs_and_takes_records(kafka391: Cluster) -> None:
     assert current_voters(kafka391) == {1: kafka391.nodes[1].directory_id}
     produced(kafka391, "t")
     assert consumed(kafka391, "t") == b"a record"
+
+
+@pytest.mark.both_launchers
+def test_kafka_4_4_0_runs_and_takes_records(kafka440: Cluster) -> None:
+    node = kafka440.nodes[1]
+    assert current_voters(kafka440) == {1: node.directory_id}
+    beside = ("--bootstrap-controller", node.quorum_bootstrap, "describe", "--status")
+    assert re.search(r"LeaderId:\s+1\n", node.tool(COMMAND, *beside).stdout)
+    produced(kafka440, "t")
+    assert consumed(kafka440, "t") == b"a record"
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9.1"])

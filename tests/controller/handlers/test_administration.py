@@ -220,6 +220,11 @@ def test_a_controller_that_is_unregistered_is_forgotten_and_may_come_back(make_l
     assert 3001 in lab.image.cluster.controllers
 
 
+def test_the_active_controller_does_not_unregister_itself(lab: Any) -> None:
+    refused = lab.ask(UnregisterControllerRequest(controller_id=3000))
+    assert refused.error_code == ErrorCode.INVALID_REQUEST
+
+
 def test_before_4_4_iv2_controllers_are_not_unregistered(make_lab: Any) -> None:
     lab = make_lab(level=metadata_version("4.4-IV1").level)
     registered_controller(lab, 3001)

@@ -197,9 +197,12 @@ async def test_kafkas_own_tools_describe_and_change_topics(quorum: Quorum, java:
     assert [one.name for one in leader.metadata.image.topics.by_id.values()] == []
 
 
-async def test_a_broker_of_kafka_3_9_boots_at_its_own_metadata_version(kafka: Launcher) -> None:
-    async with Quorum(1, release="3.9-IV0") as quorum:
-        nodes = JavaNodes(kafka, quorum, "3.9.1")
+@pytest.mark.parametrize(("version", "release"), [("3.9.1", "3.9-IV0"), ("4.4.0", "4.4")])
+async def test_a_broker_of_another_release_boots_at_its_own_metadata_version(
+    kafka: Launcher, version: str, release: str
+) -> None:
+    async with Quorum(1, release=release) as quorum:
+        nodes = JavaNodes(kafka, quorum, version)
         try:
             broker = await started(nodes, quorum, 1)
             bootstrap = str(broker.broker_address)

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 from pathlib import Path
 
+import pytest
+
 from controller.quorum import Quorum
 from real_kafka import Cluster, Launcher, Layout
 from real_kafka.metadata_quorum import COMMAND, add_controller, current_voters
@@ -57,11 +59,12 @@ async def test_kwires_controllers_join_a_quorum_of_kafkas_and_take_over(
         assert len(set(logs)) == 1
 
 
+@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
 async def test_a_controller_of_kafkas_joins_a_quorum_of_kwires_and_outlives_it(
-    kafka: Launcher,
+    kafka: Launcher, version: str
 ) -> None:
     async with Quorum(2) as quorum:
-        java = JavaNodes(kafka, quorum)
+        java = JavaNodes(kafka, quorum, version)
         try:
             joining = java.make(3200, "controller", {"controller.quorum.auto.join.enable": "true"})
             await asyncio.to_thread(joining.start)

@@ -19,8 +19,9 @@ from kwire.apis.a03_metadata import (
 )
 from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
+from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
-from kwire.frames import decode_response, encode_request
+from kwire.frames import RequestFrame, decode_response, encode_request
 from kwire.security import Security
 from kwire.tls import ClientTls, ServerTls
 from proxy import Ending, Event, Flow, Notice
@@ -29,6 +30,7 @@ from proxy.replay.client import Outcome, Targets, Verdict, replay
 from proxy.replay.comparison import Ignore
 from proxy.replay.plan import plan
 from proxy.replay.server import ReplayServer
+from scripted_node import ScriptedNode
 from tests.proxy.certificates import Authority
 from tests.proxy.replay.conversation import flow, records
 
@@ -39,6 +41,8 @@ OFFERED = ApiVersionsResponse(
         ApiVersion(api_key=18, max_version=5),
     ]
 )
+
+REFUSED = ApiVersionsResponse(error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
 
 
 def versions() -> Flow:
@@ -174,3 +178,17 @@ async def test_what_was_not_recorded_gets_a_well_formed_error() -> None:
     (unmatched,) = events
     assert isinstance(unmatched, Flow)
     assert unmatched.problems == ["not in the recording: answered with UNKNOWN_SERVER_ERROR"]
+
+
+async def test_no_node_is_taken_for_one_of_the_recorded_cluster() -> None:
+    def judged(request: RequestFrame) -> ApiVersionsResponse:
+        """As Kafka 4.4 does (KIP-1242)."""
+        asked = request.body
+        assert isinstance(asked, ApiVersionsRequest)
+        return OFFERED if (asked.cluster_id, asked.node_id) == (None, -1) else REFUSED
+
+    named = ApiVersionsRequest(cluster_id="recorded", node_id=1)
+    async with ScriptedNode({ApiVersionsRequest: judged}) as node:
+        target = Targets(addresses={None: Address("127.0.0.1", node.port)})
+        (outcome,) = await outcomes([flow(named, OFFERED, 5, at=0.0)], target)
+    assert outcome.verdict is Verdict.SAME

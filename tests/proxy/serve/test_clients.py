@@ -43,9 +43,19 @@ async def test_a_combined_node_is_one_node(combined: Cluster) -> None:
     assert told == Told(nodes={1}, created=True, deleted=True)
 
 
+async def test_kafkas_client_of_4_4_asks_in_version_5_and_is_served(kafka440: Cluster) -> None:
+    command = await asyncio.to_thread(clients.command, "kafka-clients")
+    topic = f"by-4.4-{uuid4()}"
+    async with asyncio.timeout(PATIENCE), serving(controllers(kafka440)) as served:
+        told = await asyncio.to_thread(run, [*command, served.bootstrap, topic])
+    assert told == Told(nodes={1}, created=True, deleted=True)
+    assert 5 in {flow.version for flow in served.flows("ApiVersions")}
+    assert served.problems == []
+
+
 @pytest.mark.parametrize("client", clients.PROGRAMS)
 @pytest.mark.timeout(600)  # it may have to be built
-async def test_a_client_in_go_or_javascript_does_the_same(quorum: Cluster, client: str) -> None:
+async def test_a_client_in_another_language_does_the_same(quorum: Cluster, client: str) -> None:
     try:
         command = await asyncio.to_thread(clients.command, client)
     except clients.ClientUnavailable as missing:

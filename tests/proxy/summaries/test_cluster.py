@@ -70,6 +70,17 @@ LINES: list[tuple[Request, Response, int, str]] = [
         "kwire 0.1: 2 APIs, kraft.version 1",
     ),
     (
+        ApiVersionsRequest(
+            client_software_name="apache-kafka-java",
+            client_software_version="4.4.0",
+            cluster_id="abc",
+            node_id=7,
+        ),
+        ApiVersionsResponse(error_code=129),
+        5,
+        "apache-kafka-java 4.4.0, to node 7 of cluster abc: REBOOTSTRAP_REQUIRED, 0 APIs",
+    ),
+    (
         DescribeClusterRequest(endpoint_type=2),
         DescribeClusterResponse(
             cluster_id="abc",
