@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from signal import SIGCONT, SIGSTOP
 from typing import Self
 from uuid import UUID
 
@@ -88,6 +89,16 @@ class ControllerProcess:
         assert self._process is not None
         self._process.terminate()
         assert self._ended() == 0, self.log
+
+    def suspend(self) -> None:
+        """SIGSTOP."""
+        if self._process:
+            self._process.send_signal(SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        if self._process:
+            self._process.send_signal(SIGCONT)
 
     def _ended(self) -> int:
         assert self._process is not None

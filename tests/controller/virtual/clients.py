@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 
 from kwire.apis.a19_create_topics import (
@@ -30,6 +30,7 @@ class Client:
     sizes: how many topics a request creates; one of them is chosen each time.
     timeouts: timeout_ms of a request is between these, in seconds.
     limit: of acknowledged requests, after which it ends; None for no limit.
+    pace: awaited before each request; by default a moment of thought.
     """
 
     def __init__(
@@ -43,12 +44,14 @@ class Client:
         sizes: tuple[int, ...] = (1,),
         timeouts: tuple[float, float] = (4.0, 9.0),
         limit: int | None = None,
+        pace: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         self.name = name
         self._ports = dict(ports)
         self._random, self._history, self._timeline = random, history, timeline
         self._sizes, self._timeouts = sizes, timeouts
         self._limit = limit
+        self._pace = pace or self._think
         self._topics = 0
         self._is_stopping = False
 
@@ -73,13 +76,16 @@ class Client:
         )
         async with connection:
             while not self._is_stopping:
+                await self._pace()
                 write = await self._create(connection, node_id)
-                await asyncio.sleep(self._random.uniform(*THINK))
                 if not write.acknowledged:
                     return
                 if self._limit is not None:
                     self._limit -= 1
                     self._is_stopping = self._limit == 0
+
+    async def _think(self) -> None:
+        await asyncio.sleep(self._random.uniform(*THINK))
 
     async def _create(self, connection: Connection, node_id: int) -> Write:
         write = self._next_write(node_id)
@@ -95,6 +101,7 @@ class Client:
             raise
         finally:
             write.ended = loop.time()
+            self._history.news.set()
         assert isinstance(answer, CreateTopicsResponse)
         write.ending = Ending.ANSWERED
         write.errors = {topic.name or "": topic.error_code for topic in answer.topics}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -57,9 +58,10 @@ class Write:
 
 @dataclass(slots=True, kw_only=True)
 class History:
-    """All writes, in the order in which they were sent."""
+    """All writes, in the order in which they were sent. news: set whenever one has ended."""
 
     writes: list[Write] = field(default_factory=list)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def acknowledged(self) -> set[str]:
