@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
 import threading
 import time
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 from cli.failure import WrongUsage
 from cli.feeding import Feeding
 from cli.flow_options import expression
+from cli.saved_files import LOOK, SavedFiles
 from cli.screen import screen
 from kwire.errors import InvalidValue
 from kwire.tasks import cancel_and_wait
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from proxy.feed.sender import Feed
 
 log = logging.getLogger("kwire.proxy")
-
-LOOK = 0.3
-"""Seconds between looks at the files."""
 
 _WORDS: dict[str, Action | None] = {"": None, "drop": Drop(), "close": Close()}
 
@@ -64,7 +61,7 @@ class Interference:
         wanted = self._asks or feeding is not None
         self._stop = Stop(expression(hold), self._held) if wanted else None
         self._files = (*self._scripts, *([] if rules is None else [rules]))
-        self._seen = self._stamps()
+        self._saved = SavedFiles(self._files)
         self._tasks: list[asyncio.Task[None]] = []
         self.book = book
         self.serving = serving
@@ -98,10 +95,8 @@ class Interference:
         """Load again what was saved; what is wrong then is told, and what was before it stays."""
         while True:
             await asyncio.sleep(LOOK)
-            stamps = self._stamps()
-            if stamps == self._seen:
+            if not self._saved.changed(self._files):
                 continue
-            self._seen = stamps
             try:
                 self._load()
             except InvalidValue as error:
@@ -149,16 +144,6 @@ class Interference:
             self.feed.announce()
         log.info("%s", sentence)
         _say(sentence, "dim")
-
-    def _stamps(self) -> list[tuple[int, int]]:
-        found = []
-        for path in self._files:
-            try:
-                status = os.stat(path)
-                found.append((status.st_mtime_ns, status.st_size))
-            except OSError:  # while an editor replaces it
-                found.append((0, 0))
-        return found
 
 
 def _read(loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.text import Text
 
+from cli.certificate_warnings import CertificateWarnings
 from cli.failure import Failure
 from cli.flow_counts import FlowCounts
 from cli.flow_json import flow_data, notice_data
@@ -203,6 +204,7 @@ async def _run(
     loop = asyncio.get_running_loop()
     unread, terminated, bypassed = asyncio.Event(), asyncio.Event(), asyncio.Event()
     counts = Metrics()
+    certificates = CertificateWarnings(lambda text: _warn(text, "yellow"))
     watch: BypassWatch | None = None
     reason = ""
 
@@ -231,7 +233,10 @@ async def _run(
                 tap,
                 feed or nullcontext(),
                 Proxy(
-                    [] if serving else listeners, sinks=taken, filters=filters, opened=_announce
+                    [] if serving else listeners,
+                    sinks=taken,
+                    filters=filters,
+                    opened=lambda listener, address: _announce(listener, address, certificates),
                 ) as proxy,
                 nullcontext() if serving is None else serving.run(proxy),
             ):
@@ -273,8 +278,8 @@ def _served(where: Address | None, metered: Metered) -> AbstractAsyncContextMana
     return MetricsServer(ProxyCollector(lambda: [metered]), where.host, where.port)
 
 
-def _warn(reason: str) -> None:
-    screen(stderr=True).print(reason, style="red")
+def _warn(reason: str, style: str = "red") -> None:
+    screen(stderr=True).print(reason, style=style, markup=False, highlight=False)
 
 
 def _write(data: dict[str, Any]) -> None:
@@ -286,6 +291,7 @@ def _say(text: str) -> None:
     screen(stderr=True).print(text, style="dim")
 
 
-def _announce(listener: Listener, address: Address) -> None:
+def _announce(listener: Listener, address: Address, certificates: CertificateWarnings) -> None:
     node = "" if listener.node_id is None else f" of node {listener.node_id}"
     _say(f"listening at {address} in front of {listener.upstream}{node}")
+    certificates.look(listener)

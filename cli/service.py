@@ -10,6 +10,7 @@ from pathlib import Path
 from cli.failure import Failure, WrongUsage
 from cli.printer import Printer
 from cli.proxy_run import Display, Selection
+from cli.saved_files import LOOK, SavedFiles
 from cli.service_cluster import View
 from cli.service_clusters import Clusters
 from cli.service_log import log, logging_to_stderr
@@ -21,7 +22,7 @@ from proxy import DecodedFlow, Notice
 from proxy.config import ProxyConfig, ShowConfig, read_config
 from proxy.metrics_families import ProxyCollector
 
-RELOAD, DRAIN = "reload", "drain"
+RELOAD, SAVED, DRAIN = "reload", "saved", "drain"
 
 FIXED = ("show", "metrics", "log", "limits")
 """Keys that are taken at the start only."""
@@ -65,6 +66,7 @@ class Service:
         self._clusters = clusters
         self._state = "starting"
         self._signals: asyncio.Queue[str] = asyncio.Queue()
+        self._saved: set[Path] = set()
         self._failure = ""
         clusters.failed = self._fail
 
@@ -80,11 +82,35 @@ class Service:
             on_signal(TERMINATION, lambda: self._signals.put_nowait(DRAIN))
             self._state = "ready"
             log.info("ready")
-            while await self._signals.get() == RELOAD:
-                await self._reload()
+            following = asyncio.create_task(self._follow())
+            try:
+                while (what := await self._signals.get()) != DRAIN:
+                    await (self._reload() if what == RELOAD else self._reload_filters())
+            finally:
+                await cancel_and_wait([following])
             await self._drain()
         if self._failure:
             raise Failure(self._failure)
+
+    async def _follow(self) -> None:
+        """Notice when rules or scripts are saved."""
+        saved = SavedFiles(self._clusters.files)
+        while True:
+            await asyncio.sleep(LOOK)
+            if changed := saved.changed(self._clusters.files):
+                self._saved |= changed
+                self._signals.put_nowait(SAVED)
+
+    async def _reload_filters(self) -> None:
+        """Load rules and scripts again; what is wrong with them is told, and those before stay."""
+        try:
+            saved, self._saved = self._saved, set()
+            await self._clusters.reload_filters(saved)
+        except InvalidValue as error:
+            for line in str(error).splitlines():
+                log.error("not loaded, the filters stay as they were: %s", line)
+        else:
+            log.info("the filters were loaded again")
 
     def _fail(self, reason: str) -> None:
         """End as at SIGTERM, with exit code 1."""

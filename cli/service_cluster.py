@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from random import Random
 from typing import Self
 
+from cli.certificate_warnings import CertificateWarnings
 from cli.service_lasting import Lasting
 from cli.service_log import NoticeLog, log
 from kwire.address import Address
@@ -86,6 +88,7 @@ class ClusterService:
         self.metrics = Metrics() if metered else None
         self.tap = Tap(self._see)
         self._view = view
+        self.certificates = CertificateWarnings(self._warn)
         self._told = NoticeLog(self.name)
         self.proxy = Proxy(
             sinks=[self._take],
@@ -106,6 +109,12 @@ class ClusterService:
     def name(self) -> str:
         """The cluster's, empty where there is but one."""
         return self.config.name
+
+    @property
+    def files(self) -> list[Path]:
+        """Those whose saving is to be heeded."""
+        rules = self.config.rules
+        return [*self.config.scripts, *([] if rules is None else [rules])]
 
     @property
     def metered(self) -> Metered | None:
@@ -159,7 +168,7 @@ class ClusterService:
         """Let these scripts and rules act, with what was commanded of the rules."""
         self._scripted = prepared.scripted
         for sentence in self.rules.load(prepared.rules):
-            log.warning("%s", sentence, extra={"cluster": self.name or None})
+            self._warn(sentence)
         self.filters.drop_on_error = prepared.drop_on_error
         self._replace()
 
@@ -178,6 +187,10 @@ class ClusterService:
     def _say_listening(self, listener: Listener, address: Address) -> None:
         where = {"cluster": self.name or None, "node": listener.node_id}
         log.info("listening at %s in front of %s", address, listener.upstream, extra=where)
+        self.certificates.look(listener)
+
+    def _warn(self, sentence: str) -> None:
+        log.warning("%s", sentence, extra={"cluster": self.name or None})
 
     def _bypassed(self, notice: Notice) -> None:
         """A node is named that is not behind the proxy."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any, Self
 
 from cli.service_cluster import (
@@ -39,6 +40,21 @@ class Clusters:
     def metered(self) -> list[Metered]:
         """What Prometheus reads."""
         return [found for one in self._running.values() if (found := one.metered) is not None]
+
+    @property
+    def files(self) -> list[Path]:
+        """The rules and scripts in use."""
+        return [path for one in self._running.values() for path in one.files]
+
+    async def reload_filters(self, saved: set[Path]) -> None:
+        """Load the rules and scripts again of clusters that have one of these.
+
+        Raises InvalidValue, and then those before stay.
+        """
+        running = [one for one in self._running.values() if saved & set(one.files)]
+        prepared = [Prepared(one.config) for one in running]
+        for cluster, ready in zip(running, prepared, strict=True):
+            await cluster.change(ready, cluster.recorder)
 
     async def __aenter__(self) -> Self:
         await self.change(self._first)
@@ -143,6 +159,7 @@ class Clusters:
         """Renew the keys of the listeners of a cluster, and open those that are not open yet."""
         for listener in cluster.proxy.addresses:
             undo.callback(cluster.proxy.renew(listener))
+            cluster.certificates.look(listener)
         if cluster.lasting.serving is not None:
             undo.callback(cluster.lasting.serving.renew())
             return

@@ -114,25 +114,35 @@ def _client(text: str) -> Meaning:
 
 
 def _node(text: str) -> Meaning:
-    node = _number(text)
-    return Meaning(lambda one: node in (one.peer, one.flow.connection.node_id), _depends)
+    meant = _nodes(text)
+    return Meaning(lambda one: meant(one.peer) or meant(one.flow.connection.node_id), _depends)
 
 
 def _from(text: str) -> Meaning:
-    node = _number(text)
-    return Meaning(lambda one: one.peer == node, _depends)
+    meant = _nodes(text)
+    return Meaning(lambda one: meant(one.peer), _depends)
 
 
 def _to(text: str) -> Meaning:
-    node = _number(text)
-    return Meaning(lambda one: one.flow.connection.node_id == node, _depends)
+    meant = _nodes(text)
+    return Meaning(lambda one: meant(one.flow.connection.node_id), _depends)
 
 
-def _number(text: str) -> int:
-    number = whole_number(text, bits=31)
-    if number is None:
-        raise InvalidValue(f"{text!r} is no node id")
-    return number
+def _nodes(text: str) -> Callable[[int | None], bool]:
+    """A test of node ids: 3000, 3000,3001 or 3000-3002."""
+    ranges = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        least = whole_number(first, bits=31)
+        most = whole_number(last, bits=31) if dash else least
+        if least is None or most is None or most < least:
+            raise InvalidValue(f"{part!r} is no node id: write 3000, 3000,3001 or 3000-3002")
+        ranges.append(range(least, most + 1))
+
+    def meant(node: int | None) -> bool:
+        return node is not None and any(node in one for one in ranges)
+
+    return meant
 
 
 def _error(text: str) -> Meaning:

@@ -1,12 +1,15 @@
 """`kwire proxy` says which nodes are not behind it; with --strict that is its end."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import trustme
 
 from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
 from tests.cli.command import Command
@@ -40,16 +43,16 @@ def node() -> Iterator[str]:
         thread.join(PATIENCE)
 
 
-def ask(address: tuple[str, int]) -> None:
+def ask(address: tuple[str, int], times: int = 1) -> None:
     with socket.create_connection(address, timeout=PATIENCE) as client:
-        for _ in range(2):
+        for _ in range(times):
             client.sendall(ASKED)
             assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
 
 
 def test_a_node_that_is_not_behind_the_proxy_is_told_of_once(node: str) -> None:
     with proxy("--listen", f"1@127.0.0.1:0={node}") as (run, address):
-        ask(address)
+        ask(address, 2)
         assert run.stdout
         line = next(line for line in run.stdout if "bypassed" in line)
         assert SAYS in line
@@ -88,3 +91,32 @@ def test_strict_is_for_nodes_that_advertise_the_proxy(kwire: Command, other: lis
     done = kwire("proxy", "--strict", "--listen", "1@127.0.0.1:0=127.0.0.1:9", *other)
     assert done.code == 2
     assert "--strict is for nodes that advertise the proxy" in done.error
+
+
+def test_a_listener_that_rewriting_opens_is_announced_as_the_first_are(node: str) -> None:
+    with proxy("--rewrite-endpoints", "--listen", f"1@127.0.0.1:0={node}") as (run, address):
+        with socket.create_connection(address, timeout=PATIENCE) as client:
+            client.sendall(ASKED)
+            assert client.recv(4, socket.MSG_WAITALL)
+        assert run.stderr
+        line = run.stderr.readline()
+        assert re.fullmatch(
+            r"listening at 127\.0\.0\.1:\d+ in front of broker-2:9092 of node 2", line.strip()
+        )
+        lines, _ = ended(run)
+    assert not [line for line in lines if "bypassed" in line]
+
+
+def test_a_certificate_that_has_expired_is_a_warning_at_the_start(
+    node: str, tmp_path: Path
+) -> None:
+    begin, end = (datetime.now(UTC) - timedelta(days=days) for days in (9, 2))
+    issued = trustme.CA().issue_cert("127.0.0.1", not_before=begin, not_after=end)
+    pem = tmp_path / "proxy.pem"
+    issued.private_key_and_cert_chain_pem.write_to_path(str(pem))
+    listens = [f"--listen={id}@127.0.0.1:0={node}" for id in (1, 2)]
+    with proxy(f"--listen-tls={pem},{pem}", *listens) as (run, _):
+        _, err = ended(run)
+    said = " ".join(err.split())
+    assert said.count("expired on") == 1
+    assert f"the certificate in {pem}" in said

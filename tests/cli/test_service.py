@@ -265,7 +265,7 @@ def test_a_reload_changes_rules_and_listeners_and_touches_nothing_else(
             write(rules, "rules: [{name: slow, match: ~api ApiVersions, delay: 1ms}]")
             run.reload(service(kept, listener(node.address, 3), rules="rules.yaml"))
             added = run.listening()
-            run.told("loaded again")
+            run.told("the configuration was loaded again")
             assert goes.recv(1) == b""
             assert ask(stays) == ANSWER
             with socket.create_connection(added, timeout=PATIENCE) as new:
@@ -283,7 +283,7 @@ def test_a_listener_keeps_its_address_where_only_its_node_moves(node: Node, file
     with running(write(file, before)) as run:
         run.told("ready")
         run.reload(service(listener(node.address, listen=at)))
-        run.told("loaded again")
+        run.told("the configuration was loaded again")
         host, _, port = at.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
             assert ask(client) == ANSWER

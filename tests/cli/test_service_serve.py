@@ -58,7 +58,7 @@ def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) 
             assert all(speaks_tls(address, ours) for address in addresses)
             pem.key.write_bytes(newer.key.read_bytes())
             run.reload(config)
-            run.told("loaded again")
+            run.told("the configuration was loaded again")
             assert all(speaks_tls(address, theirs) for address in addresses)
 
             (cluster,) = config["clusters"]
@@ -68,7 +68,7 @@ def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) 
             refused(run, fewer, "cluster 'orders' serves: other listeners of it need a restart")
 
             run.reload(service(listener(f"127.0.0.1:{free_port()}"), name="plain"))
-            run.told("loaded again")
+            run.told("the configuration was loaded again")
             for address in addresses:
                 with pytest.raises(OSError, match="refused"):
                     socket.create_connection(address, timeout=PATIENCE)

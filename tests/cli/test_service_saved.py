@@ -1,0 +1,73 @@
+"""A service takes up rules and scripts when they are saved, as `kwire proxy` alone does."""
+
+import socket
+from pathlib import Path
+
+from tests.cli.test_proxy import ANSWER, PATIENCE
+from tests.cli.test_service import Node, ask, listener, node, running, service, write
+
+__all__ = ["node"]
+
+SCRIPT = """
+from proxy import Close, Filter
+class Refuse(Filter):
+    def on_api_versions_request(self, request, call):
+        return {action}
+"""
+
+
+def test_rules_and_scripts_that_are_saved_are_loaded_again(node: Node, tmp_path: Path) -> None:
+    """What is wrong is told, and what was before it stays; connections are not touched."""
+    rules, script = tmp_path / "rules.yaml", tmp_path / "script.py"
+    write(rules, "rules: [{name: none, match: ~api Vote, delay: 1ms}]")
+    write(script, SCRIPT.format(action="None"))
+    config = service(listener(node.address), rules="rules.yaml", scripts=["script.py"])
+    with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
+        address = run.listening()
+        run.told("ready")
+        with socket.create_connection(address, timeout=PATIENCE) as client:
+            assert ask(client) == ANSWER
+            write(rules, "rules: [{match: ~api Nothing, drop: true}]")
+            assert "no API is called 'Nothing'" in run.told("not loaded")["message"]
+            assert ask(client) == ANSWER
+            write(rules, "rules: [{name: all, match: ~api ApiVersions, close: true, after: 1h}]")
+            run.told("the filters were loaded again")
+            assert ask(client) == ANSWER
+            write(rules, "rules: [{name: all, match: ~api ApiVersions, close: true}]")
+            run.told("the filters were loaded again")
+            assert ask(client) == b""
+        write(rules, "rules: []")
+        run.told("the filters were loaded again")
+        with socket.create_connection(address, timeout=PATIENCE) as client:
+            assert ask(client) == ANSWER
+            write(script, SCRIPT.format(action="Close()"))
+            run.told("the filters were loaded again")
+            assert ask(client) == b""
+        assert run.end() == 0
+
+
+def test_only_the_cluster_whose_file_was_saved_begins_anew(node: Node, tmp_path: Path) -> None:
+    """A rule of the other one that has struck as often as it may does not strike again."""
+    once = "rules: [{match: ~api ApiVersions, close: true, count: 1}]"
+    config = service(listener(node.address), rules="kept.yaml")
+    other = {"name": "other", "listeners": [listener(node.address, 7)], "rules": "saved.yaml"}
+    config["clusters"].append(other)
+    write(tmp_path / "kept.yaml", once)
+    saved = write(tmp_path / "saved.yaml", once)
+    with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
+        addresses = run.listening(), run.listening()
+        run.told("ready")
+
+        def answers() -> list[bytes]:
+            found = []
+            for address in addresses:
+                with socket.create_connection(address, timeout=PATIENCE) as client:
+                    found.append(ask(client))
+            return found
+
+        assert answers() == [b"", b""]
+        assert answers() == [ANSWER, ANSWER]
+        write(saved, once.replace("{", "{name: again, "))
+        run.told("the filters were loaded again")
+        assert answers() == [ANSWER, b""]
+        assert run.end() == 0
