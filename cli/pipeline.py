@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -79,8 +79,8 @@ def ingest(
     from pipeline.installed import require_spark
 
     require_spark()
+    from pipeline.ingest import Summary, readable
     from pipeline.ingest import ingest as run
-    from pipeline.ingest import readable
     from pipeline.packages import AVRO, coordinates
     from pipeline.schemas import TABLES
 
@@ -89,23 +89,37 @@ def ingest(
     if not avro:
         readable(paths)  # before Spark takes its time to start
     jars = [*(coordinates([AVRO]) if avro else []), *(packages.split(",") if packages else [])]
-    with session(master, jars) as spark, progress(spark) as told:
-        summary = run(spark, paths, output, tables=table or (), avro=avro, told=told)
+    summary = Summary()
+    try:
+        with session(master, jars) as spark, progress(spark) as told:
+            run(spark, paths, output, tables=table or (), avro=avro, told=told, summary=summary)
+    except KeyboardInterrupt:
+        _print_stopped(summary, output)
+        raise
     print_summary(summary, as_json)
     if summary.damages or summary.failed:
         raise typer.Exit(1)
 
 
+def _print_stopped(summary: Summary, output: str) -> None:
+    """Say in a line what of the tables is there."""
+    written = ", ".join(summary.rows)
+    left = f"{written} in {output} were written and stay, no other table was"
+    typer.secho(f"Stopped: {left if written else 'nothing was written'}.", err=True)
+
+
 @contextmanager
 def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
-    """A Spark session while the context lasts; what Spark says of a failure in one sentence.
+    """Give a Spark session while the context lasts; what it says of a failure is one sentence.
 
-    One that ran before goes on running. PySpark's own log of bad queries is kept quiet.
+    One that ran before goes on running. PySpark's own log of bad queries is kept quiet. Ctrl-C and
+    SIGTERM are a KeyboardInterrupt, once Spark's jobs have ended.
     """
     from pyspark.errors import PySparkException
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
+    from cli.pipeline_interruption import Interruption
     from pipeline.failure import sentence
     from pipeline.session import spark_session
 
@@ -113,12 +127,14 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     ran = SparkSession.getActiveSession() is not None
     spark = spark_session(master, packages=packages)
     try:
-        yield spark
+        with Interruption(spark):
+            yield spark
     except PySparkException as error:
         raise Failure(sentence(error)) from error
     finally:
         if not ran:
-            spark.stop()
+            with suppress(Exception):  # the JVM is gone where the signal went to it as well
+                spark.stop()
 
 
 @contextmanager

@@ -51,10 +51,9 @@ def analyse(
     with session(master, packages.split(",") if packages else []) as spark:
         opened = open_tables(spark, tables)
         possible = [name for name, one in ANALYSES.items() if one.table in opened]
-        chosen = {
-            name: ANALYSES[name].make(needed(opened, ANALYSES[name].table, tables))
-            for name in names or possible
-        }
+        for name in names or ():
+            needed(opened, ANALYSES[name].table, tables)
+        chosen = {name: ANALYSES[name].rows(opened) for name in names or possible}
         titles = {name: f"{name}: {ANALYSES[name].purpose}" for name in chosen}
         _print(chosen, titles, top, as_json)
 
@@ -77,6 +76,7 @@ def compare(
 
     require_spark()
     from pipeline.analyses import comparison
+    from pipeline.analyses.latencies import LEAST_CALLS
     from pipeline.opening import needed, open_tables, tables_in
 
     for one in (before, after):
@@ -84,6 +84,7 @@ def compare(
     with session(master, packages.split(",") if packages else []) as spark:
         calls = [needed(open_tables(spark, one), "calls", one) for one in (before, after)]
         title = f"{before} and {after}: what became slower first"
+        title += f"; behind: fewer than {LEAST_CALLS} calls on a side"
         _print({"comparison": comparison(*calls)}, {"comparison": title}, top, as_json)
 
 

@@ -73,7 +73,7 @@ def stream(
     require_spark()
     from cli.pipeline_progress import Progress
     from pipeline.packages import KAFKA, coordinates
-    from pipeline.streaming.captures import ensure_folder, follow_captures
+    from pipeline.streaming.captures import empty_captures, ensure_folder, follow_captures
     from pipeline.streaming.contact import ensure_topic
     from pipeline.streaming.job import stream as run
     from pipeline.streaming.topic import follow_topic
@@ -81,6 +81,7 @@ def stream(
     jars = packages.split(",") if packages else []
     address = topic_address(topic) if topic is not None else None
     follow: Callable[[SparkSession], DataFrame]
+    empty: list[str] = []
     if address is not None:
         ensure_topic(address)  # before Spark takes its time to start
         jars += coordinates([KAFKA])
@@ -88,12 +89,15 @@ def stream(
     else:
         assert folder is not None
         ensure_folder(folder)
+        empty = empty_captures(folder)
         follow = partial(follow_captures, folder=folder, files=files)
     with (
         session(master, jars) as spark,
         Progress(spark) as progress,
         _watched(address, progress.warned) as look,
     ):
+        for sentence in empty if not once else ():  # its summary comes but in the end
+            progress.warned(sentence)
         summary = run(
             follow(spark),
             output,
@@ -102,6 +106,7 @@ def stream(
             told=progress.told,
             look=look,
         )
+    summary.damages += empty if once else ()
     print_summary(summary, as_json)
     if summary.damages or summary.failed:
         raise typer.Exit(1)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from time import monotonic, sleep
 from uuid import uuid4
 
 import fsspec
@@ -40,6 +41,11 @@ Step = Callable[[str], None]
 
 Stage = Callable[..., Staged]
 """Decodes captures into a folder: `stage_slices`, or `stage_captured`, but for what is read."""
+
+TASKS_END = 10.0
+"""Seconds for cancelled tasks to end; Spark kills a Python worker after two."""
+
+PAUSE = 0.1
 
 Tables = dict[str, Callable[[DataFrame], DataFrame]]
 
@@ -87,20 +93,23 @@ def ingest(
     avro: bool = False,
     split: int = SPLIT,
     told: Step = lambda table: None,
+    summary: Summary | None = None,
 ) -> Summary:
     """Write the tables of everything that paths stand for below `output`, behind what is there.
 
     tables: only these; all by default. avro: read captures with Spark's own reader, whatever
-    storage they are in. split: bytes of a file that one task reads.
+    storage they are in. split: bytes of a file that one task reads. summary: is filled meanwhile;
+    its `rows` name the tables that are written whole.
     Raises NothingToRead, FileError, AlreadyThere before a table is written; CountsDiffer.
     """
+    summary = Summary() if summary is None else summary
     if avro:
-        summary = Summary(read=list(paths))
+        summary.read = list(paths)
         job = _Job(spark, output, tuple(tables), told, summary)
         job.captures(partial(stage_captured, read_avro(spark, paths)))
         return summary
     files = readable(paths)
-    summary = Summary(read=[file.path for file in files])
+    summary.read = [file.path for file in files]
     job = _Job(spark, output, tuple(tables), told, summary)
     captured = [file for file in files if file.kind in CAPTURED]
     if captured:
@@ -166,6 +175,9 @@ class _Job:
         folder = f"{self.output}/staging-{uuid4().hex}"
         try:
             yield folder
+        except BaseException:
+            _wait_for_tasks(self.spark)
+            raise
         finally:
             _remove(folder)
 
@@ -192,6 +204,17 @@ class _Job:
             if failed:
                 self.summary.failed[check] = self.summary.failed.get(check, 0) + failed
         return count
+
+
+def _wait_for_tasks(spark: SparkSession) -> None:
+    """Wait until the tasks of a job that failed have ended, too: they write on for a moment."""
+    until = monotonic() + TASKS_END
+    with suppress(Exception):  # the JVM may be gone, and all tasks with it
+        status = spark.sparkContext._jsc.sc().statusTracker()
+        while monotonic() < until:
+            if not sum(one.numRunningTasks() for one in status.getExecutorInfos()):
+                return
+            sleep(PAUSE)
 
 
 def _remove(folder: str) -> None:

@@ -23,6 +23,10 @@ _HEADER_LIMIT = 1024 * 1024
 _CHUNK = 1024 * 1024
 
 
+class NewerCapture(FileError):
+    """A capture of a newer version: what is in it can be read, but not by this kwire."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
     """Bytes of a capture that cannot be read. torn: the file ends there, as after a crash."""
@@ -136,9 +140,11 @@ def read_blocks(
 
 
 def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
-    """The header of a capture, read from its start. FileError as above."""
+    """The header of a capture, read from its start. FileError where it is none, or NewerCapture."""
     file.seek(0)
     start = BytesIO(file.read(_HEADER_LIMIT))
+    if not start.getbuffer():
+        raise FileError("no capture: it is empty", file=name)
     if not start.getbuffer()[: len(MAGIC)] == MAGIC:
         raise FileError("no capture: it does not begin as an Avro file does", file=name)
     try:
@@ -152,7 +158,7 @@ def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
         raise FileError("the header of the capture is not whole", file=name) from error
     if not 1 <= version <= VERSION:
         reason = f"capture version {version}, this kwire reads 1 to {VERSION}: use a newer kwire"
-        raise FileError(reason, file=name)
+        raise NewerCapture(reason, file=name)
     if codec != "null":
         raise FileError(f"codec {codec!r}: captures are not compressed", file=name)
     return CaptureInfo(version=version, sync=header["sync"], start=start.tell())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from pipeline.analyses.latencies import is_long_poll
+from pipeline.analyses.latencies import LEAST_CALLS, is_long_poll
 
 SAME = ("api", "client_id")
 
@@ -15,11 +15,13 @@ def comparison(before: DataFrame, after: DataFrame) -> DataFrame:
 
     Of each side: calls; versions: the lowest and the highest asked for; p50_ms, p99_ms: of answered
     calls that wait for no records; failed: share of the calls with an error. slower: p99 after by
-    p99 before; null where either has none.
+    p99 before; null where either has none. Rows with fewer than LEAST_CALLS calls on a side stand
+    behind all others.
     """
     joined = _side(before, "before").join(_side(after, "after"), list(SAME), "full_outer")
     compared = joined.withColumn("slower", f.expr("try_divide(p99_ms_after, p99_ms_before)"))
-    return compared.orderBy(f.desc_nulls_last("slower"), *SAME)
+    enough = f.least(*(f.coalesce(f"calls_{side}", f.lit(0)) for side in ("before", "after")))
+    return compared.orderBy(f.desc(enough >= LEAST_CALLS), f.desc_nulls_last("slower"), *SAME)
 
 
 def _side(calls: DataFrame, name: str) -> DataFrame:

@@ -13,8 +13,14 @@ ACCURACY = 10_000
 """A percentile is off by no more than this part of its rows."""
 
 
+LEAST_CALLS = 100
+"""With fewer calls the 99th percentile is but the slowest of them, and no reason for a place."""
+
+
 def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
     """The slowest first: a row for every combination of `by`, and a second one for its long polls.
+
+    Those of fewer than LEAST_CALLS calls stand behind all others.
 
     long_poll: a Fetch with `max_wait_ms` above 0, whose time is spent waiting for records.
     calls: those that were answered. p50_ms, p95_ms, p99_ms, max_ms: of their latencies.
@@ -28,7 +34,7 @@ def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
     found = answered.groupBy(*by, waiting).agg(
         f.count(f.lit(1)).alias("calls"), *shares, f.max("latency_ms").alias("max_ms")
     )
-    return found.orderBy(f.desc("p99_ms"), *by)
+    return found.orderBy(f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"), *by)
 
 
 def is_long_poll() -> Column:

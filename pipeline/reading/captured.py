@@ -12,8 +12,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from kwire.capture import NOTICE, CaptureRecord, Damage
 from kwire.capture.encoding import RecordDecoder
-from kwire.capture.reading import block_records, range_blocks, read_info
+from kwire.capture.reading import NewerCapture, block_records, range_blocks, read_info
 from kwire.capture.schema import VERSION
+from kwire.errors import FileError
 from kwire.ids import uuid_text
 from pipeline.body import printable
 from pipeline.decoding import CAPTURED
@@ -34,10 +35,23 @@ DAMAGE = "DAMAGE"
 
 
 def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
-    """The rows of a slice, so many at once that a batch stays small."""
-    if part.file.kind is Kind.CAPTURE:
-        return _capture_batches(part)
-    return captured_batches(_packet_records(part.file.path), part.file.path)
+    """Yield the rows of a slice, so many at once that a batch stays small.
+
+    A file that is none of its kind is one row that tells of it. Raises NewerCapture.
+    """
+    file = part.file
+    try:
+        if file.kind is Kind.CAPTURE:
+            yield from _capture_batches(part)
+        else:
+            yield from captured_batches(_packet_records(file.path), file.path)
+    except NewerCapture:
+        raise
+    except FileError as error:
+        if part.start == 0:  # other slices are of the same file
+            size, offset = file.size - error.offset, error.offset
+            damage = Damage(file=file.path, offset=offset, size=size, reason=error.reason)
+            yield _damage(damage, file.path)
 
 
 def captured_batches(

@@ -58,6 +58,8 @@ def _rows(part: Slice) -> Iterator[dict[str, Any]]:
     """
     common = _common(part)
     position = part.start
+    if part.file.kind is Kind.SNAPSHOT and not part.file.size:  # a new segment may be empty
+        yield common | {"position": 0, "error": f"{part.file.path}, byte 0: the snapshot is empty"}
     with open_file(part.file.path) as file:
         while position < part.stop:
             place = common | {"position": position}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kwire.capture.reading import read_info
+from kwire.capture.reading import NewerCapture, read_info
+from kwire.errors import FileError
 from kwire.logdir.indexes import read_offset_index
 from kwire.logdir.names import OFFSET_INDEX_SUFFIX, SEGMENT_SUFFIX, segment_offset
 from pipeline.reading.storage import File, Kind, open_file
@@ -24,10 +25,11 @@ class Slice:
 
 
 def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
-    """Slices that cover all files. FileError where a capture is none, or of a newer version.
+    """Return slices that cover all files. Raises NewerCapture.
 
     Captures are cut anywhere: a reader goes on to the next sync marker. Segments are cut where
-    their index knows a batch. Packets and snapshots are read as one.
+    their index knows a batch. Packets and snapshots are read as one, and so is what has the name of
+    a capture and is none: its reader tells of it.
     """
     return [one for file in files for one in _slices(file, split)]
 
@@ -35,9 +37,14 @@ def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
 def _slices(file: File, split: int) -> Iterator[Slice]:
     edges = [0]
     if file.kind is Kind.CAPTURE:
-        with open_file(file.path) as opened:
-            read_info(opened, file.path)
-        edges = list(range(0, file.size, split)) or [0]
+        try:
+            with open_file(file.path) as opened:
+                read_info(opened, file.path)
+            edges = list(range(0, file.size, split))
+        except NewerCapture:
+            raise
+        except FileError:
+            edges = [0]
     elif file.kind is Kind.SEGMENT and file.size > split:
         edges = _batches(file, split)
     for start, stop in zip(edges, [*edges[1:], file.size], strict=True):

@@ -70,7 +70,7 @@ def find(paths: Iterable[str], kinds: frozenset[Kind]) -> list[File]:
     """
     found: dict[str, File] = {}
     for path in paths:
-        here = list(_files(path))
+        here = list(files_in(path))
         if not here:
             raise NothingToRead(
                 f"{path} has nothing to read: give captures (.avro), packets (.pcap, .pcapng), or"
@@ -85,7 +85,8 @@ def open_file(path: str) -> BinaryIO:
     return cast(BinaryIO, fsspec.open(path, "rb").open())
 
 
-def _files(path: str) -> Iterator[File]:
+def files_in(path: str) -> Iterator[File]:
+    """Yield the files of any kind that a path stands for. NothingToRead where it is not there."""
     filesystem, inside = fsspec.core.url_to_fs(path)
     if not filesystem.exists(inside):
         raise NothingToRead(f"{path} is not there.")
@@ -103,7 +104,7 @@ def _inside(folder: str, entry: dict[str, Any]) -> Iterator[File]:
     path = f"{folder.rstrip('/')}/{name}"
     if entry["type"] == "directory":
         if name == METADATA_FOLDER:
-            yield from _files(path)
+            yield from files_in(path)
     elif (kind := _kind(name)) is not None:
         yield File(kind, path, entry["size"])
 

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
 from pipeline.analyses.heartbeats import SESSION_MS, heartbeat_gaps, heartbeats
+from pipeline.report.gaps import draw_unrecorded
 from pipeline.report.look import GREY, RED, SERIES, clock, duration, figure, many, utc
 from pipeline.report.section import Grid, Section
 from pipeline.report.span import Span
@@ -20,10 +21,10 @@ BEATS = 20_000
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 
-def beats_section(messages: DataFrame, span: Span | None) -> Section:
+def beats_section(messages: DataFrame, frames: DataFrame, span: Span | None) -> Section:
     """Gaps between heartbeats of each broker in the course of time."""
-    found = heartbeats(messages).collect()
-    gaps = heartbeat_gaps(messages).where("gap is not null")
+    found = heartbeats(messages, frames).collect()
+    gaps = heartbeat_gaps(messages, frames).where("gap is not null")
     drawn = gaps.select("at", "broker_id", "gap").orderBy(f.desc("gap")).limit(BEATS).collect()
     if span is None or not drawn:
         return Section(topic=TOPIC, finding="No two heartbeats of a broker in these tables.")
@@ -73,6 +74,7 @@ def _picture(rows: list[Row], span: Span) -> Any:
             "range": [0, max(longest, SESSION_MS / 1000) * 1.12],
         },
     )
+    draw_unrecorded(made, span.unrecorded, span.end - span.begin)
     session = f"fenced after {duration(SESSION_MS)}"
     made.add_hline(SESSION_MS / 1000, line={"color": RED, "width": 2}, annotation_text=session)
     half = SESSION_MS / 2000

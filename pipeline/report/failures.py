@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 from pyspark.sql import DataFrame, Row
 
 from pipeline.analyses.errors import errors, failure
+from pipeline.report.gaps import draw_unrecorded
 from pipeline.report.heat import colours, over_time
 from pipeline.report.load import UNITS
 from pipeline.report.look import GREY, LANE, clock, dress, label, many, names
@@ -17,6 +18,8 @@ from pipeline.report.span import Span
 
 TOPIC = "Errors"
 LANES, WORST = 24, 12
+WIDTHS = [0.68, 0.32]
+"""Of the two plots: in the course of time, and in all."""
 
 
 def failures_section(calls: DataFrame, span: Span | None) -> Section:
@@ -83,7 +86,7 @@ def _picture(failed: list[Row], steps: list[Row], shares: dict[str, float], span
         hoverinfo="skip",
     )
     height = len(lanes) * LANE + 90
-    made = make_subplots(cols=2, column_widths=[0.68, 0.32], horizontal_spacing=0.01)
+    made = make_subplots(cols=2, column_widths=WIDTHS, horizontal_spacing=0.01)
     made.add_trace(over_time(cells, lanes, span), row=1, col=1)
     made.add_trace(bars, row=1, col=2)
     dress(made, height=height, coloraxis=colours(cells, "failures", UNITS))
@@ -92,6 +95,7 @@ def _picture(failed: list[Row], steps: list[Row], shares: dict[str, float], span
     made.update_xaxes(share | {"title": {"text": "of the API's calls"}}, row=1, col=2)
     made.update_yaxes(names([label(lane) for lane in lanes]))
     made.update_yaxes(showticklabels=False, row=1, col=2)
+    draw_unrecorded(made, span.unrecorded, (span.end - span.begin) / WIDTHS[0], row=1, col=1)
     return made
 
 

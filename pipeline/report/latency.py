@@ -7,7 +7,8 @@ from typing import Any
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from pipeline.analyses.latencies import is_long_poll
+from pipeline.analyses.latencies import LEAST_CALLS, is_long_poll
+from pipeline.report.gaps import draw_unrecorded
 from pipeline.report.heat import colours, of_names, over_time
 from pipeline.report.look import LANE, clients_axis, clock, duration, figure, label, many, names
 from pipeline.report.section import Section
@@ -30,7 +31,8 @@ UNITS = {
 def latency_section(calls: DataFrame, span: Span | None) -> Section:
     """Heat maps of the 99th percentile: by API and time, by API and client."""
     quick = calls.where(f.col("latency_ms").isNotNull() & ~is_long_poll())
-    overall = _percentiles(quick, "api").orderBy(f.desc("p99_ms")).limit(APIS).collect()
+    ranked = (f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"))
+    overall = _percentiles(quick, "api").orderBy(*ranked).limit(APIS).collect()
     if span is None or not overall:
         return Section(topic=TOPIC, finding="No call was answered in these tables.")
     apis = [row.api for row in overall]
@@ -40,13 +42,24 @@ def latency_section(calls: DataFrame, span: Span | None) -> Section:
     worst = overall[0]
     return Section(
         topic=TOPIC,
-        finding=f"{worst.api} is the slowest API: 99 of 100 calls take"
-        f" {duration(worst.p99_ms)} or less, half of them {duration(worst.p50_ms)}",
+        finding=f"{worst.api} is the slowest API: 99 of 100 of its {worst.calls:,} calls take"
+        f" {duration(worst.p99_ms)} or less, half of them {duration(worst.p50_ms)}"
+        if worst.calls >= LEAST_CALLS
+        else f"No API has the {LEAST_CALLS} calls that a place among the slowest needs",
         reading=f"Colour is the 99th percentile of the latency: above for every {span.unit},"
-        " below for each client, with the number. White: no call. Fetches that may wait for"
-        " records are left out: their time says nothing of load.",
-        figures=[_by_time(apis, steps, span), _by_client(apis, clients)],
+        f" below for each client, with the number. APIs with fewer than {LEAST_CALLS} calls stand"
+        " behind the others, with their calls in brackets. White: no call."
+        " Fetches that may wait for records are left out: their time says nothing of load.",
+        figures=[_by_time(overall, steps, span), _by_client(overall, clients)],
     )
+
+
+def _lanes(overall: list[Row]) -> dict[str, str]:
+    """Return the name of each API's lane: with its calls, where they are few."""
+    return {
+        row.api: row.api if row.calls >= LEAST_CALLS else f"{row.api} ({row.calls:,})"
+        for row in overall
+    }
 
 
 def _percentiles(calls: DataFrame, *by: str) -> DataFrame:
@@ -57,36 +70,40 @@ def _percentiles(calls: DataFrame, *by: str) -> DataFrame:
     )
 
 
-def _by_time(apis: list[str], rows: list[Row], span: Span) -> Any:
+def _by_time(overall: list[Row], rows: list[Row], span: Span) -> Any:
+    lanes = _lanes(overall)
     cells = {
-        (row.api, row.step): (_p99(row), f"{span.start(row.step):%H:%M:%S}, {_said(row)}")
+        (lanes[row.api], row.step): (_p99(row), f"{span.start(row.step):%H:%M:%S}, {_said(row)}")
         for row in rows
     }
-    return figure(
-        [over_time(cells, apis, span)],
-        height=len(apis) * LANE + 100,
+    made = figure(
+        [over_time(cells, list(lanes.values()), span)],
+        height=len(lanes) * LANE + 100,
         xaxis=clock(span.begin, span.end),
-        yaxis=names([label(api) for api in apis]),
+        yaxis=names([label(lane) for lane in lanes.values()]),
         coloraxis=colours(cells, "99th percentile", UNITS),
     )
+    draw_unrecorded(made, span.unrecorded, span.end - span.begin)
+    return made
 
 
-def _by_client(apis: list[str], rows: list[Row]) -> Any:
+def _by_client(overall: list[Row], rows: list[Row]) -> Any:
     totals: dict[str | None, int] = {}
     for row in rows:
         totals[row.client_id] = totals.get(row.client_id, 0) + row.calls
     busiest = sorted(totals, key=lambda one: -totals[one])[:CLIENTS]
+    lanes = _lanes(overall)
     cells = {
-        (row.api, row.client_id): (_p99(row), f"{label(row.client_id)}: {_said(row)}")
+        (lanes[row.api], row.client_id): (_p99(row), f"{label(row.client_id)}: {_said(row)}")
         for row in rows
         if row.client_id in busiest
     }
-    lanes = [api for api in apis if any(api == one for one, _ in cells)]
+    there = [lane for lane in lanes.values() if any(lane == one for one, _ in cells)]
     return figure(
         [of_names(cells, duration)],
-        height=len(lanes) * LANE + 170,
+        height=len(there) * LANE + 170,
         xaxis=clients_axis(busiest, len(totals)),
-        yaxis=names([label(api) for api in lanes]),
+        yaxis=names([label(lane) for lane in there]),
         coloraxis=colours(cells, "99th percentile", UNITS),
     )
 

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
 from pipeline.analyses.controller_load import of_controllers
+from pipeline.report.gaps import draw_unrecorded
 from pipeline.report.heat import colours, over_time
 from pipeline.report.look import BLACK, clock, dress, label, many, names
 from pipeline.report.section import Section
@@ -76,6 +77,7 @@ def _picture(rows: list[Row], nodes: list[int], span: Span) -> Any:
     made.update_xaxes(clock(span.begin, span.end) | {"title": None})
     made.update_xaxes(clock(span.begin, span.end), row=len(nodes), col=1)
     made.update_annotations(x=0, xanchor="left", font={"size": 13, "color": BLACK, "weight": 600})
+    draw_unrecorded(made, span.unrecorded, span.end - span.begin, row="all", col=1)
     return made
 
 

@@ -16,12 +16,15 @@ from pipeline.report.held import held_section
 from pipeline.report.in_sync import in_sync_section
 from pipeline.report.latency import latency_section
 from pipeline.report.load import load_section
-from pipeline.report.look import many
+from pipeline.report.look import duration, many
 from pipeline.report.quorum import quorum_section
 from pipeline.report.section import Section
-from pipeline.report.span import Span, span_of
+from pipeline.report.span import Span, span_of, unrecorded
 from pipeline.report.spoken import spoken_section
 from pipeline.schemas import TABLES
+
+GAPS = 3
+"""So many gaps of the recording are named in the summary."""
 
 CONFIG = {"responsive": True, "displaylogo": False, "displayModeBar": False, "scrollZoom": False}
 
@@ -36,17 +39,17 @@ def sections(
     tables = {
         name: opened.get(name, spark.createDataFrame([], schema)) for name, schema in TABLES.items()
     }
-    calls, messages = tables["calls"], tables["messages"]
-    span = span_of(calls)
+    calls, messages, frames = tables["calls"], tables["messages"], tables["frames"]
+    span = span_of(calls, unrecorded(frames))
     makers: dict[str, Callable[[], Section]] = {
-        "summary": lambda: _summary(calls, tables["frames"], span),
-        "quorum": lambda: quorum_section(tables["quorum"]),
+        "summary": lambda: _summary(calls, frames, span),
+        "quorum": lambda: quorum_section(tables["quorum"], frames),
         "latency": lambda: latency_section(calls, span),
         "errors": lambda: failures_section(calls, span),
         "versions": lambda: spoken_section(calls, tables["records"]),
         "controller load": lambda: load_section(calls, span),
         "in-sync replicas": lambda: in_sync_section(tables["partitions"], messages),
-        "heartbeats": lambda: beats_section(messages, span),
+        "heartbeats": lambda: beats_section(messages, frames, span),
         "verdicts": lambda: held_section(tables["verdicts"]),
     }
     made = []
@@ -71,8 +74,19 @@ def _summary(calls: DataFrame, frames: DataFrame, span: Span | None) -> Section:
         finding=f"{many(row.calls, 'call')} of {many(row.clients, 'client')} to"
         f" {many(row.nodes, 'node')}{decoded}",
         reading=f"Recorded from {span.begin:%d %B %Y %H:%M:%S} to"
-        f" {span.end:%d %B %Y %H:%M:%S} UTC.",
+        f" {span.end:%d %B %Y %H:%M:%S} UTC{_but(span)}.",
     )
+
+
+def _but(span: Span) -> str:
+    """Name the longest gaps of the recording."""
+    gaps = sorted(span.unrecorded, key=lambda gap: -gap.milliseconds)
+    if not gaps:
+        return ""
+    spent = duration(sum(gap.milliseconds for gap in gaps))
+    times = [f"{gap.begin:%d %B %H:%M:%S} to {gap.end:%d %B %H:%M:%S}" for gap in gaps[:GAPS]]
+    rest = f" and {many(len(gaps) - GAPS, 'shorter one')}" if len(gaps) > GAPS else ""
+    return f", but for {spent} in {many(len(gaps), 'gap')}: {', '.join(times)}{rest}"
 
 
 def render(made: Sequence[Section], title: str) -> str:

@@ -8,34 +8,30 @@ from typing import Any
 import plotly.graph_objects as go
 from pyspark.sql import DataFrame
 
+from pipeline.report.gaps import draw_unrecorded, name_gaps
 from pipeline.report.look import BLACK, BLUE, GREY, ORANGE, RED, clock, duration, figure, many
 from pipeline.report.quorum_timeline import Change, QuorumTimeline, Vote, quorum_timeline
 from pipeline.report.section import Grid, Section
 
 TOPIC = "Metadata quorum"
-NARROW = 0.05
-"""Below this part of the picture a gap has its text upright."""
-
-NAMED = 30
-"""So many gaps have a text, the longest."""
-
 Lanes = dict[int, int]
 """Where the lane of a node is, counted from below."""
 
 DEEDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints updated"}
 
 
-def quorum_section(quorum: DataFrame) -> Section:
+def quorum_section(quorum: DataFrame, frames: DataFrame) -> Section:
     """Leaders by epoch, votes, changes of the voter set, and the time without a leader."""
-    told = quorum_timeline(quorum)
-    if told is None:
+    told = quorum_timeline(quorum, frames)
+    if told is None or not told.nodes:
         return Section(topic=TOPIC, finding="Nothing was told of a metadata quorum.")
     return Section(
         topic=TOPIC,
         finding=_finding(told),
         reading="A lane for every controller. A bar is the time that it led, with the epoch; a thin"
         " line the time that it was a voter. Across all lanes: nobody led, from the last fetch that"
-        " the old leader answered to the record with which the next one began. Answers to a"
+        " the old leader answered to the record with which the next one began, as far as that was"
+        " recorded; grey: nothing was recorded. Answers to a"
         " candidate stand in the voter's lane: votes above, pre-votes (KIP-996) below; filled: it"
         " was granted.",
         figures=[_picture(told)],
@@ -44,15 +40,20 @@ def quorum_section(quorum: DataFrame) -> Section:
 
 
 def _finding(told: QuorumTimeline) -> str:
+    if not told.terms:
+        return "No election was recorded"
     leaders = many(len({term.leader_id for term in told.terms}), "leader")
+    unknown = sum(gap.milliseconds for gap in told.unrecorded)
+    silent = f"nothing recorded for {duration(unknown)}" if unknown else ""
     if not told.gaps:
-        return f"{leaders} in {many(len(told.terms), 'epoch')}, never without one"
+        never = f"never without one{' in the time that was recorded' if unknown else ''}"
+        found = [f"{leaders} in {many(len(told.terms), 'epoch')}", never, silent]
+        return ", ".join(filter(None, found))
     spent = sum(gap.milliseconds for gap in told.gaps)
     longest = max(told.gaps, key=lambda gap: gap.milliseconds)
-    last = next(term for term in told.terms if term.begin == longest.end)
     missing = f"{duration(spent)} without one in all" if len(told.gaps) > 1 else ""
-    took = f"node {last.leader_id} took over after {duration(longest.milliseconds)} without one"
-    return ", ".join(filter(None, [leaders, missing, took]))
+    took = f"node {longest.next_term.leader_id} took over after {duration(longest.milliseconds)}"
+    return ", ".join(filter(None, [leaders, missing, f"{took} without one", silent]))
 
 
 def _picture(told: QuorumTimeline) -> Any:
@@ -75,22 +76,12 @@ def _picture(told: QuorumTimeline) -> Any:
             "showgrid": False,
         },
     )
-    narrow = (told.end - told.begin) * NARROW
-    for gap in told.gaps:
-        made.add_vrect(x0=gap.begin, x1=gap.end, fillcolor=RED, opacity=0.16, line_width=0)
-    for gap in sorted(told.gaps, key=lambda gap: -gap.milliseconds)[:NAMED]:
-        wide = gap.end - gap.begin > narrow
-        spent = duration(gap.milliseconds)
-        made.add_annotation(
-            x=gap.begin + (gap.end - gap.begin) / 2,
-            y=0,
-            yref="paper",
-            yanchor="bottom",
-            text=f"<b>no leader</b><br>{spent}" if wide else f"<b>no leader</b> {spent}",
-            textangle=0 if wide else -90,
-            showarrow=False,
-            font={"color": "#9A3D00", "size": 12},
-        )
+    width = told.end - told.begin
+    pieces = [piece for gap in told.gaps for piece in gap.pieces]
+    for piece in pieces:
+        made.add_vrect(x0=piece.begin, x1=piece.end, fillcolor=RED, opacity=0.16, line_width=0)
+    name_gaps(made, pieces, "no leader", "#9A3D00", width, top=False)
+    draw_unrecorded(made, told.unrecorded, width)
     return made
 
 

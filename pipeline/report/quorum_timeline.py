@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import zip_longest
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from pipeline.analyses.elections import elections
+from pipeline.analyses.elections import leaderless
 from pipeline.analyses.voter_changes import voter_changes
 from pipeline.report.look import utc
+from pipeline.report.span import Gap, unrecorded
 
 VOTES = 2000
 """As many are drawn; a quorum that votes more often has other troubles."""
@@ -27,16 +29,15 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """Nobody led, from the last sign of one leader to the next."""
+class Leaderless:
+    """Nobody led before a term: from the last sign of the leader before to its begin.
 
-    begin: datetime
-    end: datetime
+    milliseconds: as much of it as was recorded, in these pieces.
+    """
 
-    @property
-    def milliseconds(self) -> float:
-        """How long."""
-        return (self.end - self.begin) / timedelta(milliseconds=1)
+    next_term: Term
+    milliseconds: float
+    pieces: list[Gap]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +66,26 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class QuorumTimeline:
-    """Each in its order. begin, end: of all that is told of. nodes: all that are named."""
+    """Each in its order. begin, end: of all that is told of. nodes: all that are named.
+
+    gaps: nobody led, as far as it was recorded. unrecorded: nothing was recorded.
+    """
 
     begin: datetime
     end: datetime
     terms: list[Term]
-    gaps: list[Gap]
+    gaps: list[Leaderless]
+    unrecorded: list[Gap]
     votes: list[Vote]
     changes: list[Change]
     nodes: list[int]
 
 
-def quorum_timeline(quorum: DataFrame) -> QuorumTimeline | None:
-    """Of a table `quorum`; None where it is empty.
+def quorum_timeline(quorum: DataFrame, frames: DataFrame) -> QuorumTimeline | None:
+    """Return the timeline of the tables `quorum` and `frames`; None where `quorum` is empty.
 
-    1. A leader's term begins with its LeaderChangeMessage, and ends with the gap before the next.
+    1. A leader's term begins with its LeaderChangeMessage, and ends with the last sign of it before
+       the next one's.
     2. Where there are captures, the picture spans them: a log may be months older.
     """
     spans = quorum.groupBy((f.col("source") == "CAPTURE").alias("heard")).agg(
@@ -89,29 +95,31 @@ def quorum_timeline(quorum: DataFrame) -> QuorumTimeline | None:
     if span is None:
         return None
     begin, end = utc(span.begin), utc(span.end)
-    terms, gaps = _terms(elections(quorum).where("leader_id is not null").collect(), end)
+    rows = leaderless(quorum, frames).where("leader_id is not null").collect()
+    terms = _terms(rows, end)
+    gaps = [
+        Leaderless(
+            term, row.leaderless_ms, [Gap(utc(one.begin), utc(one.end)) for one in row.pieces]
+        )
+        for term, row in zip(terms, rows, strict=True)
+        if row.leaderless_ms
+    ]
+    missing = [gap for gap in unrecorded(frames) if gap.begin >= begin and gap.end <= end]
     changes = [_change(row) for row in voter_changes(quorum).collect()]
     votes = _votes(quorum)
     nodes = {node for vote in votes for node in (vote.candidate, vote.voter)}
     nodes |= {term.leader_id for term in terms} | {one for each in changes for one in each.voters}
     nodes |= {each.replica_id for each in changes if each.replica_id is not None}
-    return QuorumTimeline(begin, end, terms, gaps, votes, changes, sorted(nodes))
+    return QuorumTimeline(begin, end, terms, gaps, missing, votes, changes, sorted(nodes))
 
 
-def _terms(rows: list[Row], end: datetime) -> tuple[list[Term], list[Gap]]:
-    gaps = [
-        Gap(utc(row.at) - timedelta(milliseconds=row.leaderless_ms), utc(row.at))
-        for row in rows
-        if row.leaderless_ms
-    ]
-    quiet = {gap.end: gap.begin for gap in gaps}
-    begins = [utc(row.at) for row in rows]
-    ends = [quiet.get(begin, begin) for begin in begins[1:]] + [max([end, *begins[-1:]])]
-    terms = [
-        Term(row.epoch, row.leader_id, begin, max(begin, last))
-        for row, begin, last in zip(rows, begins, ends, strict=True)
-    ]
-    return terms, gaps
+def _terms(rows: list[Row], end: datetime) -> list[Term]:
+    terms = []
+    for row, after in zip_longest(rows, rows[1:]):
+        begin = utc(row.at)
+        last = end if after is None else min(utc(after.heard or after.at), utc(after.at))
+        terms.append(Term(row.epoch, row.leader_id, begin, max(begin, last)))
+    return terms
 
 
 def _votes(quorum: DataFrame) -> list[Vote]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from pipeline.analyses.recorded import recorded
 from pipeline.report.look import utc
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800, 21_600, 86_400)
@@ -18,12 +21,26 @@ CELLS = 90
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """A stretch of time, in UTC."""
+
+    begin: datetime
+    end: datetime
+
+    @property
+    def milliseconds(self) -> float:
+        """How long."""
+        return (self.end - self.begin) / timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
-    """begin, end: of the calls, UTC. seconds: of a step."""
+    """begin, end: of the calls, UTC. seconds: of a step. unrecorded: between the two."""
 
     begin: datetime
     end: datetime
     seconds: int
+    unrecorded: tuple[Gap, ...] = ()
 
     @property
     def step(self) -> Column:
@@ -54,11 +71,19 @@ class Span:
         raise AssertionError(self.seconds)
 
 
-def span_of(calls: DataFrame) -> Span | None:
-    """None where there are no calls."""
+def unrecorded(frames: DataFrame) -> tuple[Gap, ...]:
+    """Return the gaps between the stretches of time that were recorded."""
+    stretches = recorded(frames).collect()
+    return tuple(Gap(utc(one.end), utc(other.begin)) for one, other in pairwise(stretches))
+
+
+def span_of(calls: DataFrame, gaps: Sequence[Gap] = ()) -> Span | None:
+    """Return the time that the calls span; None where there are none. gaps: see `unrecorded`."""
     row = calls.agg(f.min("at").alias("begin"), f.max("at").alias("end")).collect()[0]
     if row.begin is None:
         return None
     begin, end = utc(row.begin), utc(row.end)
     wanted = (end - begin).total_seconds() / CELLS
-    return Span(begin, end, next((one for one in STEPS if one >= wanted), STEPS[-1]))
+    seconds = next((one for one in STEPS if one >= wanted), STEPS[-1])
+    inside = tuple(gap for gap in gaps if gap.begin >= begin and gap.end <= end)
+    return Span(begin, end, seconds, inside)

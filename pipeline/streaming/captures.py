@@ -12,13 +12,19 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from kwire.capture import Damage
 from pipeline.decoding import CAPTURED
 from pipeline.reading.captured import read_captured
 from pipeline.reading.planning import SPLIT, Slice
-from pipeline.reading.storage import File, Kind, NothingToRead
+from pipeline.reading.storage import File, Kind, NothingToRead, files_in
 
 FILES = 16
 """Captures in one batch, by default."""
+
+ANY_AGE = "36500d"
+"""Spark passes over files that are a week older than the newest it has seen, and says nothing: a
+capture that is copied, or moved, into the folder may have any time of modification.
+"""
 
 _FOUND = "path string, modificationTime timestamp, length bigint, content binary"
 
@@ -28,6 +34,15 @@ def ensure_folder(path: str) -> None:
     filesystem, inside = fsspec.core.url_to_fs(path)
     if not filesystem.isdir(inside):
         raise NothingToRead(f"{path} is no folder: give the one that kwire proxy -w records in.")
+
+
+def empty_captures(path: str) -> list[str]:
+    """Return a sentence for each empty file with the name of a capture: Spark passes over those."""
+    return [
+        str(Damage(file=file.path, offset=0, size=0, reason="no capture: it is empty"))
+        for file in files_in(path)
+        if file.kind is Kind.CAPTURE and not file.size
+    ]
 
 
 def follow_captures(
@@ -40,6 +55,7 @@ def follow_captures(
     """
     reader = spark.readStream.format("binaryFile").schema(_FOUND)
     found = reader.option("pathGlobFilter", "*.avro").option("maxFilesPerTrigger", files)
+    found = found.option("maxFileAge", ANY_AGE)
     starts = f.sequence(f.lit(0), f.greatest(f.col("length") - 1, f.lit(0)), f.lit(split))
     stop = f.least("length", f.col("start") + split)
     slices = (

@@ -13,11 +13,14 @@ from kwire.index import APIS
 from pipeline.ingest import OF_CAPTURES, ingest
 from pipeline.repeated import AlreadyThere, ensure_new
 from pipeline.schemas import TABLES
+from pipeline.streaming.captures import empty_captures, follow_captures
+from pipeline.streaming.job import stream
 from pipeline.typed import TYPED_APIS, snake
 from tests.kwire.capture.captured import record, write
 from tests.pipeline.conftest import Tables
 from tests.pipeline.history import FRAMES, History
 from tests.pipeline.spoken import call, notice
+from tests.pipeline.test_reading import NO_FILES
 
 
 def test_counts_in_are_counts_out(tables: Tables, history: History) -> None:
@@ -123,6 +126,30 @@ def test_damage_becomes_rows_and_sentences(spark: SparkSession, tmp_path: Path) 
     frames = spark.read.parquet(str(tmp_path / "tables" / "frames"))
     undecodable = frames.where("status = 'UNDECODABLE'").select("error").distinct().collect()
     assert all("v" in row[0] for row in undecodable)
+
+
+def test_files_that_are_none_are_reported_and_the_others_are_read(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    captures = tmp_path / "captures"
+    captures.mkdir()
+    for name, (content, _) in NO_FILES.items():
+        (captures / name).write_bytes(content)
+    write(captures / "night.avro", [one for event in range(4) for one in call(event)])
+    ingested = ingest(spark, [str(captures)], str(tmp_path / "ingested"))
+    follow = follow_captures(spark, str(captures), split=100)
+    streamed = stream(follow, str(tmp_path / "streamed"), every=None)
+    streamed.damages += (empty := empty_captures(str(captures)))
+    for summary, suffixes in ((ingested, (".avro", ".pcap", ".pcapng")), (streamed, (".avro",))):
+        said = [
+            f"{captures / name}, byte 0: {reason}"
+            for name, (_, reason) in sorted(NO_FILES.items())
+            if name.endswith(suffixes)
+        ]
+        rows = len(said) - (len(empty) if summary is streamed else 0)
+        assert summary.frames == {"DECODED": 8, "DAMAGE": rows}
+        for damage, expected in zip(sorted(summary.damages), said, strict=True):
+            assert damage.startswith(expected)
 
 
 def test_a_copy_of_a_capture_adds_nothing(spark: SparkSession, tmp_path: Path) -> None:

@@ -88,6 +88,35 @@ def test_a_torn_capture_is_read_to_its_last_block_and_told_of(tmp_path: Path) ->
     assert "the last block is not whole" in str(damage["text"])
 
 
+NO_FILES = {
+    "garbage.avro": (b"garbage" * 900, "no capture: it does not begin as an Avro file does"),
+    "empty.avro": (b"", "no capture: it is empty"),
+    "cut.avro": (b"Obj\x01\x04", "the header of the capture is not whole"),
+    "garbage.pcap": (b"garbage" * 900, "neither pcap nor pcapng: "),
+    "empty.pcapng": (b"", "neither pcap nor pcapng: "),
+}
+"""Names of files that are nothing of the kind, what is in them, and what is said of that."""
+
+
+@pytest.mark.parametrize("name", NO_FILES)
+def test_what_is_no_capture_is_one_row_that_says_so(tmp_path: Path, name: str) -> None:
+    content, reason = NO_FILES[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    (damage,) = captured(str(path), split=100)
+    assert (damage["notice"], damage["size"]) == ("DAMAGE", len(content))
+    assert str(damage["text"]).startswith(f"{path}, byte 0: {reason}")
+
+
+def test_an_empty_snapshot_is_a_row_and_an_empty_segment_is_none(tmp_path: Path) -> None:
+    (tmp_path / "00000000000000000000.log").touch()
+    snapshot = tmp_path / "00000000000000000007-0000000001.checkpoint"
+    snapshot.touch()
+    (lost,) = logged(str(snapshot))
+    assert lost["error"] == f"{snapshot}, byte 0: the snapshot is empty"
+    assert logged(str(tmp_path / "00000000000000000000.log")) == []
+
+
 def test_any_file_system_of_fsspec_will_do(tmp_path: Path) -> None:
     write(tmp_path / "night.avro", [record(event) for event in range(10)])
     memory = fsspec.filesystem("memory")

@@ -14,12 +14,14 @@ from kwire.capture import CaptureFile, RecordEncoder, read_capture
 from kwire.capture.file import hidden
 from pipeline.decoding import CAPTURED, DECODED, decode_batches
 from pipeline.ingest import OF_CAPTURES, ingest
+from pipeline.streaming.captures import follow_captures
+from pipeline.streaming.job import stream as run
 from pipeline.streaming.settling import settled, waiting
 from pipeline.tables.calls import ORPHAN, calls
 from tests.cli.command import KWIRE, Command
-from tests.kwire.capture.captured import record
+from tests.kwire.capture.captured import record, write
 from tests.pipeline.captured import AT, row
-from tests.pipeline.spoken import night
+from tests.pipeline.spoken import call, night
 
 LAST = "night-1.avro"
 QUICK = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -93,6 +95,22 @@ def test_a_batch_that_cannot_be_read_ends_the_stream_with_its_reason(
     run = kwire("pipeline", "stream", str(tmp_path), "--output", output, *OPTIONS)
     assert run.code == 1
     assert "new.avro, byte 0: capture version 9, this kwire reads 1 to" in run.error
+
+
+def test_a_capture_with_an_old_time_of_modification_is_read(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder, output = tmp_path / "captures", tmp_path / "tables"
+    folder.mkdir()
+    old = tmp_path / "old.avro"
+    write(folder / "new.avro", [one for event in range(4) for one in call(event)])
+    write(old, [one for event in range(4, 8) for one in call(event)])
+    os.utime(old, (1_500_000_000, 1_500_000_000))
+    for captures in (1, 2):
+        summary = run(follow_captures(spark, str(folder)), str(output), every=None)
+        assert (len(summary.read), summary.rows["calls"]) == (1, 4)
+        if captures == 1:
+            old.rename(folder / old.name)
 
 
 def test_what_waits_too_long_is_settled_without_its_other_half(spark: SparkSession) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
 
 import vectors
 from pipeline.analyses.comparison import comparison
@@ -11,6 +12,8 @@ from pipeline.analyses.controller_load import controller_load
 from pipeline.analyses.errors import errors
 from pipeline.analyses.latencies import latencies
 from pipeline.analyses.versions import SINCE_KAFKA_4, versions
+from pipeline.report.latency import latency_section
+from pipeline.report.span import Span
 from tests.pipeline.analyses.rows import rows, second, told
 
 FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}
@@ -20,13 +23,37 @@ ANSWERED: dict[str, Any] = {"outcome": "ANSWERED", "error": None, "errors": []}
 
 def test_long_polls_stand_apart_and_the_slowest_stand_first(spark: SparkSession) -> None:
     quick = [FETCH | {"latency_ms": float(one), "max_wait_ms": None} for one in range(1, 101)]
-    waiting = [FETCH | {"latency_ms": 500.0, "max_wait_ms": 500} for _ in range(3)]
+    waiting = [FETCH | {"latency_ms": 500.0, "max_wait_ms": 500} for _ in range(100)]
     lost = [FETCH | {"latency_ms": None}]
     found = told(latencies(rows(spark, "calls", *quick, *waiting, *lost), by=["api"]))
-    assert found == [
-        ("Fetch", True, 3, 500.0, 500.0, 500.0, 500.0),
-        ("Fetch", False, 100, 50.0, 95.0, 99.0, 100.0),
+    assert (
+        found
+        == [
+            ("Fetch", False, 100, 50.0, 95.0, 99.0, 100.0),
+            ("Fetch", True, 100, 500.0, 500.0, 500.0, 500.0),
+        ][::-1]
+    )
+
+
+def test_a_place_among_the_slowest_needs_enough_calls(spark: SparkSession) -> None:
+    often = [FETCH | {"latency_ms": 1.0} for _ in range(100)]
+    once = [VOTE | {"latency_ms": 9000.0}]
+    after = rows(spark, "calls", *often, *once, columns="max_wait_ms error at")
+    before = rows(
+        spark, "calls", *often, VOTE | {"latency_ms": 1.0}, columns="max_wait_ms error at"
+    )
+    assert [row[:2] for row in told(latencies(after, by=["api"]))] == [
+        ("Fetch", False),
+        ("Vote", False),
     ]
+    assert [row[0] for row in told(comparison(before, after))] == ["Fetch", "Vote"]
+    span = Span(second(0).replace(tzinfo=None), second(60).replace(tzinfo=None), 1)
+    timed = after.withColumn("at", f.lit(second(30)))
+    section = latency_section(timed, span)
+    assert section.finding.startswith("Fetch is the slowest API: 99 of 100 of its 100 calls take")
+    assert list(section.figures[0].layout.yaxis.categoryarray) == ["Vote (1)", "Fetch"]
+    section = latency_section(timed.where("api = 'Vote'"), span)
+    assert section.finding == "No API has the 100 calls that a place among the slowest needs"
 
 
 def test_an_error_is_a_share_of_the_calls_of_its_kind(spark: SparkSession) -> None:

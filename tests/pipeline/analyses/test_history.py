@@ -15,7 +15,7 @@ from tests.pipeline.history import JOINED, TOPICS, VOTERS, History
 
 def rows(tables: Tables, name: str) -> list[Row]:
     analysis = ANALYSES[name]
-    return analysis.make(tables[analysis.table]).collect()
+    return analysis.rows({one: tables[one] for one in (analysis.table, *analysis.others)}).collect()
 
 
 def dumped(history: History, name: str) -> Iterable[DumpedRecord]:

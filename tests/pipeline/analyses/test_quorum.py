@@ -1,5 +1,6 @@
 """Analyses of quorum, partitions and brokers, on rows whose answers are plain to see."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -8,6 +9,7 @@ from pipeline.analyses.alter_partitions import alter_partitions
 from pipeline.analyses.elections import elections
 from pipeline.analyses.heartbeats import heartbeats
 from pipeline.analyses.isr import isr_churn
+from pipeline.analyses.recorded import recorded
 from pipeline.analyses.verdicts import checks
 from pipeline.analyses.versions import features
 from pipeline.analyses.voter_changes import voter_changes
@@ -21,6 +23,32 @@ def naive(seconds: float) -> Any:
 
 def voters(*ids: int) -> list[dict[str, Any]]:
     return [{"id": one, "directory_id": None, "endpoints": []} for one in ids]
+
+
+def recording(capture: str, seconds: Sequence[float], first: int = 0) -> list[dict[str, Any]]:
+    """Frames of a recording, one at each of these times."""
+    return [
+        {"capture": capture, "event": event, "at": second(at)}
+        for event, at in enumerate(seconds, start=first)
+    ]
+
+
+def test_what_was_recorded_has_a_gap_where_no_recording_ran_or_a_file_is_missing(
+    spark: SparkSession,
+) -> None:
+    frames = rows(
+        spark,
+        "frames",
+        *recording("a", [0, 100, 200]),  # nothing happened for long, and that was recorded
+        *recording("a", [300, 310], first=9),  # the file between was lost
+        *recording("a", [310.5], first=20),  # a few events were
+        *recording("b", [305, 400]),  # at the same time, elsewhere
+        *recording("c", [500, 501]),
+        {"capture": None, "event": None, "at": second(450)},
+    )
+    assert told(recorded(frames)) == [
+        (naive(begin), naive(end)) for begin, end in ((0, 200), (300, 400), (500, 501))
+    ]
 
 
 LOG, OVERHEARD = {"source": "LOG"}, {"source": "CAPTURE"}
@@ -45,10 +73,21 @@ def test_an_election_tells_candidates_votes_and_the_time_without_a_leader(
         | {"what": "VOTE", "at": second(9), "epoch": 3, "replica_id": 3, "granted": False},
     )
     assert told(elections(quorum)) == [
-        (1, 1, naive(0), [1, 2], [], 0, 0, None),
-        (2, 2, naive(7.5), [2, 3], [2, 3], 1, 1, 2500.0),
-        (3, None, naive(9), None, [3], 0, 1, None),
+        (1, 1, naive(0), [1, 2], [], 0, 0, None, None),
+        (2, 2, naive(7.5), [2, 3], [2, 3], 1, 1, 2500.0, 0.0),
+        (3, None, naive(9), None, [3], 0, 1, None, None),
     ]
+    for seconds, leaderless, unrecorded in (
+        ([0, 4, 8], 2500.0, 0.0),
+        ([0, 6.5, *range(9, 20)], 1500.0, 1000.0),  # its end, 1.5 s after the last fetch
+        ([0, 5.1, *range(9, 20)], None, 2400.0),  # too early to say that the leader was gone
+        ([0, 6.5, 7, 20], 2000.0, 500.0),
+    ):
+        frames = recording("a", [one for one in seconds if one < 7]) + recording(
+            "b", [one for one in seconds if one >= 7]
+        )
+        found = told(elections(quorum, rows(spark, "frames", *frames)))
+        assert found[1][-2:] == (leaderless, unrecorded), seconds
 
 
 def test_without_a_log_whoever_began_the_epoch_led_it(spark: SparkSession) -> None:
@@ -56,7 +95,7 @@ def test_without_a_log_whoever_began_the_epoch_led_it(spark: SparkSession) -> No
     quorum = rows(
         spark, "quorum", began, columns="error granting granted replica_id offset node_id"
     )
-    assert told(elections(quorum)) == [(4, 2, naive(1), None, [], 0, 0, None)]
+    assert told(elections(quorum)) == [(4, 2, naive(1), None, [], 0, 0, None, None)]
 
 
 def test_a_voter_change_is_followed_from_the_request_to_the_commit(spark: SparkSession) -> None:
@@ -150,6 +189,9 @@ def test_a_gap_between_heartbeats_is_a_share_of_the_session(spark: SparkSession)
         (1, 6, 5000.0, 5000.0, 1, 0, 0.5, 1, 0, 0),
         (2, 1, None, None, 0, 0, None, 0, 0, 0),
     ]
+    frames = rows(spark, "frames", *recording("a", [0, 4]), *recording("b", [9, 100]))
+    (worst, *_) = told(heartbeats(messages, frames, session_ms=10_000))
+    assert worst[:4] == (1, 6, 2000.0, 2000.0)  # from 4 to 9, nothing was recorded
 
 
 def test_broken_checks_stand_first_with_what_is_wrong(spark: SparkSession) -> None:

@@ -54,11 +54,13 @@ def test_a_browser_shows_the_night(
     look(chromium, page, plots=10)
     text = chromium.find_element("tag name", "body").text
     assert [one for one in TOPICS if one.upper() in text] == TOPICS
-    told = quorum_timeline(tables["quorum"])
+    told = quorum_timeline(tables["quorum"], tables["frames"])
     assert told is not None
     longest = max(told.gaps, key=lambda gap: gap.milliseconds)
-    (taken,) = (term for term in told.terms if term.begin == longest.end)
-    assert f"node {taken.leader_id} took over after {duration(longest.milliseconds)}" in text
+    assert (
+        f"node {longest.next_term.leader_id} took over after {duration(longest.milliseconds)}"
+        in text
+    )
     assert {f"epoch {term.epoch}" for term in told.terms} <= set(text.splitlines())
     for part in ("no leader", f"node {history.leaders[0]}", "node 3003", "Everything holds"):
         assert part in text

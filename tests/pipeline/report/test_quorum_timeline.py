@@ -1,10 +1,15 @@
 """The report's quorum timeline equals what was done to the quorum."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 
+from pipeline.report.quorum import quorum_section
 from pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
+from pipeline.schemas import TABLES
+from tests.pipeline.analyses.rows import rows, second
 from tests.pipeline.conftest import Tables
 from tests.pipeline.history import JOINED, VOTERS, History
 
@@ -14,7 +19,7 @@ CLOCK = 0.002
 
 @pytest.fixture(scope="module")
 def told(tables: Tables) -> QuorumTimeline:
-    found = quorum_timeline(tables["quorum"])
+    found = quorum_timeline(tables["quorum"], tables["frames"])
     assert found is not None
     return found
 
@@ -32,10 +37,13 @@ def test_the_killed_leader_leaves_a_gap_until_the_next_leads(
     after = told.terms[told.terms.index(before) + 1]
     assert [before.leader_id, after.leader_id] == history.leaders
     assert before.leader_id == killed.node_id
-    (gap,) = (gap for gap in told.gaps if gap.end == after.begin)
-    assert gap.begin == before.end
-    assert killed.began - 10 < unix(gap.begin) < killed.ended
-    assert killed.ended < unix(gap.end) < returned.began
+    (gap,) = (gap for gap in told.gaps if gap.next_term == after)
+    (piece,) = gap.pieces
+    assert (piece.begin, piece.end) == (before.end, after.begin)
+    assert gap.milliseconds == pytest.approx(piece.milliseconds)
+    assert killed.began - 10 < unix(piece.begin) < killed.ended
+    assert killed.ended < unix(piece.end) < returned.began
+    assert told.unrecorded == []
 
 
 def test_leaders_won_the_votes_that_are_shown(told: QuorumTimeline, history: History) -> None:
@@ -57,3 +65,58 @@ def test_the_voter_that_joined_is_added_and_removed(told: QuorumTimeline, histor
         assert unix(step.at) < deed.ended
         assert unix(step.committed) + CLOCK > unix(step.at)
     assert told.nodes == [*VOTERS, JOINED]
+
+
+def quorum_rows(spark: SparkSession, *found: dict[str, Any]) -> DataFrame:
+    """Rows of the table `quorum`, whole, as the report asks for any of its columns."""
+    return rows(spark, "quorum", *found, columns=" ".join(TABLES["quorum"].names))
+
+
+def test_a_quorum_in_which_no_election_was_recorded_is_drawn(spark: SparkSession) -> None:
+    described = {"source": "CAPTURE", "what": "DESCRIBE", "epoch": 3, "leader_id": 1, "node_id": 1}
+    vote = {"source": "CAPTURE", "what": "VOTE", "epoch": 3, "node_id": 1, "granted": False}
+    frames = rows(spark, "frames", columns="capture event at")
+    alone = quorum_rows(spark, described | {"at": second(0)}, described | {"at": second(9)})
+    assert quorum_section(alone, frames).finding == "Nothing was told of a metadata quorum."
+    lost = quorum_rows(
+        spark, described | {"at": second(0)}, vote | {"at": second(1), "replica_id": 2}
+    )
+    section = quorum_section(lost, frames)
+    assert section.finding == "No election was recorded"
+    assert len(section.figures) == 1
+
+
+def test_time_that_was_not_recorded_is_a_gap_with_its_name(spark: SparkSession) -> None:
+    """Two recordings; the leader changed between them, and again in the second."""
+    at = [0, 1, 2, 3, *range(3600, 3610)]
+    frames = rows(
+        spark,
+        "frames",
+        *({"capture": "a" if one < 9 else "b", "event": one, "at": second(one)} for one in at),
+    )
+    fetch = {"source": "CAPTURE", "what": "FETCH"}
+    leader = {"source": "LOG", "what": "LEADER_CHANGE"}
+    quorum = quorum_rows(
+        spark,
+        leader | {"at": second(0), "epoch": 1, "leader_id": 1},
+        fetch | {"at": second(2.9), "epoch": 1},
+        leader | {"at": second(2000), "epoch": 2, "leader_id": 2},
+        fetch | {"at": second(3602), "epoch": 2},
+        leader | {"at": second(3605.5), "epoch": 3, "leader_id": 3},
+        fetch | {"at": second(3609), "epoch": 3},
+    )
+    told = quorum_timeline(quorum, frames)
+    assert told is not None
+    assert [gap.milliseconds for gap in told.gaps] == [3500.0]
+    assert [(unix(gap.begin), unix(gap.end)) for gap in told.unrecorded] == [
+        (second(3).timestamp(), second(3600).timestamp())
+    ]
+    assert [unix(term.end) for term in told.terms] == [
+        second(end).timestamp() for end in (2.9, 3602, 3609)
+    ]
+    section = quorum_section(quorum, frames)
+    assert section.finding == (
+        "3 leaders, node 3 took over after 3.5 s without one, nothing recorded for 59 min 57 s"
+    )
+    texts = [one.text for one in section.figures[0].layout.annotations]
+    assert texts == ["<b>no leader</b> 3.5 s", "<b>nothing recorded</b><br>59 min 57 s"]

@@ -1,0 +1,67 @@
+"""Ctrl-C and SIGTERM while Spark works: its jobs are cancelled, and the command ends with 130."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import suppress
+from threading import Event, Thread, current_thread, main_thread
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pyspark.sql import SparkSession
+
+SECONDS = 0.2
+"""Between two times that all jobs are cancelled: work that was not told yet begins another one."""
+
+
+class Interruption:
+    """Turns the signal into a KeyboardInterrupt at the end of the context.
+
+    1. The signal is noted. Raised inside a call to the JVM, an exception would break the connection
+       to it, and everything that is said from then on would fail, each with traces of its own.
+    2. A thread cancels all jobs, again and again, so that the work fails and puts away what it
+       began. The JVM's log is silent from then on.
+    3. Whatever the work fails with then, or if it does not, it was interrupted.
+    A second signal is raised at once.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
+        self._noted, self._ended = Event(), Event()
+        self._thread = Thread(target=self._cancel, name="interruption", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._is_main = current_thread() is main_thread()
+        if self._is_main:  # PySpark's own handler raises inside its calls
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self._is_main:
+            signal.signal(signal.SIGINT, self._before)
+        if self._noted.is_set() and kind is not KeyboardInterrupt:
+            raise KeyboardInterrupt from None
+
+    def _note(self, *_: object) -> None:
+        # 1.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._noted.set()
+        self._thread.start()
+
+    def _cancel(self) -> None:
+        # 2.
+        with suppress(Exception):  # the JVM may have got the signal, too
+            self._context.setLogLevel("OFF")
+            while not self._ended.is_set():
+                self._context.cancelAllJobs()
+                self._ended.wait(SECONDS)
