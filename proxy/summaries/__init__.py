@@ -26,4 +26,5 @@ SUMMARIES: Mapping[int, Summary] = {
     80: membership.add_raft_voter,
     81: membership.remove_raft_voter,
     82: membership.update_raft_voter,
+    94: membership.unregister_controller,
 }

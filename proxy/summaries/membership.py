@@ -15,6 +15,10 @@ from kwire.apis.a70_controller_registration import (
 from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.apis.a82_update_raft_voter import UpdateRaftVoterRequest, UpdateRaftVoterResponse
+from kwire.apis.a94_unregister_controller import (
+    UnregisterControllerRequest,
+    UnregisterControllerResponse,
+)
 from proxy.decoded import DecodedFlow
 from proxy.summaries.parts import directory, done, endpoints, failed, leader, outcome
 
@@ -60,6 +64,15 @@ def unregister_broker(decoded: DecodedFlow) -> str | None:
         return None
     said = done(decoded.response_as(UnregisterBrokerResponse))
     return outcome(f"forget broker {request.broker_id}", said)
+
+
+def unregister_controller(decoded: DecodedFlow) -> str | None:
+    """Tell which controller is to be forgotten (KIP-1312)."""
+    request = decoded.request_as(UnregisterControllerRequest)
+    if request is None:
+        return None
+    said = done(decoded.response_as(UnregisterControllerResponse))
+    return outcome(f"forget controller {request.controller_id}", said)
 
 
 def controller_registration(decoded: DecodedFlow) -> str | None:

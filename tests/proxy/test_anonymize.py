@@ -127,9 +127,9 @@ def test_the_words_of_a_notice_are_left_out() -> None:
 
 
 def requests_and_responses() -> list[tuple[type[Message], int, bytes]]:
-    """Every fifth message of Kafka 4.3.1's own classes, with all kinds of values."""
+    """Every fifth message of Kafka 4.4.0's own classes, with all kinds of values."""
     found: list[tuple[type[Message], int, bytes]] = []
-    for vector in islice(vectors.messages("4.3.1"), 0, None, 5):
+    for vector in islice(vectors.messages("4.4.0"), 0, None, 5):
         kind = message(vector.name)
         if issubclass(kind, Request | Response):
             found.append((kind, vector.version, vector.data))

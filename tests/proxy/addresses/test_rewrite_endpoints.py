@@ -41,12 +41,12 @@ OTHERS = {"FetchSnapshotRequest", "ApiVersionsResponse", "FetchResponse"}
 """Messages without addresses of their own that the filter wants nevertheless."""
 
 ZOOKEEPER = {"LeaderAndIsrRequest", "UpdateMetadataRequest"}
-"""Messages that 4.3 has no more."""
+"""Messages that Kafka 4 has no more."""
 
 
 def rpcs() -> Iterator[Vector]:
     """What Kafka's own classes wrote of the messages in the table."""
-    for release, names in (("4.3.1", BY_MESSAGE.keys() - ZOOKEEPER), ("3.9.1", ZOOKEEPER)):
+    for release, names in (("4.4.0", BY_MESSAGE.keys() - ZOOKEEPER), ("3.9.1", ZOOKEEPER)):
         for vector in vectors.messages(release):
             if vector.name in names & RPCS.keys():
                 yield vector

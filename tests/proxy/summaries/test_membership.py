@@ -25,6 +25,10 @@ from kwire.apis.a82_update_raft_voter import (
     UpdateRaftVoterResponse,
 )
 from kwire.apis.a82_update_raft_voter import Listener as VotingListener
+from kwire.apis.a94_unregister_controller import (
+    UnregisterControllerRequest,
+    UnregisterControllerResponse,
+)
 from kwire.declaration import Request, Response
 from proxy import summarize
 from tests.proxy.test_decoded import rpc
@@ -87,6 +91,12 @@ LINES: list[tuple[Request, Response, int, str]] = [
         UnregisterBrokerResponse(error_code=102),
         0,
         "forget broker 7: BROKER_ID_NOT_REGISTERED",
+    ),
+    (
+        UnregisterControllerRequest(controller_id=3001),
+        UnregisterControllerResponse(error_code=136),
+        0,
+        "forget controller 3001: CONTROLLER_ID_NOT_REGISTERED",
     ),
     (
         ControllerRegistrationRequest(
