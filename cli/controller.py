@@ -33,7 +33,8 @@ def run(
     file names and kwire does not take is told on stderr.
 
     \b
-    kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone
+    kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone \\
+      --feature eligible.leader.replicas.version=0
     kwire controller run server.properties
     """
     from cli.controller_run import run_node

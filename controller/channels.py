@@ -6,9 +6,12 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
+from controller.foreign_clusters import ForeignClusters
 from controller.raft import Event, RequestFailed, ResponseReceived, Send
+from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.connection import Connection
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
@@ -17,16 +20,25 @@ from kwire.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
+CONTROLLERS = 2
+"""The endpoint type that asks controllers (KIP-919)."""
+
 
 class Channels:
     """The client side of one controller. Whoever asks has one request under way to a node."""
 
     def __init__(
-        self, *, client_id: str, request_timeout_ms: int, tls: ssl.SSLContext | None = None
+        self,
+        *,
+        client_id: str,
+        request_timeout_ms: int,
+        tls: ssl.SSLContext | None = None,
+        foreign: ForeignClusters | None = None,
     ) -> None:
         self._client_id = client_id
         self._timeout = request_timeout_ms / 1000
         self._tls = tls
+        self._foreign = foreign
         self._connections: dict[tuple[str, int], Connection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -46,6 +58,8 @@ class Channels:
         try:
             response = await self.ask(to.host, to.port, effect.request)
             event = ResponseReceived(correlation=effect.correlation, response=response)
+            if self._foreign and self._foreign.is_first_refusal(response, to.host, to.port):
+                self.spawn(self._tell_of_cluster(self._foreign, to.host, to.port))
         except (UnsupportedVersion, EncodeError) as error:
             log.info("node %d at %s:%d: %s", to.id, to.host, to.port, error)
             code = ErrorCode.UNSUPPORTED_VERSION
@@ -55,6 +69,14 @@ class Channels:
             code = ErrorCode.BROKER_NOT_AVAILABLE
             event = RequestFailed(correlation=effect.correlation, error=code)
         feed(event)
+
+    async def _tell_of_cluster(self, foreign: ForeignClusters, host: str, port: int) -> None:
+        """Ask a node that refused this cluster's id for its own."""
+        theirs = None
+        with suppress(KwireError):
+            response = await self.ask(host, port, DescribeClusterRequest(endpoint_type=CONTROLLERS))
+            theirs = response.cluster_id if isinstance(response, DescribeClusterResponse) else None
+        foreign.refused_by(host, port, theirs)
 
     async def ask(self, host: str, port: int, request: Request) -> Response:
         """One answer. A connection that failed is opened anew the next time."""

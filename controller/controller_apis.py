@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from controller import large_messages
+from controller.foreign_clusters import ForeignClusters
 from controller.handlers import envelope
 from controller.handlers.errors import ApiError
 from controller.large_messages import in_thread_if
@@ -60,8 +61,11 @@ class MetadataService(Service, Protocol):
 class ControllerApis:
     """The `Service` of one controller."""
 
-    def __init__(self, runtime: Runtime, metadata: MetadataService) -> None:
+    def __init__(
+        self, runtime: Runtime, metadata: MetadataService, foreign: ForeignClusters
+    ) -> None:
         self._runtime = runtime
+        self._foreign = foreign
         self._metadata = metadata
         raft = {key: request(key).versions for key in RAFT_KEYS}
         own = {FETCH: FETCH_VERSIONS} | {
@@ -81,6 +85,7 @@ class ControllerApis:
         if isinstance(request, EnvelopeRequest):
             return await self._answer_forwarded(request, context)
         if type(request).key in RAFT_KEYS:
+            self._foreign.asked_by(request, context.peer)
             return await self._runtime.ask(request, context.version, context.listener)
         return await self._metadata.answer(request, context)
 

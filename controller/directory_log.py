@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
+from controller.environment import Environment
 from controller.raft import (
     AppendLog,
     ElectionState,
@@ -17,11 +20,12 @@ from controller.raft import (
     WriteSnapshot,
 )
 from kwire.errors import InvalidValue, StorageFailed
+from kwire.ids import uuid_text
 from kwire.logdir import names
 from kwire.logdir.bootstrap import read_bootstrap
 from kwire.logdir.lock import DirectoryLock
 from kwire.logdir.log import LogConfig, MetadataLog
-from kwire.logdir.meta_properties import read_meta_properties
+from kwire.logdir.meta_properties import add_directory_ids, read_meta_properties
 from kwire.logdir.quorum_state import QuorumState, read_quorum_state, write_quorum_state
 from kwire.logdir.server_properties import StorageProperties
 from kwire.logdir.snapshots import SnapshotFile, check_snapshot, iter_snapshot, write_snapshot
@@ -36,19 +40,25 @@ class DirectoryLog:
     bootstrap: the records that the first leader of the cluster begins with.
     """
 
-    def __init__(self, storage: StorageProperties, *, segment_bytes: int = 1 << 30) -> None:
+    def __init__(
+        self,
+        storage: StorageProperties,
+        *,
+        segment_bytes: int = 1 << 30,
+        environment: Environment | None = None,
+    ) -> None:
         folder = storage.metadata_log_dir
         meta = read_meta_properties(folder)
-        if meta is None or meta.cluster_id is None or meta.directory_id is None:
+        if meta is None or meta.cluster_id is None or meta.node_id is None:
             raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
         if meta.node_id != storage.node_id:
             raise InvalidValue(f"{folder} belongs to node {meta.node_id}, not {storage.node_id}")
         self.cluster_id: str = meta.cluster_id
-        self.directory_id: UUID = meta.directory_id
         self.bootstrap: tuple[VersionedRecord, ...] = read_bootstrap(folder) or ()
         self._folder: Path = folder / names.METADATA_FOLDER
         self._lock = DirectoryLock(folder)
         try:
+            self.directory_id = _directory_id(storage, environment or Environment())
             config = LogConfig(segment_bytes=segment_bytes)
             self._log = MetadataLog.open(self._folder, config=config)
             if torn := self._log.torn:
@@ -174,6 +184,24 @@ class DirectoryLog:
             self._log.close()
         finally:
             self._lock.close()
+
+
+def _directory_id(storage: StorageProperties, environment: Environment) -> UUID:
+    """Return the id of the metadata directory. Directories that have none get one, for ever."""
+    now = datetime.fromtimestamp(environment.wall_clock(), UTC)
+    for folder in add_directory_ids(storage.directories, partial(_new_id, environment), now):
+        logger.info("%s: had no directory.id and got one", folder)
+    meta = read_meta_properties(storage.metadata_log_dir)
+    assert meta is not None, "it was read before"
+    assert meta.directory_id is not None, "it has one now"
+    return meta.directory_id
+
+
+def _new_id(environment: Environment) -> UUID:
+    """Return an id whose text begins with no dash, as Kafka makes them."""
+    while uuid_text(candidate := environment.new_uuid()).startswith("-"):
+        pass
+    return candidate
 
 
 def _raft_id(id: names.OffsetAndEpoch) -> OffsetAndEpoch:

@@ -15,7 +15,7 @@ from socket import socket
 
 from controller import large_messages
 from controller.listener_config import ListenerConfig
-from kwire.apis.a18_api_versions import ApiVersionsResponse
+from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.frames import FrameSplitter, encode_response, request_head
@@ -128,13 +128,20 @@ class Listener:
     async def _answer(self, frame: bytes, peer: tuple[str, int]) -> bytes | None:
         """The response frame.
 
-        1. ApiVersions in a version that is not known: v0 with error 35 (KIP-511).
+        1. ApiVersions in a version that is not known: v0 with error 35 and the versions that are,
+           so that a client asks again in the latest of them (KIP-511).
         2. An API or a version that is not served here: UnsupportedVersion, which closes.
         3. Else what the service says.
         """
         head = request_head(frame)
         if head.key == API_VERSIONS and head.version not in self._service.apis[API_VERSIONS]:
-            refused = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+            versions = self._service.apis[API_VERSIONS]
+            known = ApiVersion(
+                api_key=API_VERSIONS, min_version=versions.first, max_version=versions.last
+            )
+            refused = ApiVersionsResponse(
+                error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[known]
+            )
             return encode_response(refused, 0, correlation_id=head.correlation_id)
         if head.version not in self._service.apis.get(head.key, ()):
             raise UnsupportedVersion(f"{api_name(head.key)} v{head.version} is not served here")

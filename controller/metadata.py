@@ -15,10 +15,11 @@ from controller.handlers.errors import ApiError
 from controller.handlers.registry import HANDLERS
 from controller.handlers.result import QuorumView
 from controller.large_messages import in_thread_if
+from controller.leadable import CannotLead, check_leadable
 from controller.leadership import Leadership
 from controller.log_writer import LogWriter, commit_of
 from controller.long_requests import is_large, is_long
-from controller.quorum_controller import Answer, CannotLead, QuorumController
+from controller.quorum_controller import Answer, QuorumController
 from controller.raft import (
     OffsetAndEpoch,
     Raft,
@@ -31,7 +32,7 @@ from controller.snapshotter import Snapshotter
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import StorageFailed
-from kwire.image import MetadataImage
+from kwire.image import MetadataImage, apply_all
 from kwire.metadata_records import VersionedRecord
 from kwire.metadata_versions import KRAFT_VERSION
 from kwire.negotiation import VersionRange
@@ -73,7 +74,9 @@ class Metadata:
             retention_bytes=config.retention_bytes,
         )
         self._replay = Replay(log)
-        self._replaying = ReplayTask(self._replay, runtime, self._publish)
+        self._replaying = ReplayTask(
+            self._replay, runtime, publish=self._publish, read=self._check_leadable
+        )
 
     @property
     def image(self) -> MetadataImage:
@@ -230,8 +233,20 @@ class Metadata:
         return self._replaying.is_running
 
     def start(self) -> None:
-        """Begin to replay the log."""
+        """Begin to replay the log. CannotLead where it must not be led by this node.
+
+        A long log is refused when it was read, which is before the node stands for election.
+        """
         self._replaying.start()
+        if not self.is_replaying:
+            self._check_leadable()
+
+    def _check_leadable(self) -> None:
+        """Check what is in the log, committed or not, or what this voter would begin it with."""
+        image = self._replay.last.view.image.published
+        if not image.features.has_metadata_version and self._raft.is_voter:
+            image = apply_all(image, self._log.bootstrap)
+        check_leadable(image.features)
 
     def truncated(self, offset: int) -> None:
         """Forget uncommitted records that were read when the node started."""

@@ -13,6 +13,7 @@ from controller.config import NodeConfig
 from controller.controller_apis import ControllerApis
 from controller.directory_log import DirectoryLog
 from controller.environment import Environment
+from controller.foreign_clusters import ForeignClusters
 from controller.listener import Listener
 from controller.metadata import Metadata
 from controller.raft import Raft
@@ -54,15 +55,19 @@ class ControllerNode:
         """Open the directory, begin to take part, listen.
 
         Raises InvalidValue where the directory is not formatted, FileError where it is damaged,
-        OSError where a port is taken.
+        CannotLead where its metadata are not for kwire, OSError where a port is taken.
         """
         config = self.config
         tls = config.listeners[0].tls
         context = tls.client_context() if tls else None
         self.log, self.raft = await self._opened()
         timeout = self.raft.config.request_timeout_ms
+        foreign = ForeignClusters(node_id=config.node_id, cluster_id=self.log.cluster_id)
         self.channels = Channels(
-            client_id=f"raft-client-{config.node_id}", request_timeout_ms=timeout, tls=context
+            client_id=f"raft-client-{config.node_id}",
+            request_timeout_ms=timeout,
+            tls=context,
+            foreign=foreign,
         )
         # Registrations wait for commits, which fetches make: one connection would block itself.
         self._registration = Channels(
@@ -72,12 +77,12 @@ class ControllerNode:
         self.metadata = Metadata(config, self.log, self.runtime, self._environment)
         self._running = True
         try:
-            apis = ControllerApis(self.runtime, self.metadata)
+            apis = ControllerApis(self.runtime, self.metadata, foreign)
             await self._listen(Metered(apis, self.requests) if self.requests else apis)
+            self.runtime.start(self.metadata)
         except BaseException:
             await self.kill()
             raise
-        self.runtime.start(self.metadata)
         registrar = Registrar(
             config, self.raft, self.metadata, self._registration, self._environment
         )
@@ -97,7 +102,9 @@ class ControllerNode:
 
     def _open(self) -> tuple[DirectoryLog, Raft]:
         config = self.config
-        log = DirectoryLog(config.storage, segment_bytes=config.segment_bytes)
+        log = DirectoryLog(
+            config.storage, segment_bytes=config.segment_bytes, environment=self._environment
+        )
         try:
             raft_config = config.raft_config(log.cluster_id, log.directory_id)
             below = self._environment.random.randrange

@@ -18,23 +18,18 @@ from controller.drafts import Draft, Outcome, RequestWork, TickWork, Work
 from controller.handlers.errors import ApiError
 from controller.handlers.registry import HANDLERS, Handler
 from controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
+from controller.leadable import check_leadable
 from controller.maintenance import Schedule
 from controller.replica_placer import RandomSource
 from controller.view import View
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
-from kwire.errors import LocalError
 from kwire.image import MetadataImage, apply_all
 from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.records.abort_transaction import AbortTransactionRecord
 from kwire.records.begin_transaction import BeginTransactionRecord
 from kwire.records.end_transaction import EndTransactionRecord
 from kwire.versions import Versions
-
-
-class CannotLead(LocalError):
-    """The metadata has something that this controller must not write on; another may lead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +110,7 @@ class QuorumController:
     ) -> tuple[VersionedRecord, ...]:
         """This node leads and everything below `end_offset` was replayed: the records to append.
 
-        1. Eligible leader replicas above level 0: CannotLead. Half of their rules lose data.
+        1. What `check_leadable` finds: CannotLead.
         2. An open transaction is aborted.
         3. A log without metadata.version gets the bootstrap records, as a transaction where the
            version of them has transactions.
@@ -138,12 +133,7 @@ class QuorumController:
             image = image.before
         first = not image.features.has_metadata_version
         features = apply_all(image, bootstrap).features if first else image.features
-        if features.elr_enabled:
-            raise CannotLead(
-                f"{ELIGIBLE_LEADER_REPLICAS} is at {features.level(ELIGIBLE_LEADER_REPLICAS)}, and"
-                " kwire leads clusters at level 0 only: downgrade the feature, or format with"
-                f" --feature {ELIGIBLE_LEADER_REPLICAS}=0"
-            )
+        check_leadable(features)
         if not first or not bootstrap:
             return records
         version = features.metadata_version

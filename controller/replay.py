@@ -62,10 +62,11 @@ class Replay:
     @property
     def is_behind(self) -> bool:
         """True if there is something left to apply."""
-        return self._is_loading or self._last.offset < self._target
+        return self._is_loading or self.last.offset < self._target
 
     @property
-    def _last(self) -> Replayed:
+    def last(self) -> Replayed:
+        """Everything that was read, committed or not."""
         return self._ahead[-1] if self._ahead else self.committed
 
     def load(self, id: OffsetAndEpoch) -> None:
@@ -116,13 +117,13 @@ class Replay:
 
     def _apply(self) -> Iterator[None]:
         left = SLICE
-        while self._last.offset < self._target:
-            data = self._log.read(self._last.offset, _READ, self._target)
+        while self.last.offset < self._target:
+            data = self._log.read(self.last.offset, _READ, self._target)
             if not data:  # the high watermark lies within a batch: wait for a greater one
-                self._target = self._last.offset
+                self._target = self.last.offset
             for batch in read_batches(data):
                 assert isinstance(batch, RecordBatch), "the log has no others"
-                view = self._last.view
+                view = self.last.view
                 for offset, record in enumerate(_records(batch), batch.base_offset):
                     view = view.applied(record, offset)
                     left -= 1

@@ -15,13 +15,22 @@ from kwire.tasks import cancel_and_wait
 class ReplayTask:
     """Applies one slice at once, and what is left in a task, a slice at every turn of the loop.
 
-    publish: called when something was applied.
+    publish: called when something was applied. read: called when the log was read for the first
+    time in a task; what it raises ends the controller.
     """
 
-    def __init__(self, replay: Replay, runtime: Runtime, publish: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        replay: Replay,
+        runtime: Runtime,
+        *,
+        publish: Callable[[], None],
+        read: Callable[[], None],
+    ) -> None:
         self._replay = replay
         self._runtime = runtime
         self._publish = publish
+        self._read: Callable[[], None] | None = read
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -39,6 +48,7 @@ class ReplayTask:
         """Apply what has been added to the replay's work."""
         if self.is_running:
             return
+        self._read = None
         self.start()
         if self.is_running:
             self._runtime.feed(Replaying(is_replaying=True))
@@ -55,6 +65,9 @@ class ReplayTask:
                     self._publish()
                     await asyncio.sleep(0)
                 collector.leave_out_all()
+            if read := self._read:
+                self._read = None
+                read()
         except Exception as error:
             self._runtime.fail(error)
             return

@@ -28,7 +28,6 @@ from controller.raft.rpc import (
     vote,
 )
 from kwire.declaration import Request
-from kwire.error_codes import ErrorCode
 
 _ROLES_A_STEP = 8
 """More than any chain of transitions; it ends only those that timeouts of 0 would make endless."""
@@ -93,7 +92,7 @@ def _leader(replica: Replica, role: Leader, now: int) -> None:
         transitions.to_resigned(replica, role, now)
         return
     if role.change and now >= role.change.deadline:
-        replica.emit(*role.change.answer(ErrorCode.REQUEST_TIMED_OUT))
+        replica.emit(*role.change.time_out())
         role.change = None
     if now >= role.announce_deadline:
         interval = replica.config.begin_quorum_epoch_interval_ms

@@ -30,6 +30,21 @@ class VoterChange(ABC):
         self.is_answered = True
         return [self._reply(error, message)]
 
+    def time_out(self) -> list[Reply]:
+        """Return the reply that it took too long, which says what is in the log of it."""
+        if self.offset is None:
+            text = f"{self._awaited()} in time: nothing was appended, and the voters are as before."
+        else:
+            text = (
+                f"The new voters are in the log at offset {self.offset}, but were not committed in"
+                " time: they still may be. Describe the quorum before asking again."
+            )
+        return self.answer(ErrorCode.REQUEST_TIMED_OUT, text)
+
+    @abstractmethod
+    def _awaited(self) -> str:
+        """Who has not answered, before anything is appended."""
+
     @abstractmethod
     def _reply(self, error: int, message: str | None) -> Reply:
         """The response of the API that asked."""
@@ -43,6 +58,9 @@ class VoterAddition(VoterChange):
     endpoints: Endpoints
     ack_when_committed: bool = True
 
+    def _awaited(self) -> str:
+        return f"Voter {self.voter} did not answer ApiVersions"
+
     def _reply(self, error: int, message: str | None) -> Reply:
         return Reply(token=self.token, response=added(error, message))
 
@@ -50,6 +68,9 @@ class VoterAddition(VoterChange):
 @dataclass(slots=True, kw_only=True)
 class VoterRemoval(VoterChange):
     """RemoveRaftVoter: waits for the commit."""
+
+    def _awaited(self) -> str:
+        return "No voter answered"
 
     def _reply(self, error: int, message: str | None) -> Reply:
         return Reply(token=self.token, response=removed(error, message))
@@ -70,6 +91,5 @@ def _text(error: int, message: str | None) -> str | None:
 
 
 _GENERAL: dict[int, str] = {
-    ErrorCode.REQUEST_TIMED_OUT: "The change was not committed in time; it may still be.",
     ErrorCode.NOT_LEADER_OR_FOLLOWER: "This replica does not lead the quorum; ask its leader.",
 }

@@ -12,6 +12,7 @@ from typing import Self
 from controller.controller_apis import ControllerApis
 from controller.directory_log import DirectoryLog
 from controller.environment import Environment
+from controller.foreign_clusters import ForeignClusters
 from controller.handlers.registry import HANDLERS
 from controller.metadata import Metadata
 from controller.raft import Raft, ReplicaKey
@@ -58,9 +59,13 @@ class SimulatedController:
         )
         self._runtime = Runtime(self._raft, self._log, self._channels, environment)
         self._metadata = Metadata(config, self._log, self._runtime, environment)
-        self._apis = ControllerApis(self._runtime, self._metadata)
-        self._runtime.start(self._metadata)
+        self._apis = ControllerApis(
+            self._runtime,
+            self._metadata,
+            ForeignClusters(node_id=raft_config.node_id, cluster_id=self._log.cluster_id),
+        )
         try:
+            self._runtime.start(self._metadata)
             await self._lead()
         except BaseException:
             await self._stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,17 +19,28 @@ from kwire.metadata_versions import (
 from kwire.records.feature_level import FeatureLevelRecord
 from kwire.records.zk_migration_state import ZkMigrationStateRecord
 
-NO_MIGRATION = 0
+
+class ZkMigrationState(IntEnum):
+    """How far a move from ZooKeeper is (KIP-866), by its number in Kafka 3.5 and later.
+
+    Kafka 3.4 had 1 and 2 the other way round.
+    """
+
+    NONE = 0
+    MIGRATION = 1
+    PRE_MIGRATION = 2
+    POST_MIGRATION = 3
+    ZK = 4
 
 
 class FeaturesImage(Struct, frozen=True, kw_only=True):
     """Levels by feature name, those at 0 left out; kraft.version is not here but in the voter set.
 
-    zk_migration_state: 0 none, 1 pre-migration, 2 migration, 3 post-migration (KIP-866).
+    zk_migration_state: a `ZkMigrationState`, if it is one that Kafka knows.
     """
 
     levels: HashTrieMap[str, int] = HashTrieMap()
-    zk_migration_state: int = NO_MIGRATION
+    zk_migration_state: int = ZkMigrationState.NONE
 
     @property
     def metadata_version(self) -> MetadataVersion:
@@ -68,6 +80,6 @@ class FeaturesImage(Struct, frozen=True, kw_only=True):
         for name, level in levels.items():
             record = FeatureLevelRecord(name=name, feature_level=level)
             yield VersionedRecord(record=record, version=0)
-        if self.zk_migration_state != NO_MIGRATION:
+        if self.zk_migration_state != ZkMigrationState.NONE:
             state = ZkMigrationStateRecord(zk_migration_state=self.zk_migration_state)
             yield VersionedRecord(record=state, version=0)

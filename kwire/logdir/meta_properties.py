@@ -5,7 +5,8 @@ Version 0 was ZooKeeper's, with a broker id in place of the node id; only its re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
@@ -51,9 +52,9 @@ class MetaProperties:
 
 
 def parse_meta_properties(data: bytes, file: Path) -> MetaProperties:
-    """FileError where a value is missing or is not what its name says."""
+    """FileError where a value is missing or is not what its name says. No version means 0."""
     pairs = parse_properties(data.decode("utf-8", "replace"))
-    version = _number(pairs, "version", file)
+    version = _number(pairs, "version", file) if "version" in pairs else 0
     if version not in (0, 1):
         raise FileError(f"version {version}: 0 and 1 are known", file=file)
     node = "node.id" if version else "broker.id"
@@ -80,6 +81,23 @@ def write_meta_properties(
 ) -> None:
     """Write the file of a log directory, flushed."""
     fs.replace_file(folder / META_PROPERTIES, properties.text(now).encode())
+
+
+def add_directory_ids(
+    folders: Iterable[Path], new_id: Callable[[], UUID], now: datetime, fs: FileSystem = DISK
+) -> tuple[Path, ...]:
+    """Give formatted directories an id that have none; return which got one (KIP-853, KIP-858).
+
+    Kafka does so at the start of a node that was formatted before 3.7.
+    """
+    changed = []
+    for folder in folders:
+        properties = read_meta_properties(folder, fs)
+        if properties is not None and properties.directory_id is None:
+            fresh = replace(properties, directory_id=new_id())
+            write_meta_properties(folder, fresh, now, fs)
+            changed.append(folder)
+    return tuple(changed)
 
 
 def _number(pairs: dict[str, str], name: str, file: Path) -> int:

@@ -1,5 +1,6 @@
 """`kwire controller` runs controllers in the foreground and ends them in order."""
 
+import asyncio
 import os
 import re
 import signal
@@ -12,8 +13,17 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from kwire.apis.a19_create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kwire.connection import Connection
+from kwire.error_codes import ErrorCode
 from real_kafka import free_port
 from tests.cli.command import KWIRE, Command
+
+ROOT = Path(__file__).parents[2]
 
 
 def properties(folder: Path, more: str = "") -> Path:
@@ -26,6 +36,13 @@ def properties(folder: Path, more: str = "") -> Path:
         f"controller.quorum.bootstrap.servers=127.0.0.1:{port}\n{more}"
     )
     return file
+
+
+WITHOUT_ELR = ("--feature", "eligible.leader.replicas.version=0")
+
+
+def format_of(file: Path) -> tuple[str, ...]:
+    return ("storage", "format", "-c", str(file), "-t", "a-cluster", "--standalone")
 
 
 def wait_for(process: subprocess.Popen[str], text: str) -> str:
@@ -54,8 +71,7 @@ def test_a_file_without_a_meaning_is_named(kwire: Command, tmp_path: Path) -> No
 
 def test_a_formatted_controller_leads_and_ends_at_sigterm(kwire: Command, tmp_path: Path) -> None:
     file = properties(tmp_path, "num.io.threads=8\n")
-    format_ = ("storage", "format", "-c", str(file), "-t", "a-cluster", "--standalone")
-    assert kwire(*format_).code == 0
+    assert kwire(*format_of(file), *WITHOUT_ELR).code == 0
     with subprocess.Popen(
         [KWIRE, "controller", "run", str(file)], stdout=PIPE, stderr=PIPE, text=True
     ) as run:
@@ -65,6 +81,69 @@ def test_a_formatted_controller_leads_and_ends_at_sigterm(kwire: Command, tmp_pa
         rest = run.communicate(timeout=60)[1]
     assert run.returncode == 0, rest
     assert "Traceback" not in rest
+
+
+def documented(text: str) -> tuple[str, str]:
+    """The two commands that format and run a controller, as a page shows them."""
+    lines = [line.strip() for line in re.sub(r"\\\n\s*", "", text).splitlines()]
+    formats = [line for line in lines if line.startswith("kwire storage format")]
+    runs = [line for line in lines if line == "kwire controller run server.properties"]
+    assert len(formats) == len(runs) == 1, (formats, runs)
+    return formats[0], runs[0]
+
+
+async def active(where: str) -> None:
+    """Wait until a controller judges requests, which only the active one does."""
+    host, _, port = where.partition(":")
+    topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+    async with asyncio.timeout(60), await Connection.open(host, int(port)) as connection:
+        while True:
+            answer = await connection.send(CreateTopicsRequest(topics=[topic], timeout_ms=5000))
+            assert isinstance(answer, CreateTopicsResponse)
+            if answer.topics[0].error_code == ErrorCode.INVALID_REPLICATION_FACTOR:
+                return
+            assert answer.topics[0].error_code == ErrorCode.NOT_CONTROLLER
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("page", ["docs/controller.md", "kwire controller run --help"])
+def test_the_documented_commands_make_a_controller_that_leads(
+    kwire: Command, tmp_path: Path, page: str
+) -> None:
+    """Without the feature's level the controller resigned for ever."""
+    is_help = page.startswith("kwire")
+    text = kwire(*page.split()[1:]).out if is_help else (ROOT / page).read_text()
+    format_, run_ = documented(text)
+    file = properties(tmp_path)
+    where = file.read_text().rpartition("=")[2].strip()
+    path = {**os.environ, "PATH": f"{Path(KWIRE).parent}{os.pathsep}{os.environ['PATH']}"}
+
+    subprocess.run(["bash", "-ec", format_], cwd=tmp_path, env=path, check=True)
+    with subprocess.Popen(
+        ["bash", "-ec", f"exec {run_}"], cwd=tmp_path, env=path, stderr=PIPE, text=True
+    ) as run:
+        wait_for(run, "controller 3000 leads")
+        asyncio.run(active(where))
+        run.send_signal(signal.SIGTERM)
+        rest = run.communicate(timeout=60)[1]
+    assert run.returncode == 0, rest
+    assert "resigns" not in rest
+
+
+def test_a_directory_that_kwire_cannot_lead_is_refused_at_the_start(
+    kwire: Command, tmp_path: Path
+) -> None:
+    file = properties(tmp_path)
+    assert kwire(*format_of(file)).code == 0
+
+    run = kwire("controller", "run", str(file))
+
+    assert run.code == 1
+    assert run.error == (
+        "eligible.leader.replicas.version is at 1, and kwire leads clusters at level 0 only:"
+        " downgrade the feature with Kafka's controllers, or format an empty directory with"
+        " --feature eligible.leader.replicas.version=0"
+    )
 
 
 def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -89,8 +168,7 @@ def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) 
 
 def test_metrics_are_scraped_from_the_command_that_runs(kwire: Command, tmp_path: Path) -> None:
     file = properties(tmp_path)
-    format_ = ("storage", "format", "-c", str(file), "-t", "a-cluster", "--standalone")
-    assert kwire(*format_).code == 0
+    assert kwire(*format_of(file), *WITHOUT_ELR).code == 0
     with subprocess.Popen(
         [KWIRE, "controller", "run", str(file), "--metrics", "127.0.0.1:0"],
         stdout=PIPE,

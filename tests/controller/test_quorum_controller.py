@@ -6,7 +6,8 @@ from uuid import UUID
 import pytest
 
 from controller.handlers.result import ControllerConfig, QuorumView
-from controller.quorum_controller import CannotLead, QuorumController
+from controller.leadable import CannotLead
+from controller.quorum_controller import QuorumController
 from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest
 from kwire.apis.a62_broker_registration import (

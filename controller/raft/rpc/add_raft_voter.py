@@ -81,7 +81,7 @@ def _begin(
     endpoints = Endpoints.of(request.listeners)
     node = endpoints.node(voter.id, replica.config.listener)
     if node is None or not replica.send(node, versions_request, now):
-        text = f"Voter {voter} has not answered an earlier request yet."
+        text = f"Voter {voter} has not answered an earlier request yet. Nothing was appended."
         return added(ErrorCode.REQUEST_TIMED_OUT, text)
     leader.change = VoterAddition(
         token=received.token,
@@ -147,7 +147,7 @@ def _append(
 
 def _abort(replica: Replica, leader: Leader, error: int, text: str) -> None:
     if leader.change:
-        replica.emit(*leader.change.answer(error, text))
+        replica.emit(*leader.change.answer(error, f"{text} Nothing was appended."))
     leader.change = None
 
 

@@ -18,13 +18,13 @@ def not_ready_for_change(replica: Replica, leader: Leader) -> tuple[ErrorCode, s
     """
     timed_out = ErrorCode.REQUEST_TIMED_OUT
     if leader.change is not None:
-        return timed_out, "Another voter change is not finished yet."
+        return timed_out, "Another voter change is not finished yet: nothing was appended."
     if leader.high_watermark is None:
-        return timed_out, "The leader has committed nothing in its epoch yet."
+        return timed_out, "The leader has committed nothing in its epoch yet: nothing was appended."
     if not replica.history.kraft_version:
         return ErrorCode.UNSUPPORTED_VERSION, "The finalised kraft.version is 0: voters are static."
     if not are_voters_committed(replica, leader.high_watermark):
-        return timed_out, "The latest voter set is not committed yet."
+        return timed_out, "The latest voter set is not committed yet: nothing was appended."
     return None
 
 

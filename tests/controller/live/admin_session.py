@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -44,7 +45,10 @@ class Step:
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """One quorum in its run of the script; what it answered, by the name of the step."""
+    """One quorum in its run of the script; what it answered, by the name of the step.
+
+    unknown_version: the answer to ApiVersions in a version that nobody has, as bytes.
+    """
 
     leader_id: int
     cluster_id: str
@@ -53,6 +57,7 @@ class Session:
     answers: dict[str, Response | str] = field(default_factory=dict)
     epochs: dict[int, int] = field(default_factory=dict)
     features: list[Feature] = field(default_factory=list)
+    unknown_version: bytes = b""
 
     async def take(self, step: Step) -> Response | None:
         """One step; a connection that the controller closes is an answer too."""
@@ -133,6 +138,19 @@ async def leader_of(addresses: dict[int, tuple[str, int]], timeout: float = 60) 
             await asyncio.sleep(0.1)
 
 
+async def unknown_version(host: str, port: int) -> bytes:
+    """Ask for ApiVersions v99, with an empty body; return the frame that comes back."""
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        body = struct.pack(">hhih", 18, 99, 7, -1) + b"\0" + b"\1\1\0"
+        writer.write(struct.pack(">i", len(body)) + body)
+        size = await asyncio.wait_for(reader.readexactly(4), 60)
+        return await asyncio.wait_for(reader.readexactly(int.from_bytes(size, "big")), 60)
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
 async def run(addresses: dict[int, tuple[str, int]], cluster_id: UUID | str) -> Session:
     """The whole script against one quorum of at least two controllers."""
     from tests.controller.live.admin_script import script
@@ -145,6 +163,7 @@ async def run(addresses: dict[int, tuple[str, int]], cluster_id: UUID | str) -> 
         await Connection.open(*other) as follower,
     ):
         session = Session(leader_id=leader_id, cluster_id=text, leader=leader, follower=follower)
+        session.unknown_version = await unknown_version(*addresses[leader_id])
         await session.learn_features()
         for broker_id in (1, 2):
             await session.register(broker_id)

@@ -250,7 +250,7 @@ def test_info_sees_directories_that_do_not_belong_together(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "version is missing"),
+        ("version=x", "version is 'x', not a number"),
         ("version=2", "version 2: 0 and 1 are known"),
         ("version=1\nnode.id=1", "cluster.id is missing"),
         ("version=1\ncluster.id=x", "node.id is missing"),
