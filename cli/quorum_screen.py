@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cli.screen import screen
+from cli.screen import columns, is_pipe, screen
 from kwire.text import harmless
 
 if TYPE_CHECKING:
@@ -29,38 +31,76 @@ REPLICATION = {
 """Kafka's names of the columns; where a screen is narrow they break at the bar."""
 
 
+LISTS = ("currentVoters", "currentObservers")
+
+
 def print_status(status: dict[str, Any]) -> None:
-    """Kafka's names and values, then the voters and the observers as tables."""
+    """Print Kafka's names and values, then the voters and the observers as tables.
+
+    Scripts call it in loops: in a pipe it does without rich, a fifth of the command's CPU time.
+    """
+    if is_pipe():
+        sys.stdout.write(_plain(status))
+        return
     from rich.text import Text
 
     console = screen()
+    for label, value in _values(status):
+        console.print(Text.assemble(label, (value, "bold")))
+    print_replicas(status, console)
+
+
+def _plain(status: dict[str, Any]) -> str:
+    text = "".join(f"{label}{value}\n" for label, value in _values(status))
+    for name in LISTS:
+        text += f"\n{_title(name, status[name])}\n"
+        if status[name]:
+            rows = (cells for cells, _ in _rows(status[name], status["leaderId"]))
+            text += columns([[*_shown(status[name]).values()], *rows])
+    return text
+
+
+def _values(status: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in status.items():
         if not isinstance(value, list):
             label = f"{name[0].upper()}{name[1:]}:"
-            console.print(Text.assemble(f"{label:24}", (_cell(value), "bold")))
-    print_replicas(status, console)
+            yield f"{label:24}", _cell(value)
+
+
+def _title(name: str, replicas: list[dict[str, Any]]) -> str:
+    return f"{name[0].upper()}{name[1:]}:{'' if replicas else ' none'}"
+
+
+def _shown(replicas: list[dict[str, Any]]) -> dict[str, str]:
+    """The columns of a list of replicas."""
+    names = {"id": "Id", "directoryId": "DirectoryId", "endpoints": "Endpoints"}
+    return {key: name for key, name in names.items() if key in replicas[0]}
+
+
+def _rows(replicas: list[dict[str, Any]], leader: int) -> Iterator[tuple[list[str], bool]]:
+    """The cells of each replica, and whether it leads."""
+    for one in replicas:
+        leads = "endpoints" in one and one["id"] == leader
+        cells = [_cell(one[key]) for key in _shown(replicas)]
+        yield [*cells, *(["leads"] if leads else [])], leads
 
 
 def print_replicas(status: dict[str, Any], console: Console) -> None:
     """The voters and the observers."""
     leader = status["leaderId"]
-    for name in ("currentVoters", "currentObservers"):
+    for name in LISTS:
         replicas = status[name]
-        console.print(f"\n{name[0].upper()}{name[1:]}:{'' if replicas else ' none'}")
+        console.print(f"\n{_title(name, replicas)}")
         if replicas:
             console.print(_replicas(replicas, leader))
 
 
 def _replicas(replicas: list[dict[str, Any]], leader: int) -> Table:
     table = _table()
-    names = {"id": "Id", "directoryId": "DirectoryId", "endpoints": "Endpoints"}
-    shown = {key: name for key, name in names.items() if key in replicas[0]}
-    for name in shown.values():
+    for name in _shown(replicas).values():
         table.add_column(name, no_wrap=name != "Endpoints")
-    for one in replicas:
-        leads = "endpoints" in one and one["id"] == leader
-        cells = [_cell(one[key]) for key in shown]
-        table.add_row(*cells, *(["leads"] if leads else []), style="bold" if leads else "")
+    for cells, leads in _rows(replicas, leader):
+        table.add_row(*cells, style="bold" if leads else "")
     return table
 
 

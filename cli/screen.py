@@ -7,7 +7,9 @@ the terminal.
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +27,21 @@ def screen(*, stderr: bool = False) -> Console:
     if not console.is_terminal:
         console.width = UNWRAPPED
     return console
+
+
+def is_pipe() -> bool:
+    """True where stdout is no terminal, nor to be written as one: rich is not needed for it."""
+    forced = os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE") == "1"
+    return not sys.stdout.isatty() and not forced
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Lines of a table for a pipe: each column as wide as its widest cell, two spaces between."""
+    width = max(map(len, rows))
+    even = [[*row, *[""] * (width - len(row))] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*even, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in even)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

@@ -3,11 +3,13 @@
 import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from cli.quorum_screen import print_status
 from controller.quorum import Quorum
 from kwire import engine
 
@@ -16,7 +18,6 @@ ALLOWED = {
     *("kwire", "admin", "cli"),
     *("msgspec", "typing_extensions"),
     *("typer", "annotated_doc", "shellingham"),
-    "rich",
 }
 """Top-level packages that a quick command may load. Add none without a look at what it costs."""
 
@@ -61,3 +62,32 @@ async def test_the_status_of_a_quorum_loads_no_more_than_it_needs(
     assert {name.partition(".")[0] for name in loaded} <= ALLOWED
     commands = {name for name in loaded if name.startswith("cli.")}
     assert not commands & {"cli.proxy", "cli.pipeline", "cli.capture", "cli.demo", "cli.watch"}
+
+
+STATUS = {
+    "clusterId": "a-cluster",
+    "leaderId": 3001,
+    "maxFollowerLag": None,
+    "currentVoters": [
+        {"id": 3001, "directoryId": "J8aAPcfLQt2bqs1JT_rMgQ", "endpoints": ["CONTROLLER://a:1"]},
+        {"id": 2, "directoryId": None, "endpoints": ["CONTROLLER://a:2", "X://b:2"]},
+    ],
+    "currentObservers": [{"id": 1, "directoryId": "tiny"}],
+}
+
+
+@pytest.mark.parametrize("observers", [STATUS["currentObservers"], []], ids=["one", "none"])
+def test_a_pipe_has_the_words_of_a_terminal(
+    observers: object, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = {**STATUS, "currentObservers": observers}
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    print_status(status)
+    piped = capsys.readouterr().out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    print_status(status)
+    shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+    assert [line.rstrip() for line in piped.splitlines()] == [
+        line.rstrip() for line in shown.splitlines()
+    ]
