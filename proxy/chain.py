@@ -153,7 +153,7 @@ async def through(
 ) -> tuple[Handler | None, Verdict]:
     """What becomes of a message: the method that decided, and its action; None to send it on."""
     for handler in handlers:
-        supervision.ran.append(handler)
+        supervision.begins(handler)
         try:
             verdict = await Supervised(handler, arguments, supervision)
         except Exception as error:

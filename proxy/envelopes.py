@@ -92,9 +92,11 @@ async def through_envelope(
         return None, None
     flow, filters = inside.call.flow, supervision.filters
     handlers = filters.handlers(flow.key, flow.version, inside.direction, inside=True)
+    if any(one.filter.marks_changes for one in handlers):
+        supervision.settle(marked=False)
+    inner = supervision.inside(inside.whole)
     try:
-        arguments = (inside.message, inside.call)
-        handler, verdict = await through(handlers, arguments, supervision)
+        handler, verdict = await through(handlers, (inside.message, inside.call), inner)
     finally:
         _tell(flow, call.flow)
     try:
@@ -102,8 +104,10 @@ async def through_envelope(
             verdict = replace(verdict, response=_wrapped(verdict.response, flow))
         elif verdict is None:
             inside.put_back()
+            supervision.came_from_inside(inner)
     except Exception as error:
-        supervision.unsendable(error, f"{flow.api} in the envelope", handler)
+        inner.unsendable(error, f"{flow.api} in the envelope", handler)
+        supervision.broken = True
         return (handler, Drop()) if filters.drop_on_error else (None, None)
     return handler, verdict
 

@@ -153,11 +153,13 @@ class Call:
 class Filter:
     """The base of filters. apis: names of the APIs that on_request and on_response see, or all.
 
-    looks_inside: whether its methods also see the messages that come in an Envelope.
+    looks_inside: whether its methods also see the messages that come in an Envelope. marks_changes:
+    whether it tells flows itself what it changes, which "changed by a filter" then does not mean.
     """
 
     apis: frozenset[str] | None = None
     looks_inside = True
+    marks_changes = False
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
         """Whether on_request or on_response is to see such messages; asked once for each kind."""

@@ -53,12 +53,14 @@ class Ending(Enum):
 class Deed(Enum):
     """What filters did to a message. HELD: they looked at it, whatever came of that.
 
+    REWRITTEN: the proxy's addresses were written over the nodes'; CHANGED: anything else.
     ROUTED: another node than the listener's answered. SIMULATED: what was answered is not so.
     """
 
     HELD = "held"
     DELAYED = "delayed"
     CHANGED = "changed"
+    REWRITTEN = "rewritten"
     ANSWERED = "answered"
     ROUTED = "routed"
     SIMULATED = "simulated"

@@ -127,8 +127,8 @@ class Hold:
         self.responses.close()
         self._own.close()
 
-    def _supervision(self, flow: Flow | None) -> Supervision:
-        return Supervision(self._filters, self._pairing, flow, self._hands.clock, [])
+    def _supervision(self, flow: Flow | None, whole: Whole | None = None) -> Supervision:
+        return Supervision(self._filters, self._pairing, flow, self._hands.clock, [], whole)
 
     def _let(self, handler: Handler | None, verdict: Verdict, then: Callable[[], None]) -> None:
         self._connecting = None
@@ -181,7 +181,7 @@ class Hold:
             flow.asked_body = whole.body
         else:
             call.request = cast(Request | None, flow.asked_body)
-        message, supervision = cast(Request | Response, whole.body), self._supervision(flow)
+        message, supervision = cast(Request | Response, whole.body), self._supervision(flow, whole)
         work = self._meet(message, call, direction, supervision)
 
         def decided(handler: Handler | None, verdict: Verdict) -> None:
@@ -332,7 +332,7 @@ class Hold:
         if supervision.broken or verdict is not None:
             return whole.frame
         frame = whole.encode()
-        if frame is not whole.frame:
+        if frame is not whole.frame and supervision.changed:
             flow.mark(Deed.CHANGED, "changed by a filter")
         return frame
 

@@ -19,6 +19,7 @@ from proxy.filter import Answer, Ask, Close, Delay, Drop, Pause, Stall, Until, V
 from proxy.flow import Deed, Flow, Kind
 from proxy.masks import without_secret
 from proxy.pairing import Pairing
+from proxy.whole import Whole
 
 if TYPE_CHECKING:
     from proxy.chain import Filters, Handler
@@ -40,7 +41,7 @@ class Supervision:
     """What is noticed of the methods that see one message.
 
     flow: None where a client connects. clock: of the steady clock, in seconds. ran: the methods so
-    far; broken: whether one of them has failed.
+    far; broken: whether one of them has failed. whole: the message.
     """
 
     filters: Filters
@@ -48,7 +49,58 @@ class Supervision:
     flow: Flow | None
     clock: Callable[[], float]
     ran: list[Handler]
+    whole: Whole | None = None
     broken: bool = False
+    _changed: bool = False
+    _known: bytes | None = None
+
+    def begins(self, handler: Handler) -> None:
+        """A method is to run: tell changes by those that mark theirs from those by others."""
+        before = self.ran[-1].filter.marks_changes if self.ran else handler.filter.marks_changes
+        if handler.filter.marks_changes is not before:
+            self.settle(marked=before)
+        self.ran.append(handler)
+
+    def settle(self, *, marked: bool) -> None:
+        """Look at what has changed so far. marked: by methods that mark it themselves."""
+        if self.whole is None:
+            return
+        try:
+            if not marked:
+                self._changed = self._differs
+            self._known = self.whole.body.encode(self.whole.version)
+        except Exception:  # what cannot be encoded is told of at the end
+            self._changed = True
+
+    @property
+    def changed(self) -> bool:
+        """True if a message that is not as it came was changed by methods that do not mark that.
+
+        Raises what encoding raises.
+        """
+        marked = bool(self.ran) and self.ran[-1].filter.marks_changes
+        return self._changed if marked else self._differs
+
+    @property
+    def _differs(self) -> bool:
+        """True if methods that do not mark their changes have made some."""
+        if self._changed or self.whole is None:
+            return self._changed
+        if self._known is None:
+            return self.whole.encode() is not self.whole.frame
+        return self.whole.body.encode(self.whole.version) != self._known
+
+    def inside(self, whole: Whole) -> Supervision:
+        """That of the message in this one, an Envelope."""
+        return Supervision(self.filters, self.pairing, self.flow, self.clock, [], whole)
+
+    def came_from_inside(self, inner: Supervision) -> None:
+        """What methods did inside is done, and has been put into the Envelope."""
+        self.broken |= inner.broken
+        if any(one.filter.marks_changes for one in inner.ran):
+            self._changed |= inner.changed
+            self.settle(marked=True)
+        self.ran += inner.ran
 
     def failed(self, handler: Handler, error: BaseException) -> None:
         """A method raised, or did what it must not: the flow says so, and the first one aloud."""

@@ -19,10 +19,17 @@ class Rewriter:
     def __init__(self, book: AddressBook) -> None:
         self._book = book
 
-    async def message(self, message: Message, call: Call, node_id: int | None = None) -> None:
-        """Every address in it. node_id: whose they are where it does not say so itself."""
+    async def message(self, message: Message, call: Call, node_id: int | None = None) -> bool:
+        """Rewrite every address in it; return True if one has changed.
+
+        node_id: whose they are where it does not say so itself.
+        """
+        changed = False
         for place in places(message):
+            before = place.address
             await self._proxied(place, call, node_id)
+            changed |= place.address != before
+        return changed
 
     async def log(self, data: bytes, call: Call, reader: int | None) -> tuple[list[bytes], int]:
         """The whole batches, those with addresses anew, and the position of what is behind them.

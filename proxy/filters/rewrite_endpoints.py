@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from kwire.apis.a01_fetch import FetchResponse
-from kwire.apis.a18_api_versions import ApiVersionsResponse
+from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.apis.a59_fetch_snapshot import FetchSnapshotRequest
 from kwire.declaration import Request, Response
 from kwire.errors import BatchError
@@ -26,6 +26,7 @@ from proxy.addresses.snapshot import SnapshotPositions, read_snapshot
 from proxy.addresses.table import BY_MESSAGE
 from proxy.error_response import error_response
 from proxy.filter import Answer, Call, Filter, at
+from proxy.flow import Deed
 from proxy.interest import Direction
 from proxy.peers import node_of_request
 
@@ -42,7 +43,9 @@ _LATEST = {
 
 
 class RewriteEndpoints(Filter):
-    """Writes the proxy's addresses over the nodes'."""
+    """Writes the proxy's addresses over the nodes', and marks the flows in which it has."""
+
+    marks_changes = True
 
     def __init__(self, book: AddressBook) -> None:
         self._rewriter = Rewriter(book)
@@ -54,17 +57,22 @@ class RewriteEndpoints(Filter):
 
     async def on_request(self, request: Request, call: Call) -> None:
         """Any that a node tells its address in."""
-        await self._rewriter.message(request, call, node_of_request(request))
+        if await self._rewriter.message(request, call, node_of_request(request)):
+            _mark(call, "addresses in the request rewritten")
 
     async def on_response(self, response: Response, call: Call) -> None:
         """Any that tells addresses of nodes."""
-        await self._rewriter.message(response, call)
+        if await self._rewriter.message(response, call):
+            _mark(call, "addresses in the response rewritten")
 
     def on_api_versions_response(self, response: ApiVersionsResponse, call: Call) -> None:
         """A later version may have addresses elsewhere."""
-        for api in response.api_keys:
-            api.max_version = min(api.max_version, _LATEST.get(api.api_key, api.max_version))
+        later = [one for one in response.api_keys if one.max_version > _latest(one)]
+        for api in later:
+            api.max_version = _latest(api)
         response.api_keys = [api for api in response.api_keys if api.min_version <= api.max_version]
+        if later:
+            _mark(call, "versions limited to those whose addresses can be rewritten")
 
     @at("12+")
     async def on_fetch_response(self, response: FetchResponse, call: Call) -> None:
@@ -74,7 +82,10 @@ class RewriteEndpoints(Filter):
                 continue
             for partition in topic.partitions:
                 if partition.records:
-                    partition.records = await self._log(partition.records, call)
+                    before = partition.records
+                    partition.records = await self._log(before, call)
+                    if partition.records != before:
+                        _mark(call, "addresses in the metadata log rewritten")
 
     async def _log(self, data: bytes, call: Call) -> bytes:
         try:
@@ -106,3 +117,12 @@ class RewriteEndpoints(Filter):
         if len(self._snapshots) > SNAPSHOTS:
             self._snapshots.popitem(last=False)
         return positions
+
+
+def _latest(api: ApiVersion) -> int:
+    return _LATEST.get(api.api_key, api.max_version)
+
+
+def _mark(call: Call, note: str) -> None:
+    if note not in call.flow.notes:
+        call.flow.mark(Deed.REWRITTEN, note)
