@@ -26,8 +26,10 @@ more, since control batches have no records here."""
 _READ = 64 * 1024
 """Bytes of the log that are read at once."""
 
-_KEPT = 1000
-"""Batches ahead of the high watermark whose views are kept."""
+_KEPT = 2000
+"""Records before the last one read, ahead of the high watermark, whose views are kept.
+
+A view keeps alive what later records have replaced, and many of them would be freed at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class Replay:
     def __init__(self, log: DirectoryLog) -> None:
         self.committed = Replayed()
         self._log = log
-        self._ahead: deque[Replayed] = deque(maxlen=_KEPT)
+        self._ahead: deque[Replayed] = deque()
         self._high_watermark = 0
         self._target = log.end.offset
         self._slices: Iterator[None] | None = None
@@ -138,6 +140,8 @@ class Replay:
             self.committed = reached
         else:
             self._ahead.append(reached)
+            while self._ahead[0].offset < reached.offset - _KEPT:
+                self._ahead.popleft()
 
 
 def _records(batch: RecordBatch) -> Iterator[VersionedRecord]:
