@@ -1,7 +1,9 @@
 """The metadata quorum as far as the traffic shows it: who leads, and how far each replica is.
 
-Fetches of the metadata log tell where a replica is and how far the log is committed (KIP-595),
-elections who leads, and DescribeQuorum all of it at once.
+Fetches of the metadata log tell where a replica is, how far the log is committed and who leads
+(KIP-595). Elections tell who leads, and who votes: Vote goes from voter to voter, BeginQuorumEpoch
+from the leader to each voter. AddRaftVoter and RemoveRaftVoter change the voters (KIP-853), and
+DescribeQuorum tells all of it at once.
 """
 
 from __future__ import annotations
@@ -10,23 +12,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kwire.apis.a01_fetch import FetchRequest, FetchResponse
-from kwire.apis.a52_vote import VoteResponse
+from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.apis.a55_describe_quorum import DescribeQuorumResponse, ReplicaState
+from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from proxy.decoded import DecodedFlow
 from proxy.peers import node_of_request
 from proxy.summaries.parts import METADATA_TOPIC, METADATA_TOPIC_ID
 
-QUORUM_APIS = frozenset({1, 52, 53, 55})
+QUORUM_APIS = frozenset({1, 52, 53, 55, 80, 81})
 """The APIs that tell anything."""
 
 REPLICAS = 200
 """Replicas that are remembered: their ids are a peer's word."""
 
 
+VOTER, OBSERVER = "voter", "observer"
+
+
 @dataclass(slots=True)
 class Replica:
-    """A replica of the metadata log. role: `voter`, `observer`, or empty where not known.
+    """A replica of the metadata log. role: VOTER, OBSERVER, or empty where not known.
 
     offset: the end of its log, as it was at `at`, Unix seconds; -1 where not known.
     """
@@ -72,15 +79,42 @@ class QuorumSeen:
         if (request := decoded.request_as(FetchRequest)) is not None:
             self._fetch(decoded, request)
         elif (began := decoded.request_as(BeginQuorumEpochRequest)) is not None:
+            self._votes(began.voter_id, decoded.flow.connection.node_id)
             for topic in began.topics:
                 for one in topic.partitions:
                     self._lead(one.leader_id, one.leader_epoch)
-        elif (vote := decoded.response_as(VoteResponse)) is not None:
-            for answered in vote.topics:
-                for voted in answered.partitions:
-                    self._lead(voted.leader_id, voted.leader_epoch)
+        elif (asked := decoded.request_as(VoteRequest)) is not None:
+            self._elect(decoded, asked)
+        elif (added := decoded.request_as(AddRaftVoterRequest)) is not None:
+            answer = decoded.response_as(AddRaftVoterResponse)
+            if answer is not None and not answer.error_code:
+                self._votes(added.voter_id)
+        elif (removed := decoded.request_as(RemoveRaftVoterRequest)) is not None:
+            gone = decoded.response_as(RemoveRaftVoterResponse)
+            if gone is not None and not gone.error_code:
+                self._has_role(removed.voter_id, OBSERVER)
         elif (described := decoded.response_as(DescribeQuorumResponse)) is not None:
             self._describe(described, decoded.flow.at)
+
+    def _elect(self, decoded: DecodedFlow, request: VoteRequest) -> None:
+        """A candidate and the node that it asks are voters, the answer may name a leader."""
+        self._votes(request.voter_id, decoded.flow.connection.node_id)
+        for topic in request.topics:
+            self._votes(*(one.replica_id for one in topic.partitions))
+        vote = decoded.response_as(VoteResponse)
+        for answered in vote.topics if vote is not None else ():
+            for voted in answered.partitions:
+                self._lead(voted.leader_id, voted.leader_epoch)
+
+    def _votes(self, *node_ids: int | None) -> None:
+        for node_id in node_ids:
+            if node_id is not None and node_id >= 0:
+                self._has_role(node_id, VOTER)
+
+    def _has_role(self, node_id: int, role: str) -> None:
+        known = self._replica(node_id)
+        if known is not None:
+            known.role = role
 
     def _fetch(self, decoded: DecodedFlow, request: FetchRequest) -> None:
         offset = next(_offsets(request), None)
@@ -113,25 +147,32 @@ class QuorumSeen:
                 self._lead(one.leader_id, one.leader_epoch)
                 self.high_watermark = max(self.high_watermark, one.high_watermark)
                 self._replicas.clear()
-                for role, replicas in (("voter", one.current_voters), ("observer", one.observers)):
+                for role, replicas in ((VOTER, one.current_voters), (OBSERVER, one.observers)):
                     self._roles(role, replicas, at)
 
     def _roles(self, role: str, replicas: list[ReplicaState], at: float) -> None:
         for one in replicas:
             self._place(one.replica_id, one.log_end_offset, at)
-            if one.replica_id in self._replicas:
-                self._replicas[one.replica_id].role = role
+            self._has_role(one.replica_id, role)
 
-    def _place(self, node_id: int, offset: int, at: float) -> None:
+    def _replica(self, node_id: int) -> Replica | None:
+        """The replica of this id, None where there is no room for one more."""
         known = self._replicas.get(node_id)
         if known is None and len(self._replicas) < REPLICAS:
             known = self._replicas[node_id] = Replica(node_id)
+        return known
+
+    def _place(self, node_id: int, offset: int, at: float) -> None:
+        known = self._replica(node_id)
         if known is not None and at >= known.at:
             known.offset, known.at = offset, at
 
     def _lead(self, leader_id: int, epoch: int) -> None:
+        known = (self.leader_id, self.epoch)
         if epoch > self.epoch or (epoch == self.epoch and leader_id >= 0):
             self.leader_id, self.epoch = leader_id, epoch
+        if known != (self.leader_id, self.epoch):
+            self._votes(leader_id)
 
 
 def _offsets(request: FetchRequest) -> Iterator[int]:

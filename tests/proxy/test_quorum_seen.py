@@ -2,7 +2,13 @@
 
 from uuid import UUID
 
-from kwire.apis import a52_vote, a53_begin_quorum_epoch, a55_describe_quorum
+from kwire.apis import (
+    a52_vote,
+    a53_begin_quorum_epoch,
+    a55_describe_quorum,
+    a80_add_raft_voter,
+    a81_remove_raft_voter,
+)
 from kwire.apis.a01_fetch import (
     FetchableTopicResponse,
     FetchPartition,
@@ -48,7 +54,11 @@ def seen(*flows: DecodedFlow) -> QuorumSeen:
 def test_a_fetch_tells_the_leader_the_high_watermark_and_how_far_the_follower_is() -> None:
     quorum = seen(fetch(3001, 100), fetch(1, 88))
     assert (quorum.leader_id, quorum.epoch, quorum.high_watermark) == (3000, 5, 100)
-    assert [(one.node_id, quorum.lag(one)) for one in quorum.replicas] == [(1, 12), (3001, 0)]
+    assert [(one.node_id, one.role, quorum.lag(one)) for one in quorum.replicas] == [
+        (1, "", 12),
+        (3000, "voter", 0),
+        (3001, "", 0),
+    ]
 
 
 def test_a_node_that_does_not_lead_says_who_does() -> None:
@@ -77,6 +87,38 @@ def test_elections_tell_who_leads() -> None:
     )
     quorum.add(flow(begin, a53_begin_quorum_epoch.BeginQuorumEpochResponse(), 1))
     assert (quorum.leader_id, quorum.epoch) == (3001, 8)
+
+
+def roles(quorum: QuorumSeen) -> dict[int, str]:
+    return {one.node_id: one.role for one in quorum.replicas}
+
+
+def test_elections_tell_who_votes_where_no_describe_quorum_has_passed() -> None:
+    asked = a52_vote.PartitionData(replica_id=3001, replica_epoch=8)
+    vote = a52_vote.VoteRequest(voter_id=3002, topics=[a52_vote.TopicData(partitions=[asked])])
+    begun = a53_begin_quorum_epoch.PartitionData(leader_id=3001, leader_epoch=8)
+    topics = [a53_begin_quorum_epoch.TopicData(partitions=[begun])]
+    begin = a53_begin_quorum_epoch.BeginQuorumEpochRequest(voter_id=3003, topics=topics)
+    older = a53_begin_quorum_epoch.BeginQuorumEpochRequest(topics=topics)
+    quorum = seen(flow(vote, a52_vote.VoteResponse(), 2))
+    assert (quorum.leader_id, roles(quorum)) == (-1, {3001: "voter", 3002: "voter", 3000: "voter"})
+    quorum.add(flow(begin, None, 1))
+    quorum.add(flow(older, None, 0, on=connection(node_id=3004)))
+    quorum.add(fetch(7, 10))
+    assert (quorum.leader_id, quorum.epoch) == (3001, 8)
+    assert roles(quorum) == {number: "voter" for number in range(3000, 3005)} | {7: ""}
+
+
+def test_voters_that_are_added_and_removed_are_known() -> None:
+    added = a80_add_raft_voter.AddRaftVoterRequest(voter_id=7)
+    refused = a80_add_raft_voter.AddRaftVoterResponse(error_code=41)
+    removed = a81_remove_raft_voter.RemoveRaftVoterRequest(voter_id=7)
+    quorum = seen(fetch(7, 10), flow(added, refused, 1))
+    assert roles(quorum)[7] == ""
+    quorum.add(flow(added, a80_add_raft_voter.AddRaftVoterResponse(), 1))
+    assert roles(quorum)[7] == "voter"
+    quorum.add(flow(removed, a81_remove_raft_voter.RemoveRaftVoterResponse(), 0))
+    assert roles(quorum)[7] == "observer"
 
 
 def test_describe_quorum_tells_everything() -> None:
