@@ -15,6 +15,7 @@ from rich.text import Text
 
 from cli.failure import Failure, WrongUsage
 from cli.feeding import read_token
+from cli.rule_text import rule_text
 from cli.screen import print_json, screen
 from kwire.address import Address
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
@@ -107,16 +108,6 @@ def print_rules(rules: Sequence[dict[str, Any]]) -> None:
         says = Text(rule_text(one["rule"]))
         table.add_row(Text(one["name"]), state, one["origin"], str(one["hits"]), says)
     screen().print(table)
-
-
-def rule_text(rule: dict[str, Any]) -> str:
-    """`~api Fetch: delay 2s, count 3`."""
-    parts = (
-        key if value is True else f"{key} {value if isinstance(value, str) else json.dumps(value)}"
-        for key, value in rule.items()
-        if key != "match"
-    )
-    return f"{rule.get('match', '')}: {', '.join(parts)}"
 
 
 def command(where: Proxied, commands: Sequence[Commanded], *, as_json: bool) -> None:

@@ -9,8 +9,9 @@ from cli.proxy_run import Display
 from cli.screen import screen
 from kwire.address import Address
 from proxy import DecodedFlow, Flow
+from proxy.feed.datagrams import Status
 from proxy.feed.receiver import Receiver, Watched
-from proxy.feed.watching import watching
+from proxy.feed.watching import new_changes, watching
 
 
 def run(address: Address, how: Display, *, token: bytes, backlog: int) -> None:
@@ -46,16 +47,22 @@ async def _run(address: Address, how: Display, token: bytes, backlog: int) -> No
 
 
 class _Teller:
-    """Says on stderr when the proxy begins to answer, and when it does not."""
+    """Says on stderr when the proxy begins to answer, when it does not, and how rules change."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
         self._answers: bool | None = None
+        self._before: Status | None = None
         self.receiver: Receiver | None = None
 
     def tell(self) -> None:
         """Say what is new."""
-        answers = self.receiver is not None and self.receiver.status is not None
+        status = None if self.receiver is None else self.receiver.status
+        if status is not None:
+            for sentence in new_changes(self._before, status):
+                screen(stderr=True).print(sentence, style="dim", markup=False, highlight=False)
+            self._before = status
+        answers = status is not None
         if answers == self._answers:
             return
         self._answers = answers

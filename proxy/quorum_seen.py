@@ -79,10 +79,10 @@ class QuorumSeen:
         if (request := decoded.request_as(FetchRequest)) is not None:
             self._fetch(decoded, request)
         elif (began := decoded.request_as(BeginQuorumEpochRequest)) is not None:
-            self._votes(began.voter_id, decoded.flow.connection.node_id)
             for topic in began.topics:
                 for one in topic.partitions:
                     self._lead(one.leader_id, one.leader_epoch)
+                    self._votes(began.voter_id, decoded.flow.connection.node_id)
         elif (asked := decoded.request_as(VoteRequest)) is not None:
             self._elect(decoded, asked)
         elif (added := decoded.request_as(AddRaftVoterRequest)) is not None:
@@ -98,9 +98,9 @@ class QuorumSeen:
 
     def _elect(self, decoded: DecodedFlow, request: VoteRequest) -> None:
         """A candidate and the node that it asks are voters, the answer may name a leader."""
-        self._votes(request.voter_id, decoded.flow.connection.node_id)
-        for topic in request.topics:
-            self._votes(*(one.replica_id for one in topic.partitions))
+        candidates = [one.replica_id for topic in request.topics for one in topic.partitions]
+        if candidates:
+            self._votes(request.voter_id, decoded.flow.connection.node_id, *candidates)
         vote = decoded.response_as(VoteResponse)
         for answered in vote.topics if vote is not None else ():
             for voted in answered.partitions:

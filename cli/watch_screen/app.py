@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.events import Paste
 from textual.widgets import Footer, Input, Label, Static
 
 from cli.watch_screen.ask import Ask, expression_problem
@@ -19,12 +20,15 @@ from cli.watch_screen.details import Details
 from cli.watch_screen.export import export, export_problem, json_lines
 from cli.watch_screen.flow_list import FlowList
 from cli.watch_screen.flow_log import Entry, FlowLog
+from cli.watch_screen.keys import Keys
 from cli.watch_screen.panels import latency_panel, quorum_panel, status_line
+from cli.watch_screen.rules import Rules
 from kwire.address import Address
 from kwire.errors import InvalidValue, KwireError
 from proxy import DecodedFlow
+from proxy.feed.datagrams import Status
 from proxy.feed.receiver import Receiver, Watched
-from proxy.feed.watching import missing_bytes, watching
+from proxy.feed.watching import missing_bytes, new_changes, watching
 from proxy.language import parse
 from proxy.latencies import Latencies
 from proxy.quorum_seen import QuorumSeen
@@ -36,13 +40,22 @@ PANELS = 1.0
 """Seconds between two drawings of the panels."""
 
 
+COMMANDS = frozenset(
+    {
+        *("filter", "pause", "hold", "release", "release_all", "edit", "rules", "export"),
+        *("clear", "keys"),
+    }
+)
+"""Actions whose keys are text where a line is written, and nothing while another screen is open."""
+
+
 class WatchApp(App[None]):
     """Shows what passes at a proxy with a feed. view: the filter to begin with."""
 
     TITLE = "kwire watch"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    #status { height: 1; background: $panel; }
+    #status { height: 1; background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
     #filter { height: 1; }
     #filter Label { width: 8; color: $text-muted; padding: 0 0 0 1; }
     #filter Input { width: 1fr; }
@@ -62,16 +75,19 @@ class WatchApp(App[None]):
     #latency { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "Filter", key_display="/"),
+        # Keys that open a line have priority: what follows in one burst is text of that line.
+        Binding("slash", "filter", "Filter", key_display="/", priority=True),
         Binding("space", "pause", "Pause"),
-        Binding("h", "hold", "Hold"),
+        Binding("h", "hold", "Hold", priority=True),
         Binding("r", "release('resume')", "Resume"),
         Binding("R", "release_all", "Resume all"),
         Binding("d", "release('drop')", "Drop"),
         Binding("x", "release('close')", "Kill"),
-        Binding("e", "edit", "Edit"),
-        Binding("w", "export", "Export"),
+        Binding("e", "edit", "Edit", priority=True),
+        Binding("u", "rules", "Rules", priority=True),
+        Binding("w", "export", "Export", priority=True),
         Binding("c", "clear", "Clear"),
+        Binding("question_mark", "keys", "Keys", key_display="?", priority=True),
         Binding("q", "quit", "Quit"),
         Binding("escape", "leave", "Back", show=False),
         Binding("tab,shift+tab", "switch", "Tree", show=False, priority=True),
@@ -91,6 +107,8 @@ class WatchApp(App[None]):
         self._came: list[Watched] = []
         self._stack = AsyncExitStack()
         self._receiver: Receiver | None = None
+        self._expressions: list[str] = []
+        self._before: Status | None = None
         self._shown: Entry | None = None
         self._replicas = -1
         self._list = FlowList(self.flows)
@@ -162,9 +180,34 @@ class WatchApp(App[None]):
         if not self._list.following:
             self._show(event.entry)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are commands where no line is written and no other screen is open."""
+        if action in COMMANDS:
+            return len(self.screen_stack) == 1 and not isinstance(self.focused, Input)
+        return True
+
+    def on_paste(self, event: Paste) -> None:
+        """Text that is pasted where no line is written is a filter, and no command."""
+        text = event.text.strip().removeprefix("/")
+        if text and self.check_action("filter", ()):
+            self._filter.value = " ".join(text.split())
+            self._filter.cursor_position = len(self._filter.value)
+            self.action_filter()
+
     def action_filter(self) -> None:
         """Write a filter."""
-        self._filter.focus()
+        self.screen.set_focus(self._filter)
+
+    async def action_keys(self) -> None:
+        """Show the keys."""
+        await self.push_screen(Keys())
+
+    async def action_rules(self) -> None:
+        """Show the rules of the proxy, to change them."""
+        if self._receiver is None or self._receiver.status is None:
+            self._complain("the proxy does not answer")
+            return
+        await self.push_screen(Rules(self._receiver, self._complain, self._filter.value))
 
     def action_leave(self) -> None:
         """From the filter or the details back to the flows."""
@@ -188,12 +231,13 @@ class WatchApp(App[None]):
         self._list.update()
         self._draw_panels()
 
-    def action_hold(self) -> None:
+    async def action_hold(self) -> None:
         """Say which messages are to be held."""
         status = None if self._receiver is None else self._receiver.status
-        now = (status.hold if status else None) or self._filter.value
+        earlier = [status.hold if status else None, *self._expressions, self._filter.value]
+        known = list(dict.fromkeys(text for text in earlier if text))
         question = "Hold requests of which this is so, with ~response responses; empty: none"
-        self._ask(Ask(question, now, expression_problem), self._hold)
+        await self._ask(Ask(question, "", expression_problem, known), self._hold)
 
     def action_release(self, how: str) -> None:
         """Let the message at the cursor go, or the oldest that is held; or drop or kill it."""
@@ -207,7 +251,7 @@ class WatchApp(App[None]):
             for number in self._receiver.status.held:
                 self._do(self._receiver.release(number))
 
-    def action_edit(self) -> None:
+    async def action_edit(self) -> None:
         """Change a field of the held message at the cursor."""
         entry = self._held()
         if entry is None:
@@ -215,20 +259,23 @@ class WatchApp(App[None]):
         self._list.choose(entry)
         field = self._details.edit
         question = "Set a field of the held message: path=value, as topics.0.name=new"
-        self._ask(Ask(question, field, _edit_problem), lambda text: self._edit(entry, text))
+        await self._ask(Ask(question, field, _edit_problem), lambda text: self._edit(entry, text))
 
-    def action_export(self) -> None:
+    async def action_export(self) -> None:
         """Write what the filter shows to a file; in a browser it is downloaded."""
         name = f"watch-{strftime('%H%M%S')}.jsonl"
         if self.is_web:
             self.deliver_text(StringIO(json_lines(self.flows.shown)), save_filename=name)
             return
         question = f"Write the {len(self.flows.shown)} events shown to a .jsonl or an .avro file"
-        self._ask(Ask(question, name, export_problem), self._export)
+        await self._ask(Ask(question, name, export_problem), self._export)
 
     def _hold(self, text: str) -> None:
+        expression = text.strip()
+        if expression:
+            self._expressions = [expression, *self._expressions][:20]
         if self._receiver is not None:
-            self._do(self._receiver.set_hold(text.strip() or None))
+            self._do(self._receiver.set_hold(expression or None))
 
     def _edit(self, entry: Entry, text: str) -> None:
         path, _, value = text.partition("=")
@@ -256,8 +303,10 @@ class WatchApp(App[None]):
         self._complain("nothing is held: h says what is to be")
         return None
 
-    def _ask(self, ask: Ask, then: Any) -> None:
-        self.push_screen(ask, lambda text: None if text is None else then(text))
+    async def _ask(self, ask: Ask, then: Any) -> None:
+        """Open a line, which takes the very next key."""
+        await self.push_screen(ask, lambda text: None if text is None else then(text))
+        ask.set_focus(ask.query_one(Input))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         self.run_worker(self._done(work))
@@ -300,8 +349,12 @@ class WatchApp(App[None]):
         self._came.append(Watched(entry.number, event, entry.held))
 
     def _told(self) -> None:
-        if self._receiver is not None and self._receiver.status is not None:
-            self.flows.settle(self._receiver.status.held)
+        status = None if self._receiver is None else self._receiver.status
+        if status is not None:
+            self.flows.settle(status.held)
+            for sentence in new_changes(self._before, status):
+                self.notify(sentence, markup=False)
+            self._before = status
         self._draw_status()
 
     def _draw(self) -> None:

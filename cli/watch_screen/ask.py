@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -32,9 +32,16 @@ def expression_problem(text: str) -> str:
 
 
 class Ask(ModalScreen[str | None]):
-    """Gives the text, or None where it was given up."""
+    """Gives the text, or None where it was given up.
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "Give up")]
+    earlier: texts that the keys up and down bring, the latest first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "give_up", "Give up"),
+        Binding("up", "recall(1)", "Earlier", show=False, priority=True),
+        Binding("down", "recall(-1)", "Later", show=False, priority=True),
+    ]
 
     DEFAULT_CSS = """
     Ask { align: center bottom; background: $background 40%; }
@@ -44,8 +51,16 @@ class Ask(ModalScreen[str | None]):
     Ask #wrong { color: $error; height: auto; }
     """
 
-    def __init__(self, question: str, text: str = "", check: Check = lambda text: "") -> None:
+    def __init__(
+        self,
+        question: str,
+        text: str = "",
+        check: Check = lambda text: "",
+        earlier: Sequence[str] = (),
+    ) -> None:
         super().__init__()
+        self._texts = [text, *earlier]
+        self._recalled = 0
         self._question = question
         self._text = text
         self._check = check
@@ -54,7 +69,8 @@ class Ask(ModalScreen[str | None]):
         """A question, a line, and what is wrong with it."""
         with Vertical():
             yield Label(self._question, markup=False)
-            yield Input(self._text, compact=True, select_on_focus=False)
+            hint = f"↑ {self._texts[1]}" if len(self._texts) > 1 else ""
+            yield Input(self._text, hint, compact=True, select_on_focus=False)
             yield Label("", id="wrong", markup=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -67,6 +83,13 @@ class Ask(ModalScreen[str | None]):
         event.stop()
         if not self._check(event.value):
             self.dismiss(event.value)
+
+    def action_recall(self, steps: int) -> None:
+        """Put an earlier text into the line, or a later one."""
+        self._recalled = min(max(self._recalled + steps, 0), len(self._texts) - 1)
+        line = self.query_one(Input)
+        line.value = self._texts[self._recalled]
+        line.cursor_position = len(line.value)
 
     def action_give_up(self) -> None:
         """Leave everything as it is."""

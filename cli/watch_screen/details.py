@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rich.style import Style
 from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
@@ -50,6 +51,16 @@ class Details(Tree[Place]):
             self.root.add_leaf(Text(f"· {printable(note)}", "magenta"))
         self._open(entry.seen, "Response" if entry.holds_response else "Request")
         self.root.expand()
+
+    def render_label(self, node: TreeNode[Place], base_style: Style, style: Style) -> Text:
+        """Draw a branch's line; one that is too long for the tree ends with an ellipsis."""
+        text = super().render_label(node, base_style, style)
+        depth, above = 0, node.parent
+        while above is not None:
+            depth, above = depth + 1, above.parent
+        if room := self.scrollable_content_region.width:
+            text.truncate(max(room - depth * self.guide_depth, 1), overflow="ellipsis")
+        return text
 
     @property
     def edit(self) -> str:

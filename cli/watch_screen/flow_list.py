@@ -122,6 +122,9 @@ class FlowList(ScrollView, can_focus=True):
         if is_chosen:
             base += Style(bgcolor="#1f4f82" if self.has_focus else "#2f3b4a", bold=True)
         strip = Strip(_segments(self._log.shown[index]))
+        room = self.scrollable_content_region.width
+        if strip.cell_length > room > 0:
+            strip = Strip.join([strip.crop(0, room - 1), Strip([Segment("…", _DIM)])])
         return strip.adjust_cell_length(width, base).apply_style(base)
 
     def _show_cursor(self) -> None:

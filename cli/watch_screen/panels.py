@@ -27,7 +27,7 @@ def quorum_panel(quorum: QuorumSeen) -> RenderableType:
         "   high watermark ",
         (_number(quorum.high_watermark), "bold"),
     )
-    table = _table("node", "", "log end", "lag")
+    table = _table("node", "", "log end", "lag", wide="")
     for replica in quorum.replicas:
         lag = quorum.lag(replica)
         leads = replica.node_id == quorum.leader_id
@@ -45,7 +45,7 @@ def latency_panel(latencies: Latencies) -> RenderableType:
     apis = latencies.apis
     if not apis:
         return Text("no RPC has been answered yet", "dim")
-    table = _table("API", "RPCs", "errors", "p50 ms", "p99 ms")
+    table = _table("API", "RPCs", "errors", "p50 ms", "p99 ms", wide="API")
     for one in [one for one in apis if not one.is_long_poll][:ROWS]:
         table.add_row(*_latency(one))
     polls = [one for one in apis if one.is_long_poll]
@@ -85,11 +85,13 @@ def _latency(one: ApiLatency) -> tuple[RenderableType, ...]:
     return (one.api, str(one.count), failed, *quantiles)
 
 
-def _table(first: str, *others: str) -> Table:
+def _table(first: str, *others: str, wide: str) -> Table:
+    """Return a table whose column `wide` takes the room that the others leave."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", expand=True)
-    table.add_column(first, no_wrap=True)
+    table.add_column(first, no_wrap=True, ratio=1 if first == wide else None)
     for name in others:
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+        ratio = 1 if name == wide else None
+        table.add_column(name, justify="right" if name else "left", no_wrap=True, ratio=ratio)
     return table
 
 

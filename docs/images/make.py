@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ from shutil import which
 from textual.pilot import Pilot
 
 from admin import AdminClient
+from admin.quorum import ask_quorum
 from admin.voter_change import plan_addition
 from cli.demo_kafka import JOINING
 from cli.demo_quorum import KwireQuorum
@@ -32,6 +33,7 @@ from cli.watch_screen.app import WatchApp
 from cli.watch_screen.details import Details
 from cli.watch_screen.flow_list import FlowList
 from kwire.address import Address
+from kwire.connection import Connection
 from kwire.errors import KwireError
 from proxy import DecodedFlow, Filters, Listener, Proxy
 from proxy.feed.commands import Controls
@@ -95,7 +97,7 @@ async def _ready(admin: AdminClient) -> None:
 
 async def terminal(feed: Feed, controllers: list[str]) -> None:
     """The screen with an AddRaftVoter at the cursor, then one with a request that is held."""
-    app = WatchApp(feed.address, backlog=1000)
+    app = WatchApp(feed.address, backlog=1000, view="!~api Fetch,ApiVersions")
     async with app.run_test(size=SIZE) as pilot:
         await change_voters(controllers)
         await pilot.pause(2)
@@ -103,15 +105,19 @@ async def terminal(feed: Feed, controllers: list[str]) -> None:
         _save(app, "watch.svg")
         await pilot.press("h", *"~api DescribeQuorum", "enter")
         await pilot.pause(1)
-        asking = asyncio.create_task(_describe(controllers))
-        await pilot.pause(1.5)
+        asking = asyncio.create_task(_describe(controllers[0]))
+        await _until(pilot, lambda: any(entry.held for entry in app.flows.shown))
         await _choose(pilot, "DescribeQuorum", held=True)
-        app.query_one(Details).focus()
-        await pilot.press(*["down"] * 8, "e")
-        await pilot.pause(0.5)
+        details = app.query_one(Details)
+        details.focus()
+        while not details.edit.startswith("topics.0.partitions"):
+            await pilot.press("down")
+            await pilot.pause(0.2)
+        await pilot.press("e")
+        await pilot.pause(1)
         _save(app, "watch-held.svg")
         await pilot.press("escape")
-        await pilot.press("h", "ctrl+u", "enter")
+        await pilot.press("h", "enter")
         while not asking.done():
             await pilot.press("R")
             await pilot.pause(0.5)
@@ -125,9 +131,19 @@ def _save(app: WatchApp, name: str) -> None:
     (HERE / name).write_text(picture, encoding="utf-8")
 
 
-async def _describe(controllers: list[str]) -> None:
-    async with AdminClient(bootstrap_controllers=controllers, client_id="kwire-admin") as admin:
-        await admin.describe_metadata_quorum(timeout=PATIENCE)
+async def _describe(controller: str) -> None:
+    """Ask once, and wait for as long as the request is held."""
+    at = Address.parse(controller)
+    async with await Connection.open(at.host, at.port, client_id="kwire-admin") as connection:
+        with suppress(KwireError):  # of a node that does not lead
+            await ask_quorum(connection, 10 * PATIENCE)
+
+
+async def _until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await pilot.pause(0.1)
+    await pilot.pause(1)
 
 
 async def _choose(pilot: Pilot[None], api: str, held: bool = False) -> None:
@@ -149,7 +165,7 @@ def browser(feed: Address) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     kwire = Path(sys.executable).with_name("kwire")
-    view = ["--view", "!~api ApiVersions"]
+    view = ["--view", "!~api ApiVersions,Fetch"]
     server = subprocess.Popen([kwire, "watch", str(feed), "--web", str(port), *view])
     options = webdriver.ChromeOptions()
     options.binary_location = which("chromium") or ""
@@ -161,7 +177,7 @@ def browser(feed: Address) -> None:
         driver = webdriver.Chrome(options, service)
         time.sleep(2)
         driver.get(f"http://127.0.0.1:{port}/?fontsize=14")
-        time.sleep(6)
+        time.sleep(25)  # the screen is a canvas, which does not tell what it shows
         driver.save_screenshot(str(HERE / "watch-browser.png"))
         driver.quit()
     finally:

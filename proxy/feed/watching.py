@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from kwire.address import Address
 from kwire.errors import AnswerLost
 from kwire.tasks import cancel_and_wait
-from proxy.feed.datagrams import BadDatagram
+from proxy.feed.datagrams import BadDatagram, Status
 from proxy.feed.receiver import Receiver, Refused, Watched
 from proxy.flow import Event, Flow
 
@@ -29,6 +29,13 @@ def missing_bytes(event: Event) -> int:
         (event.response_size or 0, event.response_copy),
     )
     return sum(size - len(copy) for size, copy in frames if copy is not None)
+
+
+def new_changes(before: Status | None, now: Status) -> tuple[str, ...]:
+    """Return sentences about changes of the rules since an earlier status of the same feed."""
+    if before is None or before.feed != now.feed:
+        return ()
+    return now.changes[-count:] if (count := now.rules - before.rules) > 0 else ()
 
 
 @asynccontextmanager

@@ -106,7 +106,7 @@ def test_elections_tell_who_votes_where_no_describe_quorum_has_passed() -> None:
     quorum.add(flow(older, None, 0, on=connection(node_id=3004)))
     quorum.add(fetch(7, 10))
     assert (quorum.leader_id, quorum.epoch) == (3001, 8)
-    assert roles(quorum) == {number: "voter" for number in range(3000, 3005)} | {7: ""}
+    assert roles(quorum) == dict.fromkeys(range(3000, 3005), "voter") | {7: ""}
 
 
 def test_voters_that_are_added_and_removed_are_known() -> None:

@@ -96,11 +96,13 @@ def opened(node: TreeNode[Place]) -> Iterator[TreeNode[Place]]:
 
 
 @asynccontextmanager
-async def screen(view: str = "", token: bytes = b"") -> AsyncIterator[Screen]:
+async def screen(
+    view: str = "", token: bytes = b"", size: tuple[int, int] = (150, 40)
+) -> AsyncIterator[Screen]:
     """A screen that a proxy answers."""
     async with traffic(token) as run:
         app = WatchApp(run.feed.address, view=view, token=token)
-        async with app.run_test(size=(150, 40)) as pilot:
+        async with app.run_test(size=size) as pilot:
             shown = Screen(app, pilot, run)
             await shown.until(lambda: "0 lost" in shown.text("#status"))
             yield shown

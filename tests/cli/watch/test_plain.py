@@ -51,6 +51,14 @@ def watched(feed: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
                 run.kill()
 
 
+def test_changes_of_rules_are_told(kwire: Command, node: str) -> None:
+    with fed(node) as (_, feed), watched(feed, "--json") as run:
+        add = ["--name", "cut", "--match", "~api Vote", "--drop", "--feed", feed]
+        assert kwire("proxy", "rules", "add", *add).code == 0
+        assert run.stderr
+        assert run.stderr.readline().startswith("rule 'cut' was added by 127.0.0.1:")
+
+
 def test_each_flow_is_a_line_as_the_proxy_prints_it(node: str) -> None:
     with fed(node) as (address, feed), watched(feed) as run:
         talk(address)

@@ -8,12 +8,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
+from rich.console import Console
+from textual.events import Key, Paste
+from textual.keys import _character_to_key
+from textual.widgets import DataTable, Input, Static
 from textual.widgets.tree import TreeNode
 
+from cli.rule_text import rule_text
 from cli.watch_screen.app import WatchApp
 from cli.watch_screen.details import Details, Place
 from cli.watch_screen.flow_list import FlowList
+from cli.watch_screen.keys import KEYS
 from kwire.address import Address
 from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.capture import Damage, read_capture
@@ -153,6 +158,159 @@ async def test_all_that_is_held_is_resumed_and_nothing_is_held_any_more() -> Non
         await shown.until(lambda: "held" not in shown.text("#status"))
         await shown.run.vote()
         await shown.until(lambda: shown.votes == 2)
+
+
+def line(shown: Screen) -> Input:
+    """The line that is being written."""
+    focused = shown.app.screen.focused
+    assert isinstance(focused, Input)
+    return focused
+
+
+async def test_the_line_of_h_begins_empty_and_brings_earlier_expressions() -> None:
+    async with screen(view="~api Vote") as shown:
+        for expression in ("~api Fetch", "~api Metadata"):
+            await shown.press("h")
+            assert line(shown).value == ""
+            await shown.write(expression)
+            await shown.until(lambda wanted=expression: wanted in shown.text("#status"))  # type: ignore[misc]
+        await shown.press("h")
+        assert (line(shown).value, line(shown).placeholder) == ("", "↑ ~api Metadata")
+        recalled = []
+        for key in ("up", "up", "up", "up", "down"):
+            await shown.press(key)
+            recalled.append(line(shown).value)
+        texts = ["~api Metadata", "~api Fetch", "~api Vote", "~api Vote", "~api Fetch"]
+        assert recalled == texts
+        await shown.press("enter")
+        await shown.until(lambda: "~api Fetch" in shown.text("#status"))
+
+
+BURSTS = {
+    "a filter": ("/~api Fetch", "~api Fetch"),
+    "a filter of command keys": ("/cqhr~dxew /?u", "cqhr~dxew /?u"),
+    "what is held": ("h~api CreateTopics?", "~api CreateTopics?"),
+}
+
+
+@pytest.mark.parametrize(("keys", "text"), BURSTS.values(), ids=list(BURSTS))
+async def test_keys_that_come_in_one_burst_are_text_behind_the_first(keys: str, text: str) -> None:
+    """A terminal without bracketed paste sends what is pasted as keys, all at once."""
+    async with screen() as shown:
+        await shown.run.vote(2)
+        await shown.until(lambda: shown.votes == 2)
+        for character in keys:
+            shown.app.post_message(Key(_character_to_key(character), character))
+        await shown.until(lambda: isinstance(shown.app.focused, Input))
+        await shown.until(lambda: line(shown).value == text)
+        assert (shown.votes, shown.app.flows.shown != [], shown.told) == (2, True, [])
+
+
+async def test_what_is_pasted_is_text_and_no_command() -> None:
+    async with screen() as shown:
+        await shown.run.vote(2)
+        await shown.until(lambda: shown.votes == 2)
+        shown.app.post_message(Paste("/~api Fetch\n"))
+        await shown.until(lambda: isinstance(shown.app.focused, Input))
+        assert line(shown).value == "~api Fetch"
+        assert shown.votes == 2, "not applied before Enter"
+        await shown.press("escape", "h")
+        shown.app.post_message(Paste("~api Vote"))
+        await shown.until(lambda: line(shown).value == "~api Vote")
+        await shown.press("escape", "question_mark")
+        shown.app.post_message(Paste("~api Vote"))
+        await shown.press("escape")
+        assert not isinstance(shown.app.focused, Input)
+        assert "held" not in shown.text("#status")
+
+
+async def test_the_keys_are_shown_and_are_those_of_the_page() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "watch.md").read_text()
+    async with screen() as shown:
+        await shown.press("question_mark")
+        (table,) = shown.app.screen.query(Static)
+        console = Console(width=200)
+        with console.capture() as said:
+            console.print(table.content)
+        for key, text in KEYS:
+            assert text in said.get()
+            assert all(f"`{one}`" in page or one in page for one in key.split())
+        assert {one.key_display or one.key for one in shown.app.BINDINGS if one.show} <= {  # type: ignore[union-attr]
+            one for key, _ in KEYS for one in key.split()
+        }
+        await shown.press("escape")
+        assert len(shown.app.screen_stack) == 1
+
+
+async def test_rules_are_added_switched_and_removed_on_the_screen() -> None:
+    async with screen() as shown:
+        await shown.press("u", "a")
+        await shown.write("match: ~api Vo, close: true")
+        assert "no API is called 'Vo'" in shown.text("#wrong")
+        await shown.write("name: cut, match: ~api Vote, close: true")
+        table = shown.app.screen.query_one(DataTable)
+        await shown.until(lambda: table.row_count == 1)
+        assert [str(cell) for cell in table.get_row_at(0)] == [
+            *("on ", "cut", "command", "0", "~api Vote: close")
+        ]
+        reader, writer = await asyncio.open_connection(
+            shown.run.address.host, shown.run.address.port
+        )
+        writer.write(VOTE)
+        assert await reader.read() == b""
+        writer.close()
+        await shown.until(lambda: str(table.get_row_at(0)[3]) == "1")
+        await shown.press("space")
+        await shown.until(lambda: str(table.get_row_at(0)[0]) == "off")
+        await shown.run.vote()
+        await shown.press("x")
+        await shown.until(lambda: table.row_count == 0)
+        assert not shown.run.rules.entries
+        await shown.press("escape")
+        await shown.until(lambda: len(shown.told) == 3)
+        assert [text.rpartition(" by ")[0] for text in shown.told] == [
+            "rule 'cut' was added",
+            "rule 'cut' was disabled",
+            "rule 'cut' was removed",
+        ]
+
+
+async def test_what_is_too_long_for_its_place_ends_with_an_ellipsis() -> None:
+    async with screen(size=(90, 16)) as shown:
+        await shown.run.vote(30)
+        await shown.until(lambda: len(shown.app.flows) == 32)
+        flows, details = shown.app.query_one(FlowList), shown.app.query_one(Details)
+        await shown.press("up")
+        await shown.until(lambda: bool(shown.tree) and shown.tree[0].startswith("Vote v2"))
+        assert flows.show_vertical_scrollbar
+        assert details.show_vertical_scrollbar
+        for widget in (flows, details):
+            room = widget.scrollable_content_region.width
+            first = widget.render_line(0).text[:room]
+            assert first.rstrip().endswith("…"), "cut at the scroll bar"
+            assert len(first) == room
+        await shown.press("h")
+        await shown.write("~api " + "Fetch," * 30 + "Vote")
+        await shown.until(lambda: "Fetch,Fetch" in shown.text("#status"))
+        status = shown.app.query_one("#status").render_line(0).text
+        assert status.endswith("…")
+
+
+def test_a_rule_is_a_line() -> None:
+    delay = {"from": "1s", "to": "3s"}
+    rule = {"match": "~api Fetch", "delay": delay, "drop": True, "probability": 0.5}
+    assert rule_text(rule) == "~api Fetch: delay {from: 1s, to: 3s}, drop, probability 0.5"
+
+
+async def test_a_rule_that_another_has_removed_is_told() -> None:
+    async with screen() as shown:
+        shown.run.rules.add("{name: cut, match: ~api Fetch, drop: true}", "another")
+        await shown.press("u")
+        table = shown.app.screen.query_one(DataTable)
+        await shown.until(lambda: table.row_count == 1)
+        shown.run.rules._entries.clear()
+        await shown.press("space")
+        await shown.until(lambda: any("no rule is called 'cut'" in text for text in shown.told))
 
 
 async def test_tab_goes_to_the_tree_and_back_and_from_the_filter_to_the_flows() -> None:
