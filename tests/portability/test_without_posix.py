@@ -125,3 +125,13 @@ async def test_a_node_is_formatted_locked_run_and_its_log_dumped(tmp_path: Path)
     assert await node.wait() == 0
     log = data / "__cluster_metadata-0" / "00000000000000000000.log"
     assert "FEATURE_LEVEL_RECORD" in await run("log", "dump", str(log))
+
+
+async def test_a_quorum_of_three_in_one_process_answers_and_ends() -> None:
+    """The demo stands on it."""
+    process = await start("controller", "quorum", "-n", "3")
+    pattern = r"controller\.quorum\.bootstrap\.servers=(\S+)"
+    bootstrap = await wait_for(process, pattern)
+    assert "LeaderId:" in await run("quorum", "status", "--bootstrap-controller", bootstrap)
+    process.send_signal(signal.SIGTERM)
+    assert await process.wait() == 0

@@ -19,6 +19,7 @@ import logging.handlers
 import multiprocessing.connection
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import ssl
@@ -70,6 +71,7 @@ def take_away() -> None:
             if hasattr(module, name):
                 delattr(module, name)
     _windows_files()
+    setattr(shutil, "_use_fd_functions", False)  # noqa: B010  # as it finds it on Windows
     setattr(asyncio.SelectorEventLoop, "add_signal_handler", _no_signal_handlers)  # noqa: B010
     msvcrt: Any = types.ModuleType("msvcrt")
     msvcrt.LK_NBLCK = fcntl.LOCK_EX | fcntl.LOCK_NB
