@@ -11,6 +11,9 @@ from controller.replay import Replay
 from controller.runtime import Runtime
 from kwire.tasks import cancel_and_wait
 
+MANY_SLICES = 200
+"""Slices of a replay whose result is left out of later collections: 50,000 records."""
+
 
 class ReplayTask:
     """Applies one slice at once, and what is left in a task, a slice at every turn of the loop.
@@ -61,10 +64,13 @@ class ReplayTask:
     async def _apply_rest(self) -> None:
         try:
             with collector.paused():
+                slices = 1
                 while self._replay.apply_slice():
+                    slices += 1
                     self._publish()
                     await asyncio.sleep(0)
-                collector.leave_out_all()
+                if slices >= MANY_SLICES:
+                    collector.leave_out_all()
             if read := self._read:
                 self._read = None
                 read()

@@ -20,6 +20,7 @@ class Config:
     bootstrap_servers: host and port; where empty, the static voters take their place.
     static_voters: of `controller.quorum.voters`; in force while the log has no VotersRecord.
     can_become_voter: true for controllers: they flush what they fetch even while observers.
+    fetch_max_bytes: what is taken in within one step; Java asks for four times as much.
     auto_join: an observer adds itself, and removes a voter of its id with another directory.
     """
 
@@ -39,7 +40,7 @@ class Config:
     request_timeout_ms: int = 2000
     retry_backoff_ms: int = 20
     fetch_max_wait_ms: int = 500
-    fetch_max_bytes: int = 1 << 20
+    fetch_max_bytes: int = 1 << 18
     fetch_snapshot_max_bytes: int = 1 << 20
 
     @property
