@@ -103,6 +103,13 @@ class BrokerHeartbeats:
         )
         return self._with(id, changed)
 
+    def heard_of(self, id: int, now: int) -> BrokerHeartbeats:
+        """Begin the session of a broker anew, if it is known; nothing else of it changes."""
+        broker = self.brokers.get(id)
+        if broker is None or broker.last_contact >= now:
+            return self
+        return self._with(id, replace(broker, last_contact=now))
+
     def fenced(self, id: int) -> BrokerHeartbeats:
         """The broker's session is over."""
         return self._with(id, replace(self.brokers[id], fenced=True))

@@ -29,6 +29,8 @@ from controller.replay import Replay, Replayed
 from controller.replay_task import ReplayTask
 from controller.runtime import Runtime
 from controller.snapshotter import Snapshotter
+from controller.write_queue import WriteQueue, limit_ms
+from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import StorageFailed
@@ -62,7 +64,7 @@ class Metadata:
         self._leadership: Leadership | None = None
         self._news = asyncio.Event()
         self._writer = LogWriter(runtime)
-        self._writing = asyncio.Lock()
+        self._writing = WriteQueue()
         self._ticking: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._snapshotter = Snapshotter(
@@ -120,13 +122,15 @@ class Metadata:
 
         1. What takes long is judged in a thread, by the state as it is now.
         2. Writes are judged one after the other, and each is in the log before the next; reads, and
-           the replica, do not wait for them.
+           the replica, do not wait for them. A broker is alive from its heartbeat's arrival on.
         """
         handler = HANDLERS[type(request).key or 0]
         if not handler.writes or not self.is_active:
             return await self._read(request, context)
+        if isinstance(request, BrokerHeartbeatRequest):
+            self.controller.heard_of(request, self._runtime.now)
         try:
-            async with self._writing:
+            async with self._writing.turn(limit_ms(request)):
                 leadership = self._leadership
                 answer = await self._judged(request, context, leadership)
                 if leadership is not None and answer.records:
@@ -319,7 +323,7 @@ class Metadata:
     def _tick(self) -> None:
         """Do what is due, in a thread if it takes long, and come again when more is."""
         self._timer = None
-        while self.is_active and not self._writing.locked() and not self._is_tick_long:
+        while self.is_active and not self._writing.is_busy and not self._is_tick_long:
             self._prepare()
             records = self.controller.tick(self._runtime.now, self._raft.end_offset)
             if not records:
@@ -336,7 +340,7 @@ class Metadata:
         return is_large(image) and self.controller.is_tick_long(self._runtime.now)
 
     async def _tick_in_turn(self, leadership: Leadership) -> None:
-        async with self._writing:
+        async with self._writing.turn():
             self._prepare()
             work = self.controller.begin_tick(self._runtime.now, self._raft.end_offset)
             if leadership.has_ended or work is None:

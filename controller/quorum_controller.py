@@ -22,6 +22,7 @@ from controller.leadable import check_leadable
 from controller.maintenance import Schedule
 from controller.replica_placer import RandomSource
 from controller.view import View
+from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage, apply_all
@@ -62,6 +63,7 @@ class QuorumController:
         self._random = random
         self._pending: deque[View] = deque()
         self._schedule = Schedule()
+        self._contacts: dict[int, int] = {}
 
     @property
     def is_active(self) -> bool:
@@ -149,6 +151,17 @@ class QuorumController:
         self._pending.clear()
         self.ahead = self.committed
         self.heartbeats = BrokerHeartbeats(session_timeout_ms=self.config.session_timeout_ms)
+        self._contacts.clear()
+
+    def heard_of(self, request: BrokerHeartbeatRequest, now: int) -> None:
+        """Note that a broker is alive, before its heartbeat is judged.
+
+        A broker is not fenced while its heartbeats wait behind long requests (Java:
+        QuorumController.processBrokerHeartbeat, which tracks those that expire in the queue).
+        """
+        broker = self.ahead.image.cluster.brokers.get(request.broker_id)
+        if self.is_active and broker is not None and broker.epoch == request.broker_epoch:
+            self._contacts[broker.id] = now
 
     def commit(self, offset: int) -> None:
         """While this node leads: everything below the offset is committed."""
@@ -275,6 +288,8 @@ class QuorumController:
         forwarded: bool = False,
     ) -> ControllerContext:
         writes = handler is None or handler.writes
+        if writes:  # a read may come in the middle of a write, whose draft has sessions of its own
+            self._take_contacts()
         view = self.ahead if writes else self.committed
         return ControllerContext(
             image=view.image if writes else view.image.published,
@@ -289,6 +304,11 @@ class QuorumController:
             forwarded=forwarded,
             registrations=view.registrations,
         )
+
+    def _take_contacts(self) -> None:
+        for id, now in self._contacts.items():
+            self.heartbeats = self.heartbeats.heard_of(id, now)
+        self._contacts.clear()
 
     def _write(self, draft: Draft, now: int) -> None:
         """Take a draft, ahead of its commit."""

@@ -16,7 +16,13 @@ from controller.long_requests import FEW_ELEMENTS, FEW_PARTITIONS, is_long
 from controller.quorum import Quorum
 from controller.raft import Append, Resign
 from controller.view import View
-from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest
+from controller.write_queue import limit_ms
+from kwire.apis.a19_create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kwire.apis.a20_delete_topics import DeleteTopicsRequest
 from kwire.apis.a37_create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kwire.apis.a43_elect_leaders import ElectLeadersRequest
 from kwire.apis.a44_incremental_alter_configs import (
@@ -26,6 +32,7 @@ from kwire.apis.a44_incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from kwire.apis.a57_update_features import UpdateFeaturesRequest
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.apis.a64_unregister_broker import UnregisterBrokerRequest
@@ -107,6 +114,41 @@ async def test_others_are_answered_and_writes_wait_their_turn(quorum: Quorum, sl
     slow.opened.set()
     assert (await first, await second) == (ErrorCode.NONE, ErrorCode.NONE)
     assert retention(quorum) == "2"
+
+
+async def test_a_write_whose_turn_does_not_come_in_its_time_is_refused(
+    quorum: Quorum, slow: Slow
+) -> None:
+    """Java's queue drops an event at its deadline; nothing of it was done."""
+    await quorum.wait_for_leader()
+    first = asyncio.create_task(write(quorum, 1))
+    assert await asyncio.to_thread(slow.entered.wait, PATIENCE)
+    async with await Connection.open(*quorum.addresses[3000]) as connection:
+        request = CreateTopicsRequest(topics=[CreatableTopic(name="late")], timeout_ms=20)
+        answer = await connection.send(request, timeout=PATIENCE)
+    assert isinstance(answer, CreateTopicsResponse)
+    assert [one.error_code for one in answer.topics] == [ErrorCode.REQUEST_TIMED_OUT]
+    assert not first.done()
+    slow.opened.set()
+    assert await first == ErrorCode.NONE
+    assert await write(quorum, 2) == ErrorCode.NONE
+
+
+LIMITS: list[tuple[Request, int | None]] = [
+    (CreateTopicsRequest(timeout_ms=7), 7),
+    (DeleteTopicsRequest(timeout_ms=7), 7),
+    (CreatePartitionsRequest(timeout_ms=7), 7),
+    (ElectLeadersRequest(timeout_ms=7, topic_partitions=None), 7),
+    (BrokerHeartbeatRequest(), 1000),
+    (UpdateFeaturesRequest(timeout_ms=7), None),
+    (UnregisterBrokerRequest(), None),
+]
+"""Those to which Java's ControllerApis gives a deadline, and two to which it gives none."""
+
+
+@pytest.mark.parametrize(("request_", "expected"), LIMITS)
+def test_how_long_a_request_waits_for_its_turn(request_: Request, expected: int | None) -> None:
+    assert limit_ms(request_) == expected
 
 
 async def test_what_raft_wrote_meanwhile_makes_the_request_be_judged_again(

@@ -5,10 +5,12 @@ from uuid import UUID
 
 import pytest
 
+from controller.drafts import RequestWork
 from controller.handlers.result import ControllerConfig, QuorumView
 from controller.leadable import CannotLead
 from controller.quorum_controller import QuorumController
 from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest
+from kwire.apis.a57_update_features import UpdateFeaturesRequest
 from kwire.apis.a60_describe_cluster import DescribeClusterRequest
 from kwire.apis.a62_broker_registration import (
     BrokerRegistrationRequest,
@@ -227,6 +229,24 @@ def test_without_no_ops_the_deadline_is_that_of_the_session() -> None:
     assert controller.deadline() == 9003
     assert controller.tick(9002, 8) == ()
     assert names(controller.tick(9003, 8)) == ["BrokerRegistrationChange"]
+
+
+def test_a_broker_whose_heartbeat_waits_for_its_turn_is_not_fenced() -> None:
+    """Not even when a request that takes long began before it came, and is taken after it."""
+    config = ControllerConfig(cluster_id=CLUSTER, node_id=1, no_op_interval_ms=0)
+    controller = QuorumController(config, Random(1))
+    registered(controller)
+    work = controller.begin(UpdateFeaturesRequest(), version=2, now=5000, end_offset=8)
+    assert isinstance(work, RequestWork)
+    beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=6, current_metadata_offset=6)
+    controller.heard_of(beat, 9000)
+    controller.heard_of(beat.replace(broker_epoch=5), 12_000)  # of an earlier registration
+    controller.heard_of(beat.replace(broker_id=7), 12_000)
+    controller.handle(DescribeClusterRequest(endpoint_type=2), version=1, now=9000, end_offset=8)
+    controller.take(work, work.judge())
+
+    assert controller.tick(18_000, 8) == ()
+    assert names(controller.tick(18_001, 8)) == ["BrokerRegistrationChange"]
 
 
 def test_one_stale_broker_is_fenced_at_a_time(controller: QuorumController) -> None:

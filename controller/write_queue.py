@@ -1,0 +1,64 @@
+"""Lets writes be judged one after the other, as the event queue of Java's QuorumController does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from controller.handlers.errors import ApiError
+from kwire.apis.a19_create_topics import CreateTopicsRequest
+from kwire.apis.a20_delete_topics import DeleteTopicsRequest
+from kwire.apis.a37_create_partitions import CreatePartitionsRequest
+from kwire.apis.a43_elect_leaders import ElectLeadersRequest
+from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.declaration import Request
+from kwire.error_codes import ErrorCode
+
+HEARTBEAT_MS = 1000
+"""How long a heartbeat waits: half of broker.heartbeat.interval.ms, after which the next comes."""
+
+
+class WriteQueue:
+    """A turn for each write, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a write has its turn."""
+        return self._lock.locked()
+
+    @asynccontextmanager
+    async def turn(self, limit_ms: int | None = None) -> AsyncIterator[None]:
+        """Wait for the turn, and hold it for the block.
+
+        Raises REQUEST_TIMED_OUT if it has not come after `limit_ms`; None waits for as long as it
+        takes. Who begins within the limit is not interrupted.
+        """
+        try:
+            async with asyncio.timeout(None if limit_ms is None else limit_ms / 1000):
+                await self._lock.acquire()
+        except TimeoutError:
+            text = f"Other requests took longer than {limit_ms} ms; nothing was changed by this one"
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, text) from None
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+def limit_ms(request: Request) -> int | None:
+    """Return how long a request may wait for its turn; None for ever (Java: ControllerApis)."""
+    match request:
+        case (
+            CreateTopicsRequest(timeout_ms=timeout_ms)
+            | DeleteTopicsRequest(timeout_ms=timeout_ms)
+            | CreatePartitionsRequest(timeout_ms=timeout_ms)
+            | ElectLeadersRequest(timeout_ms=timeout_ms)
+        ):
+            return timeout_ms
+        case BrokerHeartbeatRequest():
+            return HEARTBEAT_MS
+    return None
