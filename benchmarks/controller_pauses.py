@@ -86,7 +86,7 @@ def _requests(mib: int) -> None:
         rows = [
             ("CreateTopics of 4,900 topics", _topics(4900)),
             ("CreateTopics of 100,000 topics", _topics(100_000)),
-            (f"CreateTopics of {mib} MiB", _topics(mib * (1 << 20) // 16)),
+            (f"CreateTopics of {mib} MiB", _topics(mib * (1 << 20) // 260, "{:0249x}")),
         ]
         for name, request in rows:
             frame = encode_request(request, 7, correlation_id=1)
@@ -100,9 +100,9 @@ def _requests(mib: int) -> None:
             _print(f"{name}: {took:.1f} s, answer of {size:,} bytes, slowest {slowest:.0f} ms")
 
 
-def _topics(count: int) -> CreateTopicsRequest:
+def _topics(count: int, name: str = "{:05x}") -> CreateTopicsRequest:
     topics = [
-        CreatableTopic(name=f"{n:05x}", num_partitions=1, replication_factor=1)
+        CreatableTopic(name=name.format(n), num_partitions=1, replication_factor=1)
         for n in range(count)
     ]
     return CreateTopicsRequest(topics=topics, timeout_ms=600_000)

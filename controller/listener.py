@@ -154,11 +154,11 @@ class Listener:
                 peer=peer,
             )
             response = await self._service.answer(request.body, context)
-        if response is None:
-            return None
-        return await large_messages.encoded(
-            response, head.version, correlation_id=head.correlation_id
-        )
+            if response is None:
+                return None
+            return await large_messages.encoded(
+                response, head.version, correlation_id=head.correlation_id
+            )
 
 
 async def _let_loop_turn() -> None:

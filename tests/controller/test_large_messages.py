@@ -145,6 +145,29 @@ async def test_the_collector_rests_until_a_large_request_is_freed(
     assert service.request.topics == []
 
 
+async def test_the_collector_rests_until_the_answer_to_a_large_request_is_encoded(
+    port: int, service: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has as many elements as the request."""
+    service.is_answer_long = True
+    encode = CreateTopicsResponse.encode
+    enabled: list[bool] = []
+
+    def noted(response: CreateTopicsResponse, version: int) -> bytes:
+        enabled.append(gc.isenabled())
+        return encode(response, version)
+
+    async def none_between(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        enabled.append(gc.isenabled())
+        return function(*args, **kwargs)
+
+    monkeypatch.setattr(CreateTopicsResponse, "encode", noted)
+    monkeypatch.setattr(asyncio, "to_thread", none_between)
+    await answer_beside(port, LONG, threading.Event())
+    assert len(enabled) >= 4
+    assert not any(enabled)
+
+
 async def test_a_collector_that_was_off_stays_off() -> None:
     gc.disable()
     try:
