@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint bench conformance fuzz simulate kills sanitize spark declarations clean
+.PHONY: demo test bare lint bench conformance fuzz simulate kills sanitize spark declarations clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
 	$(BIN)/kwire demo
@@ -10,6 +10,9 @@ demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
 # loadgroup: a worker takes one test at a time, so that slow ones hold up no others; or a whole group.
 test: .venv/ready  ## the whole suite, real Kafka included, on two workers
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+bare:  ## the demo and one of each kind of test on a minimal Debian, as root; ALL=all for every test
+	.ci/bare $(ALL)
 
 lint: .venv/ready  ## style, types and the arrows between the rooms
 	$(BIN)/ruff check
