@@ -109,7 +109,7 @@ class Framer:
         if not self._left:
             return f"after {len(self._head)} bytes of a {self._what}"
         api = "" if self._flow is None else f"{self._flow.api} "
-        return f"after {self._size - self._left} of {self._size} bytes of a {api}{self._what}"
+        return f"after {self._size - self._left} of {self._size} bytes of its {api}{self._what}"
 
     def hold(self, hold: Hold) -> None:
         """Let filters see what they want; before the first byte."""

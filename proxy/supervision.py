@@ -263,8 +263,9 @@ def _problem(verdict: object, flow: Flow | None) -> str:
     if isinstance(verdict, type):
         return f"it returned the class {verdict.__name__}: return an object of it"
     if isinstance(verdict, Message):
-        name = type(verdict).__name__
-        return f"it returned {_kind(verdict)}: change the message it was given, or Answer({name}…)"
+        response = isinstance(verdict, Response)
+        other = f"Answer({type(verdict).__name__}…)" if response else "None"
+        return f"it returned {_kind(verdict)}: change the message it was given, or return {other}"
     if isgenerator(verdict) or isasyncgen(verdict):
         return f"it returned {_kind(verdict)}: write `async def` and await, without yield"
     if isawaitable(verdict):
