@@ -82,7 +82,9 @@ async def test_a_session_gets_the_answers_that_kafka_gives_but_for_the_listed_on
     }
     theirs = await run(at, cluster.cluster_id)
     assert ours.answers.keys() == theirs.answers.keys()
-    assert ours.unknown_version == theirs.unknown_version
+    # the last two bytes are the highest version of ApiVersions itself, which is in the list
+    assert ours.unknown_version == theirs.unknown_version[:-2] + b"\0\5"
+    assert theirs.unknown_version[-2:] == b"\0\4"
     assert len(messages(ours)) > 3000
     assert messages(ours) == messages(theirs)
     differing = found(ours, theirs)
