@@ -78,7 +78,8 @@ class AppendedFile:
         with memoryview(self._pages) as pages:
             done = 0
             while done < size:
-                done += write_at(self._file, pages[done:size], self._start + done)
+                with pages[done:size] as rest:  # an error keeps a view that is not released
+                    done += write_at(self._file, rest, self._start + done)
                 self.written = max(self.written, self._start + done)
 
 
