@@ -80,3 +80,5 @@ class DemoScreen:
         """What passed."""
         self.say(Text(f"\n{self.counts.sentence}", "bold"))
         self.say(self.counts.table())
+        if (sentence := self.counts.leader_sentence) is not None:
+            self.say(sentence)

@@ -6,10 +6,21 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from kwire.error_codes import ErrorCode
 from proxy import DecodedFlow, Notice
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+NOT_LEADER = frozenset(
+    (
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.NOT_CONTROLLER,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+    )
+)
+"""Errors by which nodes and clients find the leader: every election has them."""
 
 LATENCIES = 10_000
 """Latencies of one API that are kept; from then on every second one is forgotten."""
@@ -17,10 +28,14 @@ LATENCIES = 10_000
 
 @dataclass(slots=True)
 class ApiCount:
-    """The flows of one API; bytes of both directions, latencies in seconds."""
+    """The flows of one API; bytes of both directions, latencies in seconds.
+
+    not_leader: answers whose only errors are those of NOT_LEADER; they are not `failed`.
+    """
 
     flows: int = 0
     failed: int = 0
+    not_leader: int = 0
     size: int = 0
     latencies: list[float] = field(default_factory=list)
 
@@ -28,7 +43,11 @@ class ApiCount:
         """One more."""
         flow = decoded.flow
         self.flows += 1
-        self.failed += bool(decoded.failures)
+        codes = {failure.code for failure in decoded.failures}
+        if codes and codes <= NOT_LEADER:
+            self.not_leader += 1
+        else:
+            self.failed += bool(codes)
         self.size += flow.request_size + (flow.response_size or 0)
         if flow.latency is not None:
             self.latencies.append(flow.latency)
@@ -77,6 +96,15 @@ class FlowCounts:
         )
         return f"{text}, {self.problems} with problems" if self.problems else text
 
+    @property
+    def leader_sentence(self) -> str | None:
+        """How many answers only said that the node does not lead; None where none did."""
+        number = sum(count.not_leader for count in self._apis.values())
+        if not number:
+            return None
+        answers = "1 answer" if number == 1 else f"{number} answers"
+        return f"{answers} of nodes that do not lead: part of finding the leader, no failures."
+
     def data(self) -> dict[str, Any]:
         """The counts for scripts."""
         return {
@@ -89,6 +117,7 @@ class FlowCounts:
                 api: {
                     "flows": count.flows,
                     "failed": count.failed,
+                    "notLeader": count.not_leader,
                     "bytes": count.size,
                     "medianMs": count.median_ms,
                 }

@@ -117,6 +117,8 @@ class Display:
             console.print(f"{dropped} were not shown: the output is too slow", style="yellow")
         if self.counts.flows:
             console.print(self.counts.table())
+            if (sentence := self.counts.leader_sentence) is not None:
+                console.print(sentence)
 
 
 @dataclass(frozen=True, slots=True)

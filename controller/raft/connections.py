@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from controller.raft.endpoints import Node
 
+MOST_PAUSES = 10
+"""The longest pause between bootstrap servers, in retry backoffs: the ratio of Kafka's
+retry.backoff.max.ms to retry.backoff.ms (KIP-580)."""
+
 
 @dataclass(slots=True, kw_only=True)
 class _Connection:
@@ -37,6 +41,8 @@ class Connections:
         self._below = below
         self._connections: dict[int, _Connection] = {}
         self._last_correlation = 0
+        self._leaderless = 0
+        self._bootstrap_pause_ends = 0
 
     def sent(self, node: Node, now: int) -> int:
         """A request goes out; its correlation."""
@@ -94,11 +100,27 @@ class Connections:
 
     def ready_bootstrap_server(self, now: int) -> Node | None:
         """One to ask for the leader, while nothing else is under way; begins at a random one."""
-        if not self._bootstrap or self.is_any_in_flight(now):
+        if not self._bootstrap or self.is_any_in_flight(now) or now < self._bootstrap_pause_ends:
             return None
         start = self._below(len(self._bootstrap))
         turn = self._bootstrap[start:] + self._bootstrap[:start]
         return next((node for node in turn if self.is_ready(node, now)), None)
+
+    def no_leader_named(self, now: int) -> None:
+        """Pause before the next bootstrap server: one just said that it knows no leader.
+
+        Twice as long as the last time, up to MOST_PAUSES retry backoffs. A pause for each server by
+        itself would let a replica ask all of them in turn, hundreds of times before the first
+        election; Kafka's own loop is slow enough to send a handful.
+        """
+        factor = min(1 << min(self._leaderless, 10), MOST_PAUSES)
+        self._leaderless += 1
+        self._bootstrap_pause_ends = now + factor * self._retry_backoff_ms
+
+    def leader_answered(self) -> None:
+        """Begin with short pauses the next time that no leader is known."""
+        self._leaderless = 0
+        self._bootstrap_pause_ends = 0
 
     def reset(self, node: Node) -> None:
         """Forget what was under way to it."""
@@ -111,6 +133,7 @@ class Connections:
     def deadline(self, now: int) -> int | None:
         """When the next request times out, or a pause ends."""
         times = [self._over(connection) for connection in self._connections.values()]
+        times.append(self._bootstrap_pause_ends)
         return min((time for time in times if time > now), default=None)
 
     def _over(self, connection: _Connection) -> int:

@@ -123,6 +123,17 @@ def test_counts_are_by_api() -> None:
     assert counts.sentence == "4 RPCs of 2 APIs on 1 connections"
 
 
+def test_answers_of_nodes_that_do_not_lead_are_no_failures() -> None:
+    counts = FlowCounts()
+    counts.add(heartbeat(7))
+    assert counts.leader_sentence is None
+    for _ in range(2):
+        counts.add(heartbeat(41))
+    assert counts.data()["apis"]["BrokerHeartbeat"]["failed"] == 1
+    assert counts.data()["apis"]["BrokerHeartbeat"]["notLeader"] == 2
+    assert (counts.leader_sentence or "").startswith("2 answers of nodes that do not lead")
+
+
 def test_a_message_that_cannot_be_read_is_counted() -> None:
     counts = FlowCounts()
     broken = heartbeat()

@@ -40,8 +40,10 @@ def answered(replica: Replica, node: Node, response: FetchResponse, now: int) ->
     )
     outcome = learn_from_response(replica, news, now)
     if outcome is not Outcome.READ:
-        # Nobody knows a leader yet: a pause, lest replicas ask each other without end.
-        return outcome is Outcome.DONE and replica.role.leader_id is not None
+        has_leader = outcome is Outcome.DONE and replica.role.leader_id is not None
+        if not has_leader:
+            replica.connections.no_leader_named(now)
+        return has_leader
     if answer.error_code or not isinstance(replica.role, Follower):
         return False
     if not _take(replica, replica.role, answer):
@@ -54,6 +56,7 @@ def succeeded(replica: Replica, follower: Follower, now: int) -> None:
     """The leader is there: wait for it once more."""
     follower.fetch_deadline = now + replica.random_fetch_timeout()
     follower.has_fetched = True
+    replica.connections.leader_answered()
 
 
 def _partition(response: FetchResponse) -> PartitionData | None:

@@ -37,7 +37,8 @@ async def check(mixed: Mixed) -> None:
     assert list(mixed.history.lost(dict.fromkeys(mixed.addresses, created))) == []
     assert list(torn_apart(mixed.history, created)) == []
     standstills = {node_id: mixed.standstills.get(node_id, []) for node_id in mixed.addresses}
-    assert list(mixed.history.late(standstills)) == [], standstills
+    late = list(mixed.history.late(standstills))
+    assert not late, "\n".join([*late, f"nodes stood still: {standstills}"])
 
 
 def _records(log: bytes) -> Iterator[MetadataRecord]:

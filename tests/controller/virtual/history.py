@@ -87,7 +87,8 @@ class History:
             if write.ending is Ending.UNANSWERED or overdue > 0:
                 yield (
                     f"LATE: {write} has a timeout of {write.timeout:.1f} s and is {write.ending}"
-                    f" {write.ended - write.sent:.1f} s after it was sent"
+                    f" {write.ended - write.sent:.1f} s after it was sent at {write.sent:.3f}"
+                    f" (error codes {sorted(set(write.errors.values()))})"
                 )
 
     def counts(self) -> dict[str, int]:
