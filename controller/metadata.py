@@ -20,11 +20,7 @@ from controller.leadership import Leadership
 from controller.log_writer import LogWriter, commit_of
 from controller.long_requests import is_large, is_long
 from controller.quorum_controller import Answer, QuorumController
-from controller.raft import (
-    OffsetAndEpoch,
-    Raft,
-    Resign,
-)
+from controller.raft import OffsetAndEpoch, Raft, Resign
 from controller.replay import Replay, Replayed
 from controller.replay_task import ReplayTask
 from controller.runtime import Runtime
