@@ -9,7 +9,7 @@ from proxy.error_response import error_response, set_errors
 from proxy.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, Verdict
 from proxy.interest import Direction
 from proxy.patch import patch
-from proxy.rules import Rule, Rules
+from proxy.rules import Rule
 from proxy.subject import Subject
 
 Dice = Callable[[], float]
@@ -111,8 +111,3 @@ class RuleFilter(Filter):
             self._free[call.connection.number] = free
             wait += free - call.now
         return wait
-
-
-def rule_filters(rules: Rules, dice: Dice, start: float) -> list[RuleFilter]:
-    """The rules of a file, in order; those that roll dice share them."""
-    return [RuleFilter(rule, dice, start) for rule in rules.rules]

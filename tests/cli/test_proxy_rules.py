@@ -1,5 +1,7 @@
 """`kwire proxy rules` changes the rules of proxies and services while traffic flows."""
 
+import asyncio
+import queue
 import signal
 import socket
 import threading
@@ -9,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from real_kafka import free_port
+from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.connection import Connection
+from real_kafka import Cluster, free_port
 from tests.cli.command import Command
 from tests.cli.test_proxy import ANSWER, ASKED, PATIENCE, ended, node, proxy
 from tests.cli.test_service import listener, running, service, write
@@ -218,6 +222,50 @@ def test_a_service_is_changed_by_cluster_and_a_reload_keeps_it(
         of_other = ["--config", str(file), "--cluster", "other"]
         assert kwire("proxy", "rules", "list", *of_other).out.startswith("no rules; ")
         assert run.end() == 0
+
+
+def test_rules_change_what_a_connection_to_real_kafka_is_told(
+    kwire: Command, combined: Cluster
+) -> None:
+    """A client asks all the time, on one connection; the proxy is commanded meanwhile."""
+    feed = f"127.0.0.1:{free_port()}"
+    to = ["--feed", feed]
+    codes: queue.SimpleQueue[int] = queue.SimpleQueue()
+    over = threading.Event()
+
+    async def ask(host: str, port: int) -> None:
+        async with await Connection.open(host, port) as connection:
+            while not over.is_set():
+                answer = await connection.send(DescribeClusterRequest())
+                assert isinstance(answer, DescribeClusterResponse)
+                codes.put(answer.error_code)
+
+    def told(code: int) -> None:
+        while codes.get(timeout=PATIENCE) != code:
+            pass
+
+    listen = f"1@127.0.0.1:0={combined.bootstrap_servers}"
+    with proxy("--listen", listen, *to) as (run, address):
+        asking = threading.Thread(target=lambda: asyncio.run(ask(*address)))
+        asking.start()
+        try:
+            told(0)
+            match = ["--match", "~api DescribeCluster", "--name", "no"]
+            fails = ["--error", "CLUSTER_AUTHORIZATION_FAILED"]
+            assert kwire("proxy", "rules", "add", *match, *fails, *to).code == 0
+            told(31)
+            assert kwire("proxy", "rules", "disable", "no", *to).code == 0
+            told(0)
+            assert kwire("proxy", "rules", "enable", "no", *to).code == 0
+            told(31)
+            (rule,) = kwire("proxy", "rules", "list", "--json", *to).json
+            assert rule["hits"] >= 2
+            assert kwire("proxy", "rules", "remove", "no", *to).code == 0
+            told(0)
+        finally:
+            over.set()
+            asking.join(PATIENCE)
+        ended(run)
 
 
 WRONG = {

@@ -32,7 +32,6 @@ from proxy import (
 )
 from proxy.addresses import AddressBook
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.filters.rule import rule_filters
 from proxy.filters.stop import Stop
 from proxy.interest import Direction
 from proxy.language import parse
@@ -40,6 +39,7 @@ from proxy.recorder import Recorder
 from proxy.rules import read_rules
 from tests.proxy.certificates import Authority
 from tests.proxy.dialogue import answered, asked
+from tests.proxy.held import rule_filters
 from tests.proxy.looking import Look
 from tests.proxy.test_relay import until
 

@@ -4,9 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from proxy import Copies, Filter, Filters
+from proxy.filters.rule import Dice, RuleFilter
 from proxy.hold import Hold
 from proxy.interest import Direction
+from proxy.rules import Rules
 from tests.proxy.dialogue import Dialogue
+
+
+def rule_filters(rules: Rules, dice: Dice, start: float) -> list[RuleFilter]:
+    """The rules of a file, in order, which share their dice."""
+    return [RuleFilter(rule, dice, start) for rule in rules.rules]
 
 
 @dataclass

@@ -15,7 +15,6 @@ from proxy import (
     Kind,
     Limits,
 )
-from proxy.filters.rule import rule_filters
 from proxy.filters.stop import Stop
 from proxy.language import parse
 from proxy.rules import read_rules
@@ -25,6 +24,7 @@ from tests.proxy.broken import (
     front,
     moved,
 )
+from tests.proxy.held import rule_filters
 from tests.proxy.test_relay import flows, until
 
 

@@ -17,14 +17,13 @@ from kwire.errors import InvalidValue
 from kwire.frames import decode_request, decode_response
 from proxy import Answer, Call, Close, Ending, Filter, Filters, Flow
 from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.filters.rule import rule_filters
 from proxy.filters.stop import Stop
 from proxy.flow import Deed
 from proxy.language import parse
 from proxy.rules import read_rules
 from tests.proxy.addresses.books import Openings
 from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue, through
+from tests.proxy.held import HeldDialogue, rule_filters, through
 
 CREATE = CreateTopicsRequest(topics=[CreatableTopic(name="orders", num_partitions=1)])
 CREATED = CreateTopicsResponse(topics=[CreatableTopicResult(name="orders")])

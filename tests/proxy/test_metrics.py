@@ -15,14 +15,13 @@ from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.connection import Connection
 from kwire.metrics_server import MetricsServer
 from proxy import Address, DecodedFlow, Filters, Listener, Proxy, Tap
-from proxy.filters.rule import rule_filters
 from proxy.metrics import CLIENT_LIMIT, SERIES_LIMIT, Metrics
 from proxy.metrics_families import Metered, ProxyCollector
 from proxy.rules import read_rules
 from real_kafka import Cluster
 from tests.kwire.http import ask
 from tests.proxy.dialogue import Dialogue, answered, asked
-from tests.proxy.held import HeldDialogue
+from tests.proxy.held import HeldDialogue, rule_filters
 from tests.proxy.test_relay import until
 
 Labels = dict[str, str]

@@ -14,10 +14,10 @@ from kafka.errors import PolicyViolationError
 from admin import AdminClient, QuorumInfo
 from kwire.errors import KwireError
 from proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_everything
-from proxy.filters.rule import rule_filters
 from proxy.rules import read_rules
 from real_kafka import Address, Cluster, Layout
 from tests.conftest import OwnCluster
+from tests.proxy.held import rule_filters
 from tests.proxy.test_real_kafka import ours
 
 VOTERS = (3000, 3001, 3002)

@@ -14,13 +14,12 @@ from kwire.nodes import ArrayOf, Nullable, StructOf
 from kwire.registry import request, response
 from proxy import Ending, Filters, Kind
 from proxy.error_response import error_response
-from proxy.filters.rule import rule_filters
 from proxy.interest import Direction
 from proxy.presets import PRESETS
 from proxy.rules import BadRules, Rules, load_rules, read_rules
 from proxy.walk import failures
 from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue
+from tests.proxy.held import HeldDialogue, rule_filters
 
 VOTE = asked(VoteRequest(voter_id=3000), 2, 1, "raft-client-3001")
 VOTED = answered(VoteResponse(), 2, 1)
