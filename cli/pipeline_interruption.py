@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from contextlib import suppress
 from threading import Event, Thread, current_thread, main_thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -56,6 +56,8 @@ class Interruption:
         # 1.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._noted.set()
+        accumulators: Any = self._context._accumulatorServer
+        accumulators.handle_error = _say_nothing  # it prints that the JVM is gone
         self._thread.start()
 
     def _cancel(self) -> None:
@@ -65,3 +67,7 @@ class Interruption:
             while not self._ended.is_set():
                 self._context.cancelAllJobs()
                 self._ended.wait(SECONDS)
+
+
+def _say_nothing(*_: object) -> None:
+    """Stand in for what prints an error to stderr."""

@@ -18,8 +18,9 @@ from tests.pipeline.test_stream import QUICK
     [
         (signal.SIGINT, True, "reading frames", "Stopped: nothing was written."),
         (signal.SIGTERM, False, "writing calls", "Stopped: frames in {} were written and stay, no"),
+        (signal.SIGTERM, True, "writing frames", "Stopped: nothing was written."),
     ],
-    ids=["Ctrl-C", "SIGTERM"],
+    ids=["Ctrl-C", "SIGTERM", "SIGTERM of a service, to the JVM, too"],
 )
 def test_a_signal_ends_it_with_one_line(
     tmp_path: Path, number: signal.Signals, group: bool, until: str, line: str
