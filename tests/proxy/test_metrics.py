@@ -106,6 +106,7 @@ async def test_a_real_session_is_counted(combined: Cluster) -> None:
     assert total(requests, **flow, api="Fetch", version="12") == 1
     errors = found["kwire_proxy_errors_total"]
     assert {(one["api"], one["error"]) for one, _ in errors} == {
+        ("ApiVersions", "UNSUPPORTED_VERSION"),  # v5: the node is older than kwire (KIP-511)
         ("CreateTopics", "POLICY_VIOLATION"),
         ("CreateTopics", "INVALID_REPLICATION_FACTOR"),
         ("Fetch", "UNKNOWN_TOPIC_OR_PARTITION"),
