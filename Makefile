@@ -6,6 +6,7 @@ BIN := .venv/bin
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
 	$(BIN)/kwire demo
+	@echo "The command is $(BIN)/kwire; to call it kwire, run: . $(BIN)/activate"
 
 # loadgroup: a worker takes one test at a time, so that slow ones hold up no others; or a whole group.
 test: .venv/ready  ## the whole suite, real Kafka included, on two workers

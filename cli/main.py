@@ -6,6 +6,7 @@ A command is imported when it is called, and imports what it needs when it runs.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -98,10 +99,16 @@ def _terminate(*_: object) -> None:
 
 
 def _open_streams() -> None:
-    """Stand in for streams that the caller closed (`>&-`): Python has None in their places."""
+    """Have streams that take everything.
+
+    A stream that the caller closed (`>&-`) is None; characters that the encoding of stdout lacks
+    are escaped, where Python would raise.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    if isinstance(sys.stdout, io.TextIOWrapper):  # stderr does so by itself
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _report(error: Exception, debug: bool) -> int:

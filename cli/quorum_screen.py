@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 WIDE = 104
 """Columns from which the names of the replication table stand on one line."""
 
+UNITS = ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)
+"""What times from a second on are told in."""
+
 STYLES = {"Leader": "bold green", "Follower": "", "Observer": "dim"}
 
 REPLICATION = {
@@ -135,5 +138,11 @@ def _cell(value: Any) -> str:
 
 
 def _ago(timestamp: int | None, now: float) -> str:
-    """`12 ms ago`; a clock that runs behind the leader's gives 0."""
-    return "-" if timestamp is None else f"{max(0, round(now - timestamp))} ms ago"
+    """Return `12 ms ago` or `3.4 h ago`; a clock that runs behind the leader's gives 0."""
+    if timestamp is None:
+        return "-"
+    milliseconds = max(0, round(now - timestamp))
+    for unit, size in UNITS:
+        if milliseconds >= size:
+            return f"{milliseconds / size:.1f} {unit} ago"
+    return f"{milliseconds} ms ago"

@@ -21,6 +21,7 @@ from kwire.logdir.leader_epochs import parse_leader_epochs
 from kwire.logdir.names import (
     BOOTSTRAP_CHECKPOINT,
     LEADER_EPOCH_CHECKPOINT,
+    METADATA_FOLDER,
     OFFSET_INDEX_SUFFIX,
     QUORUM_STATE,
     SEGMENT_SUFFIX,
@@ -65,9 +66,16 @@ class Dump:
         A folder stands for all files in it that are known.
         """
         if self.fs.is_folder(path):
-            for name in self.fs.names(path):
-                if _known(name):
-                    yield from self.lines(path / name)
+            names = self.fs.names(path)
+            known = [name for name in names if _known(name)]
+            if not known:
+                inner = f", such as {path / METADATA_FOLDER}" if METADATA_FOLDER in names else ""
+                self.problems.append(
+                    f"{path} has no segments, snapshots or quorum-state:"
+                    f" give the folder of a partition{inner}, or a file of it"
+                )
+            for name in known:
+                yield from self.lines(path / name)
             return
         self.fs.open(path).close()  # says that there is none before anything else is said
         yield f"Dumping {path}"

@@ -57,6 +57,20 @@ def test_scripts_get_a_json_value_for_each_record(kwire: Command) -> None:
     assert run.error.endswith("is no segment and no snapshot: only these have records")
 
 
+def test_a_folder_without_a_log_is_told_which_folder_is_wanted(
+    kwire: Command, tmp_path: Path
+) -> None:
+    run = kwire("log", "dump", str(tmp_path))
+    assert run.code == 1
+    assert run.err == (
+        f"{tmp_path} has no segments, snapshots or quorum-state:"
+        " give the folder of a partition, or a file of it\n"
+    )
+    inner = tmp_path / "__cluster_metadata-0"
+    inner.mkdir()
+    assert f"such as {inner}" in kwire("log", "dump", str(tmp_path)).err
+
+
 def test_unknown_and_missing_files_are_named(kwire: Command, tmp_path: Path) -> None:
     shutil.copy(GOLDEN / "meta.properties", tmp_path)
     run = kwire("log", "dump", str(tmp_path / "meta.properties"))

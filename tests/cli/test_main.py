@@ -1,5 +1,6 @@
 """The command as a whole: quick to start, quiet in pipes, one line for an error."""
 
+import io
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 import typer
 
 import cli.main
+from cli.screen import screen
 from tests.cli.command import KWIRE, Command
 
 HEAVY = ("rich", "construct", "asyncio", "kwire", "admin", "proxy", "real_kafka")
@@ -160,3 +162,12 @@ def test_every_command_teaches_by_example(kwire: Command, name: str) -> None:
     run = kwire(*name.split(), "--help")
     assert run.code == 0
     assert f"kwire {name}" in run.out.split("Options:")[0].split("\n", 1)[1]
+
+
+def test_what_the_encoding_of_the_output_lacks_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    cli.main._open_streams()
+    screen().print("── the demo starts")
+    sys.stdout.flush()
+    assert written.getvalue() == rb"\u2500\u2500 the demo starts" + b"\n"

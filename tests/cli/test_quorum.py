@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from cli.quorum_screen import REPLICATION, print_replication
+from cli.quorum_screen import REPLICATION, _ago, print_replication
 from real_kafka import Cluster, Layout, RunningNode, free_port
 from tests.cli.command import Command, Run
 from tests.conftest import OwnCluster
@@ -84,7 +84,15 @@ def test_replication_is_the_table_of_kafkas_tool(
 
 def test_times_can_be_read_by_people(kwire: Command, quorum: Cluster, at: list[str]) -> None:
     rows = kwire("quorum", "replication", *at, "--human-readable").out.splitlines()[1:]
-    assert all(len(re.findall(r"\d+ ms ago", row)) == 2 for row in rows)
+    assert all(len(re.findall(r"[\d.]+ (ms|s) ago", row)) == 2 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(12, "12 ms"), (999, "999 ms"), (3400, "3.4 s"), (90_000, "1.5 min"), (7_200_000, "2.0 h")],
+)
+def test_long_times_are_told_in_larger_units(milliseconds: int, text: str) -> None:
+    assert _ago(1_000_000, 1_000_000 + milliseconds) == f"{text} ago"
 
 
 def test_replication_as_json_has_kafkas_names(
