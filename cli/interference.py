@@ -79,6 +79,11 @@ class Interference:
         if feeding is not None and self._stop is not None:
             self.feed = feeding.feed(self._stop, self.filters, self.rules, hold)
 
+    @property
+    def decides_addresses(self) -> bool:
+        """True if clients are given the proxy's addresses, whatever the nodes say."""
+        return self.book is not None or self.serving is not None
+
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         self._tasks.append(loop.create_task(self._follow()))

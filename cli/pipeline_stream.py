@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -72,44 +74,63 @@ def stream(
 
     require_spark()
     from cli.pipeline_progress import Progress
-    from pipeline.packages import KAFKA, coordinates
-    from pipeline.streaming.captures import empty_captures, ensure_folder, follow_captures
-    from pipeline.streaming.contact import ensure_topic
     from pipeline.streaming.job import stream as run
-    from pipeline.streaming.topic import follow_topic
 
     jars = packages.split(",") if packages else []
     address = topic_address(topic) if topic is not None else None
-    follow: Callable[[SparkSession], DataFrame]
-    empty: list[str] = []
-    if address is not None:
-        ensure_topic(address)  # before Spark takes its time to start
-        jars += coordinates([KAFKA])
-        follow = partial(follow_topic, topic=address.topic, bootstrap=address.bootstrap)
-    else:
-        assert folder is not None
-        ensure_folder(folder)
-        empty = empty_captures(folder)
-        follow = partial(follow_captures, folder=folder, files=files)
+    source = _topic(address) if address is not None else _folder(folder or "", files)
+    jars += source.packages
     with (
         session(master, jars) as spark,
         Progress(spark) as progress,
         _watched(address, progress.warned) as look,
     ):
-        for sentence in empty if not once else ():  # its summary comes but in the end
+        for sentence in source.empty if not once else ():  # its summary comes but in the end
             progress.warned(sentence)
         summary = run(
-            follow(spark),
+            source.follow(spark),
             output,
             every=None if once else timedelta(seconds=every),
             late=timedelta(seconds=late),
             told=progress.told,
             look=look,
         )
-    summary.damages += empty if once else ()
+    summary.damages += source.empty if once else ()
     print_summary(summary, as_json)
     if summary.damages or summary.failed:
         raise typer.Exit(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """Where captures come from.
+
+    packages: Spark's, which reading it takes. empty: a sentence for each file without records.
+    """
+
+    follow: Callable[[SparkSession], DataFrame]
+    packages: Sequence[str] = ()
+    empty: Sequence[str] = ()
+
+
+def _topic(address: TopicAddress) -> _Source:
+    """Check that a topic can be reached, before Spark takes its time to start."""
+    from pipeline.packages import KAFKA, coordinates
+    from pipeline.streaming.contact import ensure_topic
+    from pipeline.streaming.topic import follow_topic
+
+    ensure_topic(address)
+    follow = partial(follow_topic, topic=address.topic, bootstrap=address.bootstrap)
+    return _Source(follow=follow, packages=coordinates([KAFKA]))
+
+
+def _folder(folder: str, files: int) -> _Source:
+    """Check that a folder is there. files: captures in one batch, at most."""
+    from pipeline.streaming.captures import empty_captures, ensure_folder, follow_captures
+
+    ensure_folder(folder)
+    follow = partial(follow_captures, folder=folder, files=files)
+    return _Source(follow=follow, empty=empty_captures(folder))
 
 
 def _watched(

@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -204,64 +210,94 @@ async def _run(
     strict: bool,
 ) -> None:
     loop = asyncio.get_running_loop()
-    unread, terminated, bypassed = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    counts = Metrics()
-    certificates = CertificateWarnings(lambda text: _warn(text, "yellow"))
-    watch: BypassWatch | None = None
-    reason = ""
-
-    def tell_bypassed(notice: Notice) -> None:
-        nonlocal reason
-        proxy.tell(notice)
-        reason = notice.text
-        bypassed.set()
+    unread, terminated = asyncio.Event(), asyncio.Event()
+    counts, bypass = Metrics(), _Bypass()
 
     def view(seen: DecodedFlow | Notice) -> None:
-        if watch is not None:
-            watch.see(seen)
+        bypass.see(seen)
         weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
         printer.put(lambda: how.show(seen), weight)
         counts.see(seen)
 
     with Printer(lambda: loop.call_soon_threadsafe(unread.set)) as printer:
         tap = Tap(view)
-        feed = None if interference is None else interference.feed
-        taken: list[Sink] = [*sinks, counts, tap, *([] if feed is None else [feed])]
-        filters = None if interference is None else interference.filters
-        serving = None if interference is None else interference.serving
-        how.serving = serving is not None
+        how.serving = interference is not None and interference.serving is not None
         try:
             async with (
                 tap,
-                feed or nullcontext(),
-                Proxy(
-                    [] if serving else listeners,
-                    sinks=taken,
-                    filters=filters,
-                    opened=lambda listener, address: _announce(listener, address, certificates),
-                ) as proxy,
-                nullcontext() if serving is None else serving.run(proxy),
+                _proxy(listeners, [*sinks, counts, tap], interference, terminated) as proxy,
+                _served(metrics, counts, proxy, tap, interference),
             ):
-                on_signal(TERMINATION, terminated.set)
-                if serving is not None and serving.banner:
-                    screen(stderr=True).print(serving.banner, style="bold white on red")
-                if feed is not None:
-                    _say(f"watch it: kwire watch {feed.address}")
-                book = None if interference is None else interference.book
-                if book is None and serving is None:
-                    watch = BypassWatch(lambda: proxy.addresses, tell_bypassed)
-                ends = (terminated, unread, *([bypassed] if strict else []))
-                new = nullcontext() if book is None else NewListeners(proxy, book)
-                metered = Metered(metrics=counts, proxy=proxy, tap=tap, filters=filters)
-                async with new, interference or nullcontext(), _served(metrics, metered):
-                    if await _either(*ends) is terminated:
-                        await proxy.drain(DRAIN)
+                if interference is None or not interference.decides_addresses:
+                    bypass.watch(proxy)
+                ends = (terminated, unread, *([bypass.found] if strict else []))
+                if await _either(*ends) is terminated:
+                    await proxy.drain(DRAIN)
         except asyncio.CancelledError:
             printer.put(lambda: how.end(printer.dropped + tap.dropped))
             raise
         printer.put(lambda: how.end(printer.dropped + tap.dropped))
-    if strict and reason:
-        raise Failure(reason)
+    if strict and bypass.found.is_set():
+        raise Failure(bypass.reason)
+
+
+class _Bypass:
+    """Notes the first node that is named and not behind the proxy.
+
+    found: set from then on. reason: the notice of it.
+    """
+
+    def __init__(self) -> None:
+        self.found = asyncio.Event()
+        self.reason = ""
+        self._watch: BypassWatch | None = None
+
+    def watch(self, proxy: Proxy) -> None:
+        """Look at the flows of a proxy from now on, and have it tell its sinks."""
+
+        def tell(notice: Notice) -> None:
+            proxy.tell(notice)
+            self.reason = notice.text
+            self.found.set()
+
+        self._watch = BypassWatch(lambda: proxy.addresses, tell)
+
+    def see(self, seen: DecodedFlow | Notice) -> None:
+        """Look at a flow, once there is a proxy to watch."""
+        if self._watch is not None:
+            self._watch.see(seen)
+
+
+@asynccontextmanager
+async def _proxy(
+    listeners: Sequence[Listener],
+    sinks: list[Sink],
+    interference: Interference | None,
+    terminated: asyncio.Event,
+) -> AsyncIterator[Proxy]:
+    """Open the proxy with all that interferes, and announce it; SIGTERM sets `terminated`."""
+    certificates = CertificateWarnings(lambda text: _warn(text, "yellow"))
+    feed = None if interference is None else interference.feed
+    serving = None if interference is None else interference.serving
+    book = None if interference is None else interference.book
+    async with (
+        feed or nullcontext(),
+        Proxy(
+            [] if serving else listeners,
+            sinks=[*sinks, *([] if feed is None else [feed])],
+            filters=None if interference is None else interference.filters,
+            opened=lambda listener, address: _announce(listener, address, certificates),
+        ) as proxy,
+        nullcontext() if serving is None else serving.run(proxy),
+    ):
+        on_signal(TERMINATION, terminated.set)
+        if serving is not None and serving.banner:
+            screen(stderr=True).print(serving.banner, style="bold white on red")
+        if feed is not None:
+            _say(f"watch it: kwire watch {feed.address}")
+        new = nullcontext() if book is None else NewListeners(proxy, book)
+        async with new, interference or nullcontext():
+            yield proxy
 
 
 async def _either(*events: asyncio.Event) -> asyncio.Event:
@@ -274,9 +310,18 @@ async def _either(*events: asyncio.Event) -> asyncio.Event:
     return next(event for event in events if event.is_set())
 
 
-def _served(where: Address | None, metered: Metered) -> AbstractAsyncContextManager[object]:
+def _served(
+    where: Address | None,
+    counts: Metrics,
+    proxy: Proxy,
+    tap: Tap,
+    interference: Interference | None,
+) -> AbstractAsyncContextManager[object]:
+    """Serve the metrics of the proxy, if that is wanted."""
     if where is None:
         return nullcontext()
+    filters = None if interference is None else interference.filters
+    metered = Metered(metrics=counts, proxy=proxy, tap=tap, filters=filters)
     return MetricsServer(ProxyCollector(lambda: [metered]), where.host, where.port)
 
 
