@@ -25,7 +25,7 @@ from controller.replay import Replay, Replayed
 from controller.replay_task import ReplayTask
 from controller.runtime import Runtime
 from controller.snapshotter import Snapshotter
-from controller.write_queue import WriteQueue, limit_ms
+from controller.write_queue import WriteQueue, answer_limit_ms, turn_limit_ms, within
 from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
@@ -126,13 +126,14 @@ class Metadata:
         if isinstance(request, BrokerHeartbeatRequest):
             self.controller.heard_of(request, self._runtime.now)
         try:
-            async with self._writing.turn(limit_ms(request)):
-                leadership = self._leadership
-                answer = await self._judged(request, context, leadership)
-                if leadership is not None and answer.records:
-                    self._append(answer.records, leadership, answer.batches)
-            if leadership is not None:
-                await self._released(answer, leadership)
+            async with within(answer_limit_ms(request)):
+                async with self._writing.turn(turn_limit_ms(request)):
+                    leadership = self._leadership
+                    answer = await self._judged(request, context, leadership)
+                    if leadership is not None and answer.records:
+                        self._append(answer.records, leadership, answer.batches)
+                if leadership is not None:
+                    await self._released(answer, leadership)
         except ApiError as error:
             return handler.refuse(request, context.version, error)
         return answer.response

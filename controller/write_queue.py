@@ -18,6 +18,9 @@ from kwire.error_codes import ErrorCode
 HEARTBEAT_MS = 1000
 """How long a heartbeat waits: half of broker.heartbeat.interval.ms, after which the next comes."""
 
+LEAST_MS = 1000
+"""The shortest time-out that is heeded: a shorter one would refuse what Java grants in time."""
+
 
 class WriteQueue:
     """A turn for each write, in the order in which they came."""
@@ -35,22 +38,36 @@ class WriteQueue:
         """Wait for the turn, and hold it for the block.
 
         Raises REQUEST_TIMED_OUT if it has not come after `limit_ms`; None waits for as long as it
-        takes. Who begins within the limit is not interrupted.
+        takes. Who has the turn is not interrupted by this limit.
         """
-        try:
-            async with asyncio.timeout(None if limit_ms is None else limit_ms / 1000):
-                await self._lock.acquire()
-        except TimeoutError:
-            text = f"Other requests took longer than {limit_ms} ms; nothing was changed by this one"
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, text) from None
+        async with within(limit_ms):
+            await self._lock.acquire()
         try:
             yield
         finally:
             self._lock.release()
 
 
-def limit_ms(request: Request) -> int | None:
-    """Return how long a request may wait for its turn; None for ever (Java: ControllerApis)."""
+@asynccontextmanager
+async def within(limit_ms: int | None) -> AsyncIterator[None]:
+    """Interrupt the block after `limit_ms`, and raise REQUEST_TIMED_OUT; None: never."""
+    try:
+        async with asyncio.timeout(None if limit_ms is None else limit_ms / 1000):
+            yield
+    except TimeoutError:
+        text = (
+            f"The request was not answered within {limit_ms} ms: look whether it was carried out"
+            " before it is sent again."
+        )
+        raise ApiError(ErrorCode.REQUEST_TIMED_OUT, text) from None
+
+
+def answer_limit_ms(request: Request) -> int | None:
+    """Return how long a request may take until its answer; None for as long as it takes.
+
+    Those with a limit are those to which Java's ControllerApis gives a deadline. Java heeds it
+    until the request's turn comes; here it bounds the wait for the commit, too.
+    """
     match request:
         case (
             CreateTopicsRequest(timeout_ms=timeout_ms)
@@ -58,7 +75,10 @@ def limit_ms(request: Request) -> int | None:
             | CreatePartitionsRequest(timeout_ms=timeout_ms)
             | ElectLeadersRequest(timeout_ms=timeout_ms)
         ):
-            return timeout_ms
-        case BrokerHeartbeatRequest():
-            return HEARTBEAT_MS
+            return max(timeout_ms, LEAST_MS)
     return None
+
+
+def turn_limit_ms(request: Request) -> int | None:
+    """Return how long a request waits for its turn; None for as long as it takes."""
+    return HEARTBEAT_MS if isinstance(request, BrokerHeartbeatRequest) else None

@@ -13,16 +13,21 @@ from controller.broker_heartbeats import BrokerHeartbeats
 from controller.drafts import MAX_RECORDS_PER_BATCH, Draft, encoded_batches
 from controller.handlers import incremental_alter_configs
 from controller.long_requests import FEW_ELEMENTS, FEW_PARTITIONS, is_long
+from controller.node import ControllerNode
 from controller.quorum import Quorum
 from controller.raft import Append, Resign
 from controller.view import View
-from controller.write_queue import limit_ms
+from controller.write_queue import answer_limit_ms, turn_limit_ms
 from kwire.apis.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.apis.a20_delete_topics import DeleteTopicsRequest
+from kwire.apis.a20_delete_topics import (
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
 from kwire.apis.a37_create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kwire.apis.a43_elect_leaders import ElectLeadersRequest
 from kwire.apis.a44_incremental_alter_configs import (
@@ -84,10 +89,10 @@ async def quorum() -> AsyncIterator[Quorum]:
         yield quorum
 
 
-async def write(quorum: Quorum, value: int) -> int:
+async def write(quorum: Quorum, value: int, node_id: int = 3000) -> int:
     config = AlterableConfig(name=RETENTION, value=str(value))
     resource = AlterConfigsResource(resource_type=ALL_BROKERS.type, configs=[config])
-    async with await Connection.open(*quorum.addresses[3000]) as connection:
+    async with await Connection.open(*quorum.addresses[node_id]) as connection:
         answer = await connection.send(
             IncrementalAlterConfigsRequest(resources=[resource]), timeout=PATIENCE
         )
@@ -134,21 +139,60 @@ async def test_a_write_whose_turn_does_not_come_in_its_time_is_refused(
     assert await write(quorum, 2) == ErrorCode.NONE
 
 
-LIMITS: list[tuple[Request, int | None]] = [
-    (CreateTopicsRequest(timeout_ms=7), 7),
-    (DeleteTopicsRequest(timeout_ms=7), 7),
-    (CreatePartitionsRequest(timeout_ms=7), 7),
-    (ElectLeadersRequest(timeout_ms=7, topic_partitions=None), 7),
-    (BrokerHeartbeatRequest(), 1000),
-    (UpdateFeaturesRequest(timeout_ms=7), None),
-    (UnregisterBrokerRequest(), None),
+async def test_a_write_that_is_not_committed_in_its_time_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of three cannot commit; it resigns later than this, so that its own limit answers."""
+    properties = {"controller.quorum.fetch.timeout.ms": "60000"}
+    async with Quorum(3, properties=properties) as quorum:
+        leader = await quorum.wait_for_leader()
+        for node in list(quorum.nodes.values()):
+            if node is not leader:
+                await node.kill()
+        request = DeleteTopicsRequest(topics=[DeleteTopicState(name="none")], timeout_ms=20)
+        await changed_but_not_committed(quorum, leader, monkeypatch)
+        async with await Connection.open(*quorum.addresses[leader.node_id]) as connection:
+            answer = await connection.send(request, timeout=PATIENCE)
+        assert isinstance(answer, DeleteTopicsResponse)
+        assert [one.error_code for one in answer.responses] == [ErrorCode.REQUEST_TIMED_OUT]
+        assert leader.metadata.is_active
+
+
+async def changed_but_not_committed(
+    quorum: Quorum, leader: ControllerNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Have the leader write something, on which every later answer of a write waits."""
+    done, appended = asyncio.Event(), leader.metadata.appended
+
+    def note(*arguments: Any) -> None:
+        appended(*arguments)
+        done.set()
+
+    monkeypatch.setattr(leader.metadata, "appended", note)
+    writing = asyncio.create_task(write(quorum, 1, leader.node_id))
+    await asyncio.wait_for(done.wait(), PATIENCE)
+    writing.cancel()
+    await asyncio.wait([writing])
+
+
+LIMITS: list[tuple[Request, int | None, int | None]] = [
+    (CreateTopicsRequest(timeout_ms=7000), None, 7000),
+    (CreateTopicsRequest(timeout_ms=-1), None, 1000),
+    (DeleteTopicsRequest(timeout_ms=7000), None, 7000),
+    (CreatePartitionsRequest(timeout_ms=7000), None, 7000),
+    (ElectLeadersRequest(timeout_ms=7000, topic_partitions=None), None, 7000),
+    (BrokerHeartbeatRequest(), 1000, None),
+    (UpdateFeaturesRequest(timeout_ms=7000), None, None),
+    (UnregisterBrokerRequest(), None, None),
 ]
 """Those to which Java's ControllerApis gives a deadline, and two to which it gives none."""
 
 
-@pytest.mark.parametrize(("request_", "expected"), LIMITS)
-def test_how_long_a_request_waits_for_its_turn(request_: Request, expected: int | None) -> None:
-    assert limit_ms(request_) == expected
+@pytest.mark.parametrize(("request_", "turn", "answer"), LIMITS)
+def test_how_long_a_request_may_take(
+    request_: Request, turn: int | None, answer: int | None
+) -> None:
+    assert (turn_limit_ms(request_), answer_limit_ms(request_)) == (turn, answer)
 
 
 async def test_what_raft_wrote_meanwhile_makes_the_request_be_judged_again(
