@@ -81,11 +81,12 @@ async def test_it_enters_the_log_of_real_kafka_by_a_snapshot(own_cluster: OwnClu
             async with LiveImage(controllers(cluster)) as live:
                 await live.ready()
                 if live.observer.snapshot is not None:
+                    image = await live.until(lambda image: bool(image.cluster.controllers))
                     break
             await asyncio.sleep(0.5)
     assert live.observer.snapshot.offset <= live.offset
-    assert set(live.image.cluster.controllers) == {3000}
-    assert live.image.features.has_metadata_version
+    assert set(image.cluster.controllers) == {3000}
+    assert image.features.has_metadata_version
     voters = live.observer.voters
     assert voters is not None
     assert [voter.voter_id for voter in voters.voters] == [3000]
