@@ -1,4 +1,4 @@
-"""How long `kwire quorum status` takes beside Kafka's own tool, start-up included.
+"""Measure `kwire quorum status` beside Kafka's own tool, start-up included.
 
     python benchmarks/command_start.py [--runs 20] [--write]
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def commands(cluster: Cluster) -> dict[str, list[str]]:
-    """What is run, by the name of its row; the last one is what the others are held against."""
+    """Return the commands by the name of their row; the others are held against the last one."""
     at = ["--bootstrap-controller", cluster.bootstrap_controllers]
     jars = os.pathsep.join(map(str, class_path(cluster.layout.version)))
     tool = [str(java()), *RUN_CLASS.split(), "-cp", jars, TOOL, *at, "describe", "--status"]

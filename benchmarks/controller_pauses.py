@@ -1,4 +1,4 @@
-"""How long a controller of kwire's answers nobody while it does something long.
+"""Measure the longest pause between two answers while a controller does something long.
 
     python benchmarks/controller_pauses.py [--records 1000000] [--each 400000] [--mib 99]
 

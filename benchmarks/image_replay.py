@@ -1,4 +1,4 @@
-"""How long the metadata image takes to replay partition changes.
+"""Measure the replay of partition changes by the metadata image.
 
     python benchmarks/image_replay.py [--partitions 100000] [--records 1000000]
 

@@ -98,7 +98,7 @@ class FlowCounts:
 
     @property
     def leader_sentence(self) -> str | None:
-        """How many answers only said that the node does not lead; None where none did."""
+        """Tell the number of answers that only said that the node does not lead; None for none."""
         number = sum(count.not_leader for count in self._apis.values())
         if not number:
             return None

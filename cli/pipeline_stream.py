@@ -103,7 +103,7 @@ def stream(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """Where captures come from.
+    """A source of captures.
 
     packages: Spark's, which reading it takes. empty: a sentence for each file without records.
     """

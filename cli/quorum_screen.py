@@ -18,7 +18,7 @@ WIDE = 104
 """Columns from which the names of the replication table stand on one line."""
 
 UNITS = ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)
-"""What times from a second on are told in."""
+"""The units of times from a second on."""
 
 STYLES = {"Leader": "bold green", "Follower": "", "Observer": "dim"}
 

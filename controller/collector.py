@@ -34,4 +34,4 @@ class Collector:
 
 
 collector = Collector()
-"""That of this process."""
+"""The collector of this process."""

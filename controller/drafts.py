@@ -1,4 +1,4 @@
-"""What a leader is about to write, worked out from values alone: in a thread where it takes long.
+"""Drafts of what a leader is to write, made from values alone: in a thread where it takes long.
 
 Java's controller has a thread for this and one queue of events before it. Here a draft changes
 nothing until the controller takes it, in its event loop, if it still fits there.
@@ -94,7 +94,7 @@ def _followed(
 
 
 class Circumstances(TypedDict):
-    """What a request is judged by besides the state: see `QuorumController.handle`."""
+    """The arguments of `QuorumController.handle` that a request is judged by, besides the state."""
 
     version: int
     now: int
@@ -105,7 +105,7 @@ class Circumstances(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a request or a tick comes to. draft: None where nothing may be written.
+    """The result of a request or a tick. draft: None where nothing may be written.
 
     response: None for a tick. batches: those of the draft, where they are encoded already.
     """

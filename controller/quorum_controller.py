@@ -242,7 +242,7 @@ class QuorumController:
             self.ahead = replace(self.ahead, end_offset=end_offset)
 
     def tick(self, now: int, end_offset: int) -> tuple[VersionedRecord, ...]:
-        """What is due at this time, to be appended; call again until there is nothing.
+        """Return what is due at this time, to be appended; call again until there is nothing.
 
         One stale broker is fenced at a time, so that each sees the effect of the one before.
         """

@@ -41,7 +41,7 @@ class Replayed:
 
 
 class Replay:
-    """What the log of a node says, as far as it was read.
+    """The metadata that the log of a node holds, as far as it was read.
 
     committed: the latest known that the high watermark allows to show.
 

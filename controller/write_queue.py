@@ -16,7 +16,7 @@ from kwire.declaration import Request
 from kwire.error_codes import ErrorCode
 
 HEARTBEAT_MS = 1000
-"""How long a heartbeat waits: half of broker.heartbeat.interval.ms, after which the next comes."""
+"""The longest wait of a heartbeat: half of broker.heartbeat.interval.ms."""
 
 LEAST_MS = 1000
 """The shortest time-out that is heeded: a shorter one would refuse what Java grants in time."""

@@ -1,4 +1,4 @@
-"""How long certificates are valid, as their files say."""
+"""Reads from files of certificates how long they are valid."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ LATEST_PRODUCTION = 33
 LATEST_TESTING = 34
 
 DEFAULT = 30
-"""What a new cluster begins with unless its operator says more: nodes of 4.3 and of 4.4 have it."""
+"""The version of a new cluster unless its operator gives one: nodes of 4.3 and of 4.4 have it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,4 +1,4 @@
-"""What a declaration is made of: each node says what it is in construct at one version.
+"""The parts of a declaration: each node says what it is in construct at one version.
 
 A node names its construct and imports it when it is lowered, since a program whose functions are
 read from disk (`kwire.engine_cache`) does without construct, which takes long to import.

@@ -151,7 +151,7 @@ class Filters:
 async def through(
     handlers: Sequence[Handler], arguments: Sequence[Any], supervision: Supervision
 ) -> tuple[Handler | None, Verdict]:
-    """What becomes of a message: the method that decided, and its action; None to send it on."""
+    """The fate of a message: the method that decided, and its action; None to send it on."""
     for handler in handlers:
         supervision.begins(handler)
         try:

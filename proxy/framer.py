@@ -37,7 +37,7 @@ _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
 
 
 class Framer:
-    """What both directions have in common. _what: names a frame of this direction.
+    """The framing that both directions have in common. _what: names a frame of this direction.
 
     passed: bytes so far. frames: how many have begun. lost: whether what passes are no frames; it
     is not looked at any more then.
@@ -103,7 +103,7 @@ class Framer:
 
     @property
     def progress(self) -> str:
-        """How far the current frame has come, to stand behind "closed"; "" between frames."""
+        """Tell how much of the current frame has come, to add to "closed"; "" between frames."""
         if self.lost or not self.unfinished:
             return ""
         if not self._left:

@@ -325,7 +325,7 @@ class Hold:
                 self._answer(held, direction, frame)
 
     def _frame(self, flow: Flow, whole: Whole, supervision: Supervision, verdict: Verdict) -> bytes:
-        """What is to be sent, if anything. Raises what encoding raises."""
+        """Return the bytes to be sent, if any. Raises what encoding raises."""
         if isinstance(verdict, Answer):
             number = flow.correlation_id
             return encode_response(verdict.response, flow.version, correlation_id=number)

@@ -14,7 +14,7 @@ class Direction(Enum):
 
 
 class Interest(Enum):
-    """What is to happen to a frame: pass, or pass and be copied."""
+    """The ways in which a frame passes: as it is, or copied as well."""
 
     PASS = "pass"
     TAP = "tap"

@@ -30,7 +30,7 @@ CHANGES = 8
 
 
 class Origin(StrEnum):
-    """Where a rule comes from."""
+    """The origin of a rule."""
 
     FILE = "file"
     COMMAND = "command"

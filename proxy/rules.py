@@ -90,7 +90,7 @@ EFFECTS = ("drop", "close", "stall", "error", "patch", "delay", "bandwidth")
 
 
 class Rule(Strict):
-    """What happens to the messages that match. after, until: since the rule was loaded.
+    """A rule: a match, and what is done to messages that match. after, until: since it was loaded.
 
     delay comes first; then at most one of drop, close, stall, error and patch. count: at most so
     many times; probability: of each message that matches. enabled: whether it acts to begin with.

@@ -183,7 +183,7 @@ class Side(asyncio.Protocol):
 
     @property
     def progress(self) -> str:
-        """How far the frame that is coming has come; "" between frames."""
+        """Tell how much of the frame under way has come; "" between frames."""
         return self._framer.progress
 
     @property

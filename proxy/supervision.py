@@ -38,7 +38,7 @@ class Misuse(LocalError):
 
 @dataclass(slots=True, eq=False)
 class Supervision:
-    """What is noticed of the methods that see one message.
+    """The faults of the methods that see one message.
 
     flow: None where a client connects. clock: of the steady clock, in seconds. ran: the methods so
     far; broken: whether one of them has failed. whole: the message.
@@ -91,11 +91,11 @@ class Supervision:
         return self.whole.body.encode(self.whole.version) != self._known
 
     def inside(self, whole: Whole) -> Supervision:
-        """That of the message in this one, an Envelope."""
+        """The supervision of the message in this one, an Envelope."""
         return Supervision(self.filters, self.pairing, self.flow, self.clock, [], whole)
 
     def came_from_inside(self, inner: Supervision) -> None:
-        """What methods did inside is done, and has been put into the Envelope."""
+        """Note that what methods did inside has been put into the Envelope."""
         self.broken |= inner.broken
         if any(one.filter.marks_changes for one in inner.ran):
             self._changed |= inner.changed
@@ -114,7 +114,7 @@ class Supervision:
             )
 
     def unsendable(self, error: Exception, what: str, handler: Handler | None = None) -> None:
-        """What methods left cannot be encoded. what: of it that is; handler: whose, if known."""
+        """Report a message that cannot be encoded. what: the fault; handler: whose, if known."""
         names = [handler.name] if handler is not None else [one.name for one in self.ran]
         name = names[0] if len(names) == 1 else f"one of {', '.join(dict.fromkeys(names))}"
         self.broken = True
@@ -244,14 +244,14 @@ def _advance(steps: Any, value: Any, error: BaseException | None) -> Any:
 
 
 def _wrong_step(step: object) -> str:
-    """What is wrong with what a coroutine awaits; "" where nothing is."""
+    """Tell what is wrong with what a coroutine awaits; "" for nothing."""
     if isinstance(step, Pause):
         return "" if _is_time(step.seconds) else f"it pauses for {_kind(step.seconds)}"
     return "" if isinstance(step, Ask | Until) else _AWAITABLE
 
 
 def _problem(verdict: object, flow: Flow | None) -> str:
-    """What is wrong with what a method returned; "" where nothing is. flow: of its message."""
+    """Tell what is wrong with what a method returned; "" for nothing. flow: of its message."""
     while isinstance(verdict, Delay):
         if not _is_time(verdict.seconds):
             return f"it returned a Delay of {_kind(verdict.seconds)}: give seconds"

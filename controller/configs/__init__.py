@@ -1,4 +1,4 @@
-"""What topics, groups, client metrics and nodes may be configured with, as Kafka's ConfigDefs say.
+"""Configurations of topics, groups, client metrics and nodes, by the rules of Kafka's ConfigDefs.
 
 `*_keys.py` are generated from Kafka's jars (`python -m config_keys`); `topics`, `groups` and
 `client_metrics` hold what Kafka checks in code besides.

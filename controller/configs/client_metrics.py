@@ -1,4 +1,4 @@
-"""What a subscription to client metrics may be configured with (ClientMetricsConfigs, KIP-714)."""
+"""The configuration of a subscription to client metrics (ClientMetricsConfigs, KIP-714)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLIENT_FACTS = {
     "client_source_address",
     "client_source_port",
 }
-"""What clients are chosen by."""
+"""The properties that clients are chosen by."""
 
 
 def check(configs: Configs) -> None:

@@ -1,4 +1,4 @@
-"""What a group may be configured with (GroupConfig.validate; KIP-848, KIP-932, KIP-1071)."""
+"""The configuration of a group (GroupConfig.validate; KIP-848, KIP-932, KIP-1071)."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Synonym:
 
 
 class Dynamic(Enum):
-    """How a node's key may be changed at run time (KIP-226)."""
+    """The ways in which a node's key may be changed at run time (KIP-226)."""
 
     CLUSTER_WIDE = "for one node or for all"
     PER_BROKER = "for one node"

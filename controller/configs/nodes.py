@@ -1,4 +1,4 @@
-"""What server.properties says of a node, by Kafka's own keys (KafkaConfig).
+"""The configuration of a node in server.properties, by Kafka's own keys (KafkaConfig).
 
 What is set for nodes at run time a controller takes as it comes, as Kafka's does: the brokers check
 it before they forward it (DynamicBrokerConfig), and what reaches them wrong they leave out.

@@ -1,4 +1,4 @@
-"""What a topic may be configured with (LogConfig.validate)."""
+"""The configuration of a topic (LogConfig.validate)."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ _REPLICA = re.compile("([0-9]+:[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class ShareOffsetReset:
-    """Where share groups begin to read (ShareGroupAutoOffsetResetStrategy.Validator, KIP-932)."""
+    """The start of share groups (ShareGroupAutoOffsetResetStrategy.Validator, KIP-932)."""
 
     def check(self, name: str, value: Value) -> Value:
         """ApiError where there is no such strategy."""

@@ -1,4 +1,4 @@
-"""How a key of a resource changes, and which changes no resource takes (KIP-339)."""
+"""Changes of a resource's keys, and the changes that no resource takes (KIP-339)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What configuration may be of, and what it may be (Java: ControllerConfigurationValidator)."""
+"""Checks of configurations and of the resources they are of (ControllerConfigurationValidator)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one request may bring into the log: QuorumController.MAX_RECORDS_PER_USER_OP."""
+"""Limits of what one request brings into the log: QuorumController.MAX_RECORDS_PER_USER_OP."""
 
 from __future__ import annotations
 

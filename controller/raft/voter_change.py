@@ -43,7 +43,7 @@ class VoterChange(ABC):
 
     @abstractmethod
     def _awaited(self) -> str:
-        """Who has not answered, before anything is appended."""
+        """The voters that have not answered, before anything is appended."""
 
     @abstractmethod
     def _reply(self, error: int, message: str | None) -> Reply:

@@ -21,7 +21,7 @@ from kwire.records.zk_migration_state import ZkMigrationStateRecord
 
 
 class ZkMigrationState(IntEnum):
-    """How far a move from ZooKeeper is (KIP-866), by its number in Kafka 3.5 and later.
+    """The state of a migration from ZooKeeper (KIP-866), by its number in Kafka 3.5 and later.
 
     Kafka 3.4 had 1 and 2 the other way round.
     """

@@ -22,7 +22,7 @@ from kwire.records.feature_level import FeatureLevelRecord
 def effective_metadata_version(
     release_version: str | None, features: Mapping[str, int], *, unstable: bool = False
 ) -> MetadataVersion:
-    """What --release-version or --feature metadata.version=N say, else the default, 4.3-IV0."""
+    """Return the level of --release-version or --feature metadata.version=N, else 4.3-IV0."""
     level = features.get(METADATA_VERSION)
     if level is None:
         if release_version is not None:

@@ -29,7 +29,7 @@ class Gap:
 
     @property
     def milliseconds(self) -> float:
-        """How long."""
+        """The length of the span."""
         return (self.end - self.begin) / timedelta(milliseconds=1)
 
 
