@@ -81,8 +81,10 @@ class History:
                     )
 
     def late(self, standstills: Mapping[int, list[tuple[float, float]]]) -> Iterator[str]:
-        """Yield the requests that waited too long. standstills: of the nodes."""
+        """Yield the requests to these nodes that waited too long. standstills: of each node."""
         for write in self.writes:
+            if write.node_id not in standstills:
+                continue
             overdue = write.overdue(standstills[write.node_id])
             if write.ending is Ending.UNANSWERED or overdue > 0:
                 yield (
