@@ -115,6 +115,8 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     One that ran before goes on running. PySpark's own log of bad queries is kept quiet. Ctrl-C and
     SIGTERM are a KeyboardInterrupt, once Spark's jobs have ended.
     """
+    import logging
+
     from pyspark.errors import PySparkException
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
@@ -124,7 +126,7 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     from pipeline.session import spark_session
 
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
-    ran = SparkSession.getActiveSession() is not None
+    ran, logged_from = SparkSession.getActiveSession() is not None, logging.root.manager.disable
     spark = spark_session(master, packages=packages)
     try:
         with Interruption(spark):
@@ -135,6 +137,7 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
         if not ran:
             with suppress(Exception):  # the JVM is gone where the signal went to it as well
                 spark.stop()
+        logging.disable(logged_from)  # which Interruption has turned off
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from contextlib import suppress
 from threading import Event, Thread, current_thread, main_thread
@@ -22,7 +23,8 @@ class Interruption:
     1. The signal is noted. Raised inside a call to the JVM, an exception would break the connection
        to it, and everything that is said from then on would fail, each with traces of its own.
     2. A thread cancels all jobs, again and again, so that the work fails and puts away what it
-       began. The JVM's log is silent from then on.
+       began. The JVM's log is silent from then on, and so is Python's: where the JVM got the
+       signal, too, py4j logs every call that fails, with its trace.
     3. Whatever the work fails with then, or if it does not, it was interrupted.
     A second signal is raised at once.
     """
@@ -56,6 +58,7 @@ class Interruption:
         # 1.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._noted.set()
+        logging.disable()
         accumulators: Any = self._context._accumulatorServer
         accumulators.handle_error = _say_nothing  # it prints that the JVM is gone
         self._thread.start()

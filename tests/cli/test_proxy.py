@@ -1,5 +1,6 @@
 """`kwire proxy` shows what passes and changes nothing, also where it cannot read it."""
 
+import itertools
 import json
 import re
 import signal
@@ -55,14 +56,17 @@ def serve(server: socket.socket, ended: threading.Event) -> None:
 
 
 @contextmanager
-def proxy(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
-    """The command as a process, and where it listens."""
+def proxy(
+    *arguments: str, listeners: int = 1
+) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
+    """The command as a process, once it listens at so many addresses, and the first of them."""
     with subprocess.Popen([KWIRE, "proxy", *arguments], stdout=PIPE, stderr=PIPE, text=True) as run:
         try:
-            assert run.stderr
-            found = re.match(r"listening at (.+):(\d+) in front of", run.stderr.readline())
-            assert found
-            yield run, (found[1], int(found[2]))
+            stderr = run.stderr
+            assert stderr
+            lines = (re.match(r"listening at (.+):(\d+) in front of", line) for line in stderr)
+            first, *_ = itertools.islice((found for found in lines if found), listeners)
+            yield run, (first[1], int(first[2]))
         finally:
             if run.poll() is None:
                 run.kill()

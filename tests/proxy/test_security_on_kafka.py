@@ -119,7 +119,7 @@ def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
 ) -> None:
     path = tmp_path / "secure.avro"
     arguments = [*secure.arguments, "-v", "--json", "-w", str(path)]
-    with proxy(*arguments) as (run, _):
+    with proxy(*arguments, listeners=3) as (run, _):
         add_scram_user(clients("PLAINTEXT"), "bob", 1, SCRAM_PASSWORD)
         sasl = {"bootstrap_servers": secure.at("SASL"), "security_protocol": "SASL_PLAINTEXT"}
         scram = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_plain_username": "bob"}
@@ -165,7 +165,8 @@ def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
     assert not any(b"".join(tokens))
 
     unmasked = tmp_path / "unmasked.avro"
-    with proxy(*secure.arguments, "--show-secrets", "-w", str(unmasked)) as (run, _):
+    options = ("--show-secrets", "-w", str(unmasked))
+    with proxy(*secure.arguments, *options, listeners=3) as (run, _):
         clients("SASL").authenticate()
         ended(run)
     assert PLAIN_TOKEN in list(sasl_tokens(unmasked))
