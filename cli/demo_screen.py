@@ -39,7 +39,8 @@ class DemoScreen:
         self._printer.put(lambda: self._console.print(text))
 
     def replicas(self, status: dict[str, Any]) -> None:
-        """The voters and observers of a quorum."""
+        """The leader, the voters and the observers of a quorum."""
+        self.say(f"\nLeaderId: {status['leaderId']}")
         self._printer.put(lambda: print_replicas(status, self._console))
 
     def view(self, seen: DecodedFlow | Notice) -> None:

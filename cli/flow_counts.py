@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from cli.screen import table_of
 from kwire.error_codes import ErrorCode
 from proxy import DecodedFlow, Notice
 
@@ -127,13 +128,10 @@ class FlowCounts:
 
     def table(self) -> Table:
         """The counts for people, the most frequent API first."""
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        table.add_column("API")
-        for name in ("RPCs", "Failed", "Bytes", "Median"):
-            table.add_column(name, justify="right")
+        numbers = ("RPCs", "Failed", "Bytes", "Median")
+        table = table_of("API", *numbers, right=numbers)
         for api, count in self._by_number():
             latency = "-" if count.median_ms is None else f"{count.median_ms:.1f} ms"
             failed = Text(str(count.failed), "red" if count.failed else "")

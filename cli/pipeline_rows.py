@@ -47,17 +47,15 @@ def json_rows(frame: DataFrame) -> list[dict[str, Any]]:
 
 def print_rows(console: Console, frame: DataFrame, top: int) -> None:
     """The first rows as a table; says so where there are more, or none."""
-    from rich.table import Table
-
+    from cli.screen import table_of
     from kwire.text import harmless
 
     rows = frame.limit(top + 1).collect()
     if not rows:
         console.print("no rows", style="dim")
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in frame.columns:
-        table.add_column(harmless(name), justify=_side([row[name] for row in rows]))
+    numbers = [harmless(name) for name in frame.columns if _is_number([row[name] for row in rows])]
+    table = table_of(*map(harmless, frame.columns), right=numbers)
     for row in rows[:top]:
         table.add_row(*(harmless(cell(name, row[name])) for name in frame.columns))
     console.print(table)
@@ -86,6 +84,6 @@ def cell(name: str, value: Any) -> str:
             return str(plain(value))
 
 
-def _side(values: Sequence[Any]) -> Any:
+def _is_number(values: Sequence[Any]) -> bool:
     told = [value for value in values if value is not None]
-    return "right" if told and isinstance(told[0], int | float) else "left"
+    return bool(told) and isinstance(told[0], int | float)

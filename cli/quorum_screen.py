@@ -7,15 +7,12 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cli.screen import columns, is_pipe, screen
+from cli.screen import columns, is_pipe, screen, table_of
 from kwire.text import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-WIDE = 104
-"""Columns from which the names of the replication table stand on one line."""
 
 UNITS = ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)
 """The units of times from a second on."""
@@ -31,8 +28,7 @@ REPLICATION = {
     "lastCaughtUpTimestamp": "LastCaughtUp|Timestamp",
     "status": "Status",
 }
-"""Kafka's names of the columns; where a screen is narrow they break at the bar."""
-
+"""Kafka's names of the columns; where they may break."""
 
 LISTS = ("currentVoters", "currentObservers")
 
@@ -58,8 +54,7 @@ def _plain(status: dict[str, Any]) -> str:
     for name in LISTS:
         text += f"\n{_title(name, status[name])}\n"
         if status[name]:
-            rows = (cells for cells, _ in _rows(status[name], status["leaderId"]))
-            text += columns([[*_shown(status[name]).values()], *rows])
+            text += columns([[*_shown(status[name][0]).values()], *map(_cells, status[name])])
     return text
 
 
@@ -74,22 +69,18 @@ def _title(name: str, replicas: list[dict[str, Any]]) -> str:
     return f"{name[0].upper()}{name[1:]}:{'' if replicas else ' none'}"
 
 
-def _shown(replicas: list[dict[str, Any]]) -> dict[str, str]:
-    """The columns of a list of replicas."""
+def _shown(replica: dict[str, Any]) -> dict[str, str]:
+    """The columns of a list in which the replica is: at most 60 characters of an IPv4 endpoint."""
     names = {"id": "Id", "directoryId": "DirectoryId", "endpoints": "Endpoints"}
-    return {key: name for key, name in names.items() if key in replicas[0]}
+    return {key: name for key, name in names.items() if key in replica}
 
 
-def _rows(replicas: list[dict[str, Any]], leader: int) -> Iterator[tuple[list[str], bool]]:
-    """The cells of each replica, and whether it leads."""
-    for one in replicas:
-        leads = "endpoints" in one and one["id"] == leader
-        cells = [_cell(one[key]) for key in _shown(replicas)]
-        yield [*cells, *(["leads"] if leads else [])], leads
+def _cells(replica: dict[str, Any]) -> list[str]:
+    return [_cell(replica[key]) for key in _shown(replica)]
 
 
 def print_replicas(status: dict[str, Any], console: Console) -> None:
-    """The voters and the observers."""
+    """The voters, the leader among them in bold, and the observers."""
     leader = status["leaderId"]
     for name in LISTS:
         replicas = status[name]
@@ -99,35 +90,58 @@ def print_replicas(status: dict[str, Any], console: Console) -> None:
 
 
 def _replicas(replicas: list[dict[str, Any]], leader: int) -> Table:
-    table = _table()
-    for name in _shown(replicas).values():
-        table.add_column(name, no_wrap=name != "Endpoints")
-    for cells, leads in _rows(replicas, leader):
-        table.add_row(*cells, style="bold" if leads else "")
+    table = table_of(*_shown(replicas[0]).values())
+    for one in replicas:
+        table.add_row(*_cells(one), style="bold" if one["id"] == leader else "")
     return table
 
 
 def print_replication(rows: list[dict[str, Any]], *, human_readable: bool) -> None:
-    """Kafka's table of replicas."""
-    console = screen()
-    narrow = console.width < WIDE
-    table = _table(gap=1 if narrow else 2)
-    for name in REPLICATION.values():
-        table.add_column(name.replace("|", "\n" if narrow else ""), no_wrap=True)
+    """Kafka's table of replicas, as wide as the screen allows (60 columns at least)."""
     now = time.time() * 1000
-    for row in rows:
-        cells = [
+    cells = [
+        [
             _ago(row[key], now) if human_readable and key.endswith("Timestamp") else _cell(row[key])
             for key in REPLICATION
         ]
-        table.add_row(*cells, style=STYLES[row["status"]])
-    console.print(table)
+        for row in rows
+    ]
+    if is_pipe():
+        sys.stdout.write(_one_line(cells))
+        return
+    console = screen()
+    head, *lines = _fitting(cells, console.width)
+    console.print(head, style="dim")
+    for line, row in zip(lines, rows, strict=True):
+        console.print(line, style=STYLES[row["status"]])
 
 
-def _table(gap: int = 2) -> Table:
-    from rich.table import Table
+def _fitting(cells: list[list[str]], width: int) -> list[str]:
+    """The head of the table and each replica, a line or two of at most `width` columns.
 
-    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
+    1. All names on one line.
+    2. Names on two lines, one space between columns.
+    3. As 2, the directory ids on lines of their own.
+    """
+    # 1.
+    lines = _one_line(cells).splitlines()
+    if max(map(len, lines)) <= width:
+        return lines
+    # 2.
+    names = [name.split("|") for name in REPLICATION.values()]
+    heads = [[name[0] for name in names], ["".join(name[1:]) for name in names]]
+    lines = columns([*heads, *cells], gap=1).splitlines()
+    if max(map(len, lines)) <= width:
+        return ["\n".join(lines[:2]), *lines[2:]]
+    # 3.
+    others = [[*row[:1], *row[2:]] for row in [*heads, *cells]]
+    first, second, *lines = columns(others, gap=1).splitlines()
+    ids = (f"       {row[1]}" for row in cells)
+    return [f"{first}\n{second}\n       DirectoryId", *map("\n".join, zip(lines, ids, strict=True))]
+
+
+def _one_line(cells: list[list[str]]) -> str:
+    return columns([[name.replace("|", "") for name in REPLICATION.values()], *cells])
 
 
 def _cell(value: Any) -> str:

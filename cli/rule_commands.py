@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from cli.failure import Failure, WrongUsage
 from cli.feeding import read_token
 from cli.rule_text import rule_text
-from cli.screen import print_json, screen
+from cli.screen import print_json, screen, table_of
 from kwire.address import Address
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from proxy.config import read_config
@@ -100,9 +99,7 @@ def print_rules(rules: Sequence[dict[str, Any]]) -> None:
     if not rules:
         typer.echo("no rules; `kwire proxy rules add` adds one")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("name", "", "from", "hits", "rule"):
-        table.add_column(heading, justify="right" if heading == "hits" else "left")
+    table = table_of("name", "", "from", "hits", "rule", right=("hits",))
     for one in rules:
         state = Text("on", "green") if one["enabled"] else Text("off", "yellow")
         says = Text(rule_text(one["rule"]))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 UNWRAPPED = 100_000
 """Columns of a pipe: every row of a table stays on one line, for grep and cut."""
@@ -35,12 +36,26 @@ def is_pipe() -> bool:
     return not sys.stdout.isatty() and not forced
 
 
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Lines of a table for a pipe: each column as wide as its widest cell, two spaces between."""
+def table_of(*names: str, right: Container[str] = ()) -> Table:
+    """Return a table of these columns, those of `right` flush right.
+
+    What is too long for its column goes on in the next line: nothing is cut off.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in names:
+        justify: Literal["left", "right"] = "right" if name in right else "left"
+        table.add_column(name, justify=justify, overflow="fold")
+    return table
+
+
+def columns(rows: Sequence[Sequence[str]], gap: int = 2) -> str:
+    """Lines of a table without rich: each column as wide as its widest cell, spaces between."""
     width = max(map(len, rows))
     even = [[*row, *[""] * (width - len(row))] for row in rows]
     widths = [max(map(len, column)) for column in zip(*even, strict=True)]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in even)
+    lines = ((" " * gap).join(map(str.ljust, row, widths)).rstrip() for row in even)
     return "".join(f"{line}\n" for line in lines)
 
 

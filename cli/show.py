@@ -53,16 +53,14 @@ def show(
 
 
 def _list(as_json: bool) -> None:
-    from cli.screen import print_json, screen
+    from cli.screen import print_json, screen, table_of
     from kwire.registry import messages
 
     rows = sorted((_facts(cls) for cls in messages()), key=_by_kind)
     if as_json:
         print_json(rows)
         return
-    from rich.table import Table
-
-    table = Table("Message", "Kind", "Key", "Versions", "Flexible", box=None, pad_edge=False)
+    table = table_of("Message", "Kind", "Key", "Versions", "Flexible")
     for row in rows:
         key = "" if row["key"] is None else str(row["key"])
         table.add_row(row["name"], row["kind"], key, row["versions"], row["flexible"])

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from cli.quorum_screen import REPLICATION, _ago, print_replication
+from cli.quorum_screen import _ago
 from real_kafka import Cluster, Layout, RunningNode, free_port
 from tests.cli.command import Command, Run
 from tests.conftest import OwnCluster
@@ -103,23 +103,6 @@ def test_replication_as_json_has_kafkas_names(
         java(quorum, "describe", "--replication").splitlines()[0].split()
     )
     assert {row["nodeId"] for row in rows} == {3000, 3001, 3002, 1}
-
-
-def test_the_table_fits_a_narrow_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {"nodeId": 3000, "lag": 0}
-    row |= {"logEndOffset": 123_456}
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")
-    print_replication(
-        [row | {"directoryId": "AAAAAAAAQACAAAAAAAAwAA", "status": "Follower"}],
-        human_readable=False,
-    )
-    lines = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
-    assert [len(line.rstrip()) <= 80 for line in lines] == [True] * 3
-    assert lines[-1].split()[-1] == "Follower"
 
 
 def test_static_voters_of_3_9_are_shown_as_kafkas_tool_shows_them(

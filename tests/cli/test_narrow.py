@@ -1,0 +1,89 @@
+"""Lists fit a terminal of 60 columns, and nothing in them is cut off."""
+
+import re
+from typing import Any
+
+import pytest
+
+from cli.quorum_screen import REPLICATION, print_replication, print_status
+from cli.rule_commands import print_rules
+from cli.show import show
+from kwire.registry import names
+
+REPLICA = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {
+    "nodeId": 3000,
+    "directoryId": "AAAAAAAAQACAAAAAAAAwAA",
+    "logEndOffset": 123_456,
+    "lag": 0,
+    "status": "Follower",
+}
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed goes to a terminal of 60 columns, without colours."""
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
+
+
+@pytest.mark.parametrize(("width", "lines"), [(60, 5), (80, 3), (120, 2)])
+def test_replicas_have_a_line_each_or_two(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, lines: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_replication([REPLICA], human_readable=False)
+    shown = printed(capsys)
+    assert (len(shown), max(map(len, shown)) <= width) == (lines, True)
+    words = " ".join(shown).split()
+    assert [str(value) for value in REPLICA.values() if str(value) not in words] == []
+
+
+def test_voters_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    endpoints = ["CONTROLLER://127.0.0.1:46085"]
+    voter = {"id": 3000, "directoryId": "AAAAAAAAQACAAAAAAAAwAA", "endpoints": endpoints}
+    print_status({"leaderId": 3000, "currentVoters": [voter], "currentObservers": []})
+    shown = printed(capsys)
+    assert "3000  AAAAAAAAQACAAAAAAAAwAA  CONTROLLER://127.0.0.1:46085" in shown
+    assert max(map(len, shown)) <= 60
+
+
+def test_long_endpoints_go_on_in_the_next_line(capsys: pytest.CaptureFixture[str]) -> None:
+    endpoint = "CONTROLLER://controller-3000.kafka.example.com:9093"
+    voter = {"id": 3000, "directoryId": "AAAAAAAAQACAAAAAAAAwAA", "endpoints": [endpoint]}
+    print_status({"leaderId": 3000, "currentVoters": [voter], "currentObservers": []})
+    shown = printed(capsys)
+    assert max(map(len, shown)) <= 60
+    cells = (line[30:].strip() for line in shown[shown.index("CurrentVoters:") + 2 :])
+    assert "".join(cells).startswith(endpoint)
+
+
+def test_messages_are_listed_with_their_whole_names(capsys: pytest.CaptureFixture[str]) -> None:
+    show(every=True)
+    shown = printed(capsys)
+    assert (max(map(len, shown)) <= 60, "…" in "".join(shown)) == (True, False)
+    end = shown[0].index("Kind")
+    assert set(names()) == set(_joined([line[:end].rstrip() for line in shown[1:]]))
+
+
+def test_rules_are_listed_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    rule: dict[str, Any] = {"match": "~api Fetch & ~from 3001", "delay": "1s"}
+    print_rules([{"name": "slow", "enabled": True, "origin": "feed", "hits": 12, "rule": rule}])
+    shown = printed(capsys)
+    assert (max(map(len, shown)) <= 60, "…" in "".join(shown)) == (True, False)
+
+
+def _joined(cells: list[str]) -> list[str]:
+    """Names of which some go on in the next cell: those that are no names by themselves."""
+    whole: list[str] = []
+    begun = ""
+    for cell in cells:
+        begun += cell
+        if begun in names():
+            whole.append(begun)
+            begun = ""
+    return whole
