@@ -4,7 +4,6 @@ import asyncio
 import hmac
 import random
 import socket
-import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,10 +11,10 @@ import msgspec
 import pytest
 
 from kwire.address import Address
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
+from kwire.apis.a52_vote import VoteRequest
 from kwire.capture import CaptureRecord
 from kwire.errors import AnswerLost, InvalidValue
-from proxy import CannotListen, DecodedFlow, Ending, Flow, Kind, Notice
+from proxy import CannotListen, DecodedFlow, Flow, Kind, Notice
 from proxy.feed import receiver, sender, viewers
 from proxy.feed.datagrams import (
     LIMIT,
@@ -29,10 +28,9 @@ from proxy.feed.datagrams import (
     encode,
     encode_shown,
 )
-from proxy.feed.receiver import Receiver, Refused
+from proxy.feed.receiver import Refused
 from proxy.feed.sender import Feed
-from tests.proxy.dialogue import answered
-from tests.proxy.feed.traffic import HERE, Traffic, Viewing, traffic, viewer
+from tests.proxy.feed.traffic import HERE, Viewing, traffic, viewer
 from tests.proxy.test_relay import GRANTED, VOTE, until
 
 
@@ -197,184 +195,6 @@ async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch)
         assert (whole.request_copy, whole.response_copy) == (VOTE[4:], GRANTED[4:])
         with pytest.raises(Refused, match="does not keep that flow"):
             await one.whole(99)
-
-
-@asynccontextmanager
-async def held(
-    run: Traffic, one: Receiver, shown: Viewing, match: str = "~api Vote"
-) -> AsyncIterator[asyncio.StreamReader]:
-    """A Vote, or the answer to one, that waits at the proxy."""
-    await until(lambda: one.status is not None)
-    await one.set_hold(match)
-    reader, writer = await asyncio.open_connection(run.address.host, run.address.port)
-    writer.write(VOTE)
-    await until(lambda: len(shown.held) == 1)
-    yield reader
-    writer.close()
-
-
-async def test_a_held_request_is_shown_edited_and_let_go() -> None:
-    shown = Viewing()
-    async with (
-        traffic() as run,
-        viewer(run.feed.address, shown) as one,
-        held(run, one, shown) as reader,
-    ):
-        (number,) = [each.number for each in shown.held]
-        await until(lambda: one.status is not None and one.status.held == (number,))
-        assert one.status
-        assert (one.status.hold, one.status.controls) == ("~api Vote", True)
-        await one.edit(number, "cluster_id", "edited")
-        await until(lambda: len(shown.held) == 2)
-        edited = DecodedFlow(shown.held[1].event).request_as(VoteRequest)  # type: ignore[arg-type]
-        assert edited
-        assert edited.cluster_id == "edited"
-        whole = await one.whole(number)
-        assert isinstance(whole, Flow)
-        assert whole.ending is Ending.PENDING
-        await one.edit(number, "cluster_id", "null")
-        await one.release(number)
-        assert await reader.readexactly(len(GRANTED)) == GRANTED
-        await until(lambda: len(shown.flows) == 1)
-        assert shown.flows[0].number == number
-        with pytest.raises(Refused, match="not held any more"):
-            await one.release(number)
-        await one.set_hold(None)
-        await run.vote()
-
-
-async def test_a_held_response_is_shown_edited_and_let_go() -> None:
-    shown = Viewing()
-    async with (
-        traffic() as run,
-        viewer(run.feed.address, shown) as one,
-        held(run, one, shown, "~api Vote & ~response") as reader,
-    ):
-        (watched,) = shown.held
-        assert isinstance(watched.event, Flow)
-        assert (watched.event.request_copy, watched.event.response_copy) == (VOTE[4:], GRANTED[4:])
-        assert watched.event.ending is Ending.PENDING
-        await one.edit(watched.number, "error_code", "87")
-        await until(lambda: len(shown.held) == 2)
-        refused = answered(VoteResponse(error_code=87), 2, 1)
-        whole = await one.whole(watched.number)
-        assert isinstance(whole, Flow)
-        assert whole.response_copy == refused[4:]
-        await one.release(watched.number)
-        assert await reader.readexactly(len(refused)) == refused
-        await until(lambda: len(shown.flows) == 1)
-        assert shown.flows[0].number == watched.number
-
-
-async def test_a_request_and_then_its_response_are_held_as_one_flow() -> None:
-    shown = Viewing()
-    async with (
-        traffic() as run,
-        viewer(run.feed.address, shown) as one,
-        held(run, one, shown, "~api Vote | ~err *") as reader,
-    ):
-        await one.release(shown.held[0].number)
-        await until(lambda: len(shown.held) == 2)
-        await one.release(shown.held[0].number)
-        assert await reader.readexactly(len(GRANTED)) == GRANTED
-        await until(lambda: len(shown.flows) == 1)
-        assert len({each.number for each in [*shown.held, *shown.flows]}) == 1
-
-
-@pytest.mark.parametrize("match", ["~api Vote", "~api Vote & ~response"])
-@pytest.mark.parametrize("reset", [False, True])
-async def test_a_client_that_goes_leaves_nothing_held(match: str, reset: bool) -> None:
-    shown = Viewing()
-    async with traffic() as run, viewer(run.feed.address, shown) as one:
-        await until(lambda: one.status is not None)
-        await one.set_hold(match)
-        _, writer = await asyncio.open_connection(run.address.host, run.address.port)
-        if reset:
-            at_once = struct.pack("ii", 1, 0)
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
-        writer.write(VOTE)
-        await until(lambda: len(shown.held) == 1)
-        assert run.proxy.held.held > 0
-        writer.close()
-        await until(lambda: len(shown.flows) == 1)
-        assert shown.flows[0].number == shown.held[0].number
-        await until(lambda: not run.proxy.connections)
-        assert (run.proxy.held.held, run.proxy.copies.held) == (0, 0)
-        await one.set_hold(None)
-        await until(lambda: one.status is not None and one.status.held == ())
-
-
-WRONG_EDITS = {
-    "no such field": ("cluster", "1", "VoteRequest has no field 'cluster'"),
-    "another type": ("voter_id", "many", "voter_id cannot be that at version 2"),
-    "no element": ("topics.0.topic_name", "x", "there is nothing at topics.0.topic_name"),
-    "a place far away": (f"topics.{'9' * 5000}.name", "x", "there is nothing at topics.999"),
-    "no place": ("topics.٣.name", "x", "there is nothing at topics.٣.name"),
-    "no value": ("voter_id", "[1", "is no value"),
-}
-
-
-@pytest.mark.parametrize(("path", "value", "said"), WRONG_EDITS.values(), ids=list(WRONG_EDITS))
-async def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
-    path: str, value: str, said: str
-) -> None:
-    shown = Viewing()
-    async with (
-        traffic() as run,
-        viewer(run.feed.address, shown) as one,
-        held(run, one, shown) as reader,
-    ):
-        number = shown.held[0].number
-        with pytest.raises(Refused, match=said):
-            await one.edit(number, path, value)
-        await one.release(number)
-        assert await reader.readexactly(len(GRANTED)) == GRANTED
-
-
-@pytest.mark.parametrize(
-    ("how", "note"), [("drop", "request dropped by Stop"), ("close", "closed by Stop")]
-)
-async def test_a_held_request_is_killed(how: str, note: str) -> None:
-    shown = Viewing()
-    async with (
-        traffic() as run,
-        viewer(run.feed.address, shown) as one,
-        held(run, one, shown) as reader,
-    ):
-        await one.release(shown.held[0].number, how)
-        await until(lambda: len(shown.flows) == 1)
-        flow = shown.flows[0].event
-        assert isinstance(flow, Flow)
-        assert flow.notes == (note,)
-        if how == "close":
-            assert await reader.read() == b""
-
-
-async def test_what_cannot_be_done_is_said() -> None:
-    shown = Viewing()
-    async with traffic() as run, viewer(run.feed.address, shown) as one, held(run, one, shown):
-        with pytest.raises(Refused, match="column 6: no API is called 'Fetsch'"):
-            await one.set_hold("~api Fetsch")
-        with pytest.raises(Refused, match="'burn' is none of resume, drop, close"):
-            await one.release(shown.held[0].number, "burn")
-    async with Feed(HERE) as feed, viewer(feed.address, Viewing()) as one:
-        await until(lambda: one.status is not None)
-        with pytest.raises(Refused, match="holds no messages"):
-            await one.set_hold(None)
-
-
-async def test_a_command_that_comes_twice_is_done_once() -> None:
-    shown = Viewing()
-    async with (
-        traffic() as run,
-        viewer(run.feed.address, shown) as one,
-        held(run, one, shown) as reader,
-    ):
-        number = next(one._numbers)
-        release = Release(cookie=one._cookie, number=number, flow=shown.held[0].number)
-        answers = [await one._ask(release, number) for _ in range(2)]
-        assert answers[0] == answers[1]
-        assert await reader.readexactly(len(GRANTED)) == GRANTED
 
 
 async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> None:
