@@ -151,11 +151,14 @@ def without_commands(feed: str) -> Iterator[str]:
             if over.is_set():
                 return
             if b"_rule" not in data or b"get_rules" in data:
-                there.send(data)
+                with suppress(ConnectionRefusedError):  # the proxy has ended
+                    there.send(data)
 
     def back() -> None:
-        while data := there.recv(65536):
-            here.sendto(data, clients[-1])
+        while not over.is_set():
+            with suppress(ConnectionRefusedError):
+                if data := there.recv(65536):
+                    here.sendto(data, clients[-1])
 
     threads = [threading.Thread(target=one, daemon=True) for one in (forth, back)]
     for thread in threads:
