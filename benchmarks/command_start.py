@@ -31,6 +31,8 @@ RUN_CLASS = "-Xmx256M -server -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:+Explicit
 """JVM options of kafka-run-class.sh; the script itself takes a further moment of bash."""
 
 GOAL = 0.4
+TERMINAL = " on a terminal"
+"""Ends the name of a command whose output goes to one; it colours it, with rich."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +65,28 @@ def commands(cluster: Cluster) -> dict[str, list[str]]:
         "`kwire --help`": [KWIRE, "--help"],
         "`kwire quorum status --json`": [KWIRE, "quorum", "status", *at, "--json"],
         "`kwire quorum status`": [KWIRE, "quorum", "status", *at],
+        f"`kwire quorum status`{TERMINAL}": [KWIRE, "quorum", "status", *at],
         "kafka-metadata-quorum describe --status": tool,
     }
 
 
 def measure(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, list[Run]]:
     """Runs of all commands in turn, after one round that is not counted."""
-    rounds = [{name: once(command) for name, command in commands.items()} for _ in range(runs + 1)]
+    rounds = [
+        {name: once(command, name.endswith(TERMINAL)) for name, command in commands.items()}
+        for _ in range(runs + 1)
+    ]
     return {name: [found[name] for found in rounds[1:]] for name in commands}
 
 
-def once(command: Sequence[str]) -> Run:
+def once(command: Sequence[str], on_terminal: bool) -> Run:
     """One run, its output thrown away; CalledProcessError where it fails."""
+    main, terminal = os.openpty()
     start, before = time.perf_counter(), os.times()
-    subprocess.run(command, stdout=DEVNULL, stderr=DEVNULL, check=True)
+    subprocess.run(command, stdout=terminal if on_terminal else DEVNULL, stderr=DEVNULL, check=True)
     wall, after = time.perf_counter() - start, os.times()
+    for descriptor in (main, terminal):
+        os.close(descriptor)
     cpu = after.children_user + after.children_system
     return Run(wall, cpu - before.children_user - before.children_system)
 

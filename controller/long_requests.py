@@ -26,20 +26,20 @@ def is_long(request: Request, image: MetadataImage) -> bool:
     2. It wants many partitions.
     3. It concerns all partitions of a broker, or of the cluster: each of them is looked at.
     """
+    if has_many_elements(request, FEW_ELEMENTS):
+        return True
     match request:
         case CreateTopicsRequest(topics=topics):
-            if sum(max(topic.num_partitions, 1) for topic in topics) > FEW_PARTITIONS:
-                return True
+            return sum(max(topic.num_partitions, 1) for topic in topics) > FEW_PARTITIONS
         case CreatePartitionsRequest(topics=growing):
-            if sum(topic.count for topic in growing) > FEW_PARTITIONS:
-                return True
+            return sum(topic.count for topic in growing) > FEW_PARTITIONS
         case BrokerRegistrationRequest() | UnregisterBrokerRequest():
             return is_large(image)
         case ElectLeadersRequest(topic_partitions=None):
             return is_large(image)
         case BrokerHeartbeatRequest():
             return _changes_its_state(request, image) and is_large(image)
-    return has_many_elements(request, FEW_ELEMENTS)
+    return False
 
 
 def is_large(image: MetadataImage) -> bool:

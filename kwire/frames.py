@@ -191,4 +191,5 @@ class FrameSplitter:
 
 
 def _framed(header: bytes, body: bytes) -> bytes:
-    return _SIZE.pack(len(header) + len(body)) + header + body
+    # join lets other threads run while it copies a large body, which + does not
+    return b"".join((_SIZE.pack(len(header) + len(body)), header, body))

@@ -54,7 +54,7 @@ static PyObject *read_at(Program *self, const char *start, Py_ssize_t size, Py_s
     const unsigned char *bytes = (const unsigned char *)start;
     if (offset < 0 || offset > size)
         return NULL;
-    Reader reader = {bytes + offset, bytes + size, &self->tables, &self->state->uuids, 0};
+    Reader reader = {bytes + offset, bytes + size, &self->tables, &self->state->uuids, {0, 0}};
     PyObject *obj = read_value(&reader, root(self));
     return obj ? object_and_end(obj, reader.at - bytes) : NULL;
 }
@@ -93,7 +93,7 @@ static Writer borrow_buffer(State *state, const Tables *tables)
 {
     unsigned char *start = state->buffer, *end = start ? start + state->buffer_size : NULL;
     state->buffer = NULL;
-    return (Writer){start, start, end, tables, &state->uuids, 0};
+    return (Writer){start, start, end, tables, &state->uuids, {0, 0}};
 }
 
 static void return_buffer(State *state, Writer *writer)
@@ -114,7 +114,7 @@ static PyObject *program_encode(Program *self, PyObject *obj)
     PyObject *encoded = NULL;
     Writer writer = borrow_buffer(self->state, &self->tables);
     if (write_value(&writer, root(self), obj))
-        encoded = PyBytes_FromStringAndSize((char *)writer.start, writer.at - writer.start);
+        encoded = bytes_of(writer.start, writer.at - writer.start);
     return_buffer(self->state, &writer);
     if (encoded || !forgiven(self))
         return encoded;

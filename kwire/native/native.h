@@ -107,15 +107,25 @@ bool uuids_write(const Uuids *uuids, PyObject *uuid, unsigned char *bytes);
 
 /* ---- Reading and writing ---- */
 
-#define ITEMS_PER_TURN 1024
+#define ITEMS_PER_LOOK 1024
+#define TURN_NS 6000000  /* longer than the 5 ms after which Python's waiting threads ask for a turn */
+#define LARGE_COPY (1 << 20)
 
-/* Lets other threads run after every ITEMS_PER_TURN items of lists and tuples, as the interpreter
- * does between instructions: a frame of 100 MiB takes seconds, and a thread that answers others
- * waits for no more than one turn. What is being made is known to nobody else meanwhile. */
-static inline void take_turns(unsigned int *items)
+/* How many items were read or written, and when another thread could run last. */
+typedef struct {
+    unsigned int items;
+    int64_t since_ns;
+} Turns;
+
+void take_turn(Turns *turns);
+PyObject *bytes_of(const unsigned char *start, Py_ssize_t size);
+
+/* Lets other threads run while a frame of 100 MiB is in work, which takes seconds. What is being made
+ * is known to nobody else meanwhile. */
+static inline void take_turns(Turns *turns)
 {
-    if (++*items % ITEMS_PER_TURN == 0)
-        PyEval_RestoreThread(PyEval_SaveThread());
+    if (++turns->items % ITEMS_PER_LOOK == 0)
+        take_turn(turns);
 }
 
 typedef struct {
@@ -123,7 +133,7 @@ typedef struct {
     const unsigned char *end;
     const Tables *tables;
     Uuids *uuids;
-    unsigned int items;
+    Turns turns;
 } Reader;
 
 PyObject *read_value(Reader *r, const Node *node);
@@ -134,7 +144,7 @@ typedef struct {
     unsigned char *end;
     const Tables *tables;
     const Uuids *uuids;
-    unsigned int items;
+    Turns turns;
 } Writer;
 
 bool write_value(Writer *w, const Node *node, PyObject *value);

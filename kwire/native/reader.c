@@ -97,9 +97,9 @@ static PyObject *read_bytes(Reader *r, Py_ssize_t size)
 {
     if (size > left(r))
         return NULL;
-    const char *start = (const char *)r->at;
+    const unsigned char *start = r->at;
     r->at += size;
-    return PyBytes_FromStringAndSize(start, size);
+    return bytes_of(start, size);
 }
 
 /* The collector sees the list only once it is full, so that nobody finds a NULL in it. */
@@ -110,7 +110,7 @@ static PyObject *read_list(Reader *r, const Node *node, Py_ssize_t count)
         return NULL;
     PyObject_GC_UnTrack(list);
     for (Py_ssize_t i = 0; i < count; i++) {
-        take_turns(&r->items);
+        take_turns(&r->turns);
         PyObject *item = read_value(r, node->child);
         if (!item || PyList_SetItem(list, i, item) < 0) {
             Py_DECREF(list);
@@ -130,7 +130,7 @@ static PyObject *read_tuple(Reader *r, const Node *node, Py_ssize_t count)
     PyObject_GC_UnTrack(tuple);
     bool fixed = node->child->size != 0;  /* count * least was checked: all the bytes are there */
     for (Py_ssize_t i = 0; i < count; i++) {
-        take_turns(&r->items);
+        take_turns(&r->turns);
         PyObject *item = fixed ? read_fixed(r, node->child) : read_value(r, node->child);
         if (!item || PyTuple_SetItem(tuple, i, item) < 0) {
             Py_DECREF(tuple);

@@ -201,7 +201,7 @@ static bool write_list(Writer *w, const Node *node, PyObject *list)
     Py_ssize_t count = PyList_Size(list);
     bool written = write_width(w, node->width, count);
     for (Py_ssize_t i = 0; written && i < count; i++) {
-        take_turns(&w->items);
+        take_turns(&w->turns);
         PyObject *item = PyList_GetItem(list, i);  /* NULL if it has shrunk meanwhile */
         written = item && write_value(w, node->child, item);
     }
@@ -215,7 +215,7 @@ static bool write_tuple(Writer *w, const Node *node, PyObject *tuple)
     if (!write_width(w, node->width, count) || (size && !reserve(w, (size_t)count * size)))
         return false;
     for (Py_ssize_t i = 0; i < count; i++) {
-        take_turns(&w->items);
+        take_turns(&w->turns);
         PyObject *item = PyTuple_GetItem(tuple, i);
         if (!(size ? write_fixed(w, node->child, item) : write_value(w, node->child, item)))
             return false;

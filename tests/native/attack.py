@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 import threading
+import time
 from array import array
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -340,6 +341,25 @@ def threads(seconds: float) -> int:
 
     _race([write, write, read, change], stop, seconds)
     return rounds
+
+
+def emptied(times: int) -> int:
+    """Writes very many elements while another thread takes them away; how often it was noticed."""
+    pair = Pair("CreateTopicsRequest", 7)
+    request: Any = kwire.message("CreateTopicsRequest")
+    topic = request.fields["topics"].node.element.cls
+    config = topic.fields["configs"].node.element.cls
+    for _ in range(times):
+        topics = [topic(configs=[config() for _ in range(3)]) for _ in range(100_000)]
+        obj = request(topics=topics)
+        writing = threading.Thread(target=_outcome, args=(pair.native.encode, obj))
+        writing.start()
+        time.sleep(0.001)  # the writer runs until it lets this thread go on
+        for one in topics:
+            one.configs.clear()
+        topics.clear()
+        writing.join()
+    return pair.native.fallbacks
 
 
 def _race(tasks: list[Callable[[], None]], stop: threading.Event, seconds: float) -> None:

@@ -88,6 +88,7 @@ def _attack(seed: int, effort: int) -> None:
         "collected while read and written": partial(attack.collected, step=20),
         "objects changed while written": partial(attack.meddled, 200 * effort),
         "objects changed by another thread": partial(attack.threads, 2.0 * effort),
+        "elements taken away while written": partial(attack.emptied, 5 * effort),
     }
     for name, run in attacks.items():
         start = time.monotonic()

@@ -29,3 +29,7 @@ def test_an_object_may_change_while_it_is_written() -> None:
 
 def test_an_object_may_be_changed_by_another_thread() -> None:
     assert attack.threads(0.5) > 0
+
+
+def test_elements_may_be_taken_away_while_very_many_are_written() -> None:
+    assert attack.emptied(5) > 0
