@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from cli.screen import table_of
+from kwire.apis.a18_api_versions import ApiVersionsRequest
 from kwire.error_codes import ErrorCode
 from proxy import DecodedFlow, Notice
 
@@ -31,7 +32,8 @@ LATENCIES = 10_000
 class ApiCount:
     """The flows of one API; bytes of both directions, latencies in seconds.
 
-    not_leader: answers whose only errors are those of NOT_LEADER; they are not `failed`.
+    not_leader: answers whose only errors are those of NOT_LEADER. They are not `failed`, nor are
+    answers to ApiVersions that name the versions which a client then asks in (KIP-511).
     """
 
     flows: int = 0
@@ -47,7 +49,7 @@ class ApiCount:
         codes = {failure.code for failure in decoded.failures}
         if codes and codes <= NOT_LEADER:
             self.not_leader += 1
-        else:
+        elif codes != {ErrorCode.UNSUPPORTED_VERSION} or flow.key != ApiVersionsRequest.key:
             self.failed += bool(codes)
         self.size += flow.request_size + (flow.response_size or 0)
         if flow.latency is not None:

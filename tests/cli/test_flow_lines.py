@@ -9,6 +9,7 @@ from rich.console import Console
 from cli.flow_counts import FlowCounts
 from cli.flow_json import flow_data, notice_data
 from cli.flow_lines import duration, flow_lines, notice_lines, who
+from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from proxy import DecodedFlow, Kind, Notice
@@ -132,6 +133,16 @@ def test_answers_of_nodes_that_do_not_lead_are_no_failures() -> None:
     assert counts.data()["apis"]["BrokerHeartbeat"]["failed"] == 1
     assert counts.data()["apis"]["BrokerHeartbeat"]["notLeader"] == 2
     assert (counts.leader_sentence or "").startswith("2 answers of nodes that do not lead")
+
+
+def test_an_answer_that_names_the_versions_to_ask_in_is_no_failure() -> None:
+    counts = FlowCounts()
+    unsupported, request = ApiVersionsResponse(error_code=35), ApiVersionsRequest()
+    counts.add(flow(request, unsupported, 0))
+    counts.add(flow(request, ApiVersionsResponse(error_code=42), 0))
+    counts.add(heartbeat(35))
+    apis = counts.data()["apis"]
+    assert (apis["ApiVersions"]["failed"], apis["BrokerHeartbeat"]["failed"]) == (1, 1)
 
 
 def test_a_message_that_cannot_be_read_is_counted() -> None:
