@@ -92,7 +92,7 @@ class Clusters:
             }
             going = self._going(config)
             for cluster, listener in going:
-                cluster.proxy.unlisten(listener)
+                await cluster.proxy.unlisten(listener)
                 undo.push_async_callback(cluster.proxy.listen, listener)
             for one in config.clusters:
                 await self._listen(clusters[one.name], one, undo)
@@ -166,7 +166,7 @@ class Clusters:
         for one in config.listeners:
             if one.listener not in cluster.proxy.addresses:
                 await cluster.listen(one.listener)
-                undo.callback(cluster.proxy.unlisten, one.listener)
+                undo.push_async_callback(cluster.proxy.unlisten, one.listener)
 
     def _later(self, ending: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(ending)

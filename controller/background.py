@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 from controller.quorum import Quorum
 from kwire.errors import InvalidValue
+from kwire.tasks import cancel_and_wait
 
 T = TypeVar("T")
 
@@ -25,7 +26,7 @@ class BackgroundQuorum:
         self.quorum = Quorum(size, **options)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kwire-quorum")
-        self._doing: set[Future[Any]] = set()
+        self._working: set[asyncio.Task[Any]] = set()
         self._changing = threading.Lock()
         self._closed = False
 
@@ -41,22 +42,23 @@ class BackgroundQuorum:
                 raise InvalidValue("the quorum is closed: make a new one")
             self._thread.start()
             doing = self._submit(self.quorum.start)
-        self._result(doing)
+        doing.result()
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Have something done in the quorum's thread: `background.run(quorum.wait_for_leader)`."""
-        return self._result(self._submit(work))
+        return self._submit(work).result()
 
     def _submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
-        doing = asyncio.run_coroutine_threadsafe(work(), self._loop)
-        self._doing.add(doing)
-        return doing
+        return asyncio.run_coroutine_threadsafe(self._noted(work), self._loop)
 
-    def _result(self, doing: Future[T]) -> T:
+    async def _noted(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        self._working.add(task)
         try:
-            return doing.result()
+            return await work()
         finally:
-            self._doing.discard(doing)
+            self._working.discard(task)
 
     def kill(self, node_id: int) -> None:
         """Stop one controller at once, as a power cut would."""
@@ -78,14 +80,17 @@ class BackgroundQuorum:
             self._closed = True
             if not self._thread.is_alive():
                 self._thread.start()
-            for doing in list(self._doing):
-                doing.cancel()
         try:
-            self.run(self.quorum.stop)
+            asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
         finally:  # a thread that is left would keep the program from ending
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
+
+    async def _stop(self) -> None:
+        """Stop the quorum once all work has ended: it may still write into the folders."""
+        await cancel_and_wait(self._working)
+        await self.quorum.stop()
 
     def __enter__(self) -> Self:
         try:

@@ -15,6 +15,7 @@ from socket import socket
 
 from controller import large_messages
 from controller.listener_config import ListenerConfig
+from kwire.accepting import stop_accepting
 from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
@@ -29,6 +30,8 @@ API_VERSIONS = 18
 CHUNK = 64 * 1024
 PROGRESS = 30.0
 """Seconds within which a frame that has begun must go on; Kafka waits for ever."""
+
+_TURNS = 4
 
 
 class Listener:
@@ -73,17 +76,14 @@ class Listener:
         if self._server is None:
             return
         self._closed = True
-        # Python 3.11 leaks a socket that is accepted in the moment in which its server is closed.
-        for one in self._server.sockets:
-            asyncio.get_running_loop().remove_reader(one.fileno())
-        await _let_loop_turn()
-        self._server.close()
+        await stop_accepting(self._server)
         serving = dict(self._serving)
         for writer in serving.values():
             writer.transport.abort()
         await cancel_and_wait(serving)
         await self._server.wait_closed()
-        await _let_loop_turn()  # sockets of aborted transports are closed
+        for _ in range(_TURNS):  # in which sockets of aborted transports are closed
+            await asyncio.sleep(0)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._closed:
@@ -159,9 +159,3 @@ class Listener:
             return await large_messages.encoded(
                 response, head.version, correlation_id=head.correlation_id
             )
-
-
-async def _let_loop_turn() -> None:
-    """As often as asyncio needs between accepting a socket and telling of it."""
-    for _ in range(4):
-        await asyncio.sleep(0)

@@ -55,8 +55,17 @@ class ControllerNode:
         """Open the directory, begin to take part, listen.
 
         Raises InvalidValue where the directory is not formatted, FileError where it is damaged,
-        CannotLead where its metadata are not for kwire, OSError where a port is taken.
+        CannotLead where its metadata are not for kwire, OSError where a port is taken. The sockets
+        it was given are closed then.
         """
+        try:
+            await self._start()
+        except BaseException:
+            for unused in self._sockets.values():
+                unused.close()
+            raise
+
+    async def _start(self) -> None:
         config = self.config
         tls = config.listeners[0].tls
         context = tls.client_context() if tls else None

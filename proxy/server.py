@@ -10,6 +10,7 @@ from itertools import count
 from ssl import SSLContext
 from typing import Self
 
+from kwire.accepting import stop_accepting
 from kwire.address import Address, why_not_bound
 from kwire.errors import LocalError
 from kwire.frames import FRAME_LIMIT
@@ -157,10 +158,10 @@ class Proxy:
         """Send events to one more sink, from now on."""
         self._sinks += (sink,)
 
-    def unlisten(self, listener: Listener) -> None:
+    async def unlisten(self, listener: Listener) -> None:
         """Accept no more in front of a node; the connections stay."""
         del self._addresses[listener], self._doors[listener]
-        self._servers.pop(listener).close()
+        await stop_accepting(self._servers.pop(listener))
 
     async def drain(self, seconds: float, listener: Listener | None = None) -> None:
         """Take no more requests; close each connection when all is answered, or after this time.
@@ -168,8 +169,7 @@ class Proxy:
         listener: only those that have come there so far; else all, and none is accepted any more.
         """
         if listener is None:
-            for server in self._servers.values():
-                server.close()
+            await stop_accepting(*self._servers.values())
         came = {one for one, at in self._relays.items() if at == listener}
         end = time.monotonic() + seconds
         while relays := [one for one in self._relays if listener is None or one in came]:
@@ -185,8 +185,7 @@ class Proxy:
         """Stop listening, cut every connection, and return when nothing is left of them."""
         if self._ticker is not None:
             self._ticker.cancel()
-        for server in self._servers.values():
-            server.close()
+        await stop_accepting(*self._servers.values())
         for handshake in tuple(self._shaking):
             handshake.abort()
             await handshake.ended

@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import count
 from typing import Self
 
+from kwire.accepting import stop_accepting
 from kwire.address import Address, why_not_bound
 from kwire.apis.a18_api_versions import ApiVersionsResponse
 from kwire.error_codes import ErrorCode
@@ -111,8 +112,7 @@ class ReplayServer:
         self.addresses[node_id] = Address(host, port)
 
     async def _close(self) -> None:
-        for server in self._servers:
-            server.close()
+        await stop_accepting(*self._servers)
         await cancel_and_wait(self._tasks)
         for server in self._servers:
             await server.wait_closed()

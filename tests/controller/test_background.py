@@ -2,10 +2,14 @@
 
 import socket
 import threading
+import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from controller.background import BackgroundQuorum
+from controller.directory_log import DirectoryLog
 from kwire.errors import InvalidValue
 
 pytest_plugins = ["controller.pytest_plugin"]
@@ -53,3 +57,33 @@ def test_its_thread_ends_also_where_the_quorum_does_not_stop_well(
         background.close()
     left = [thread.name for thread in threading.enumerate() if thread not in others]
     assert "kwire-quorum" not in left
+
+
+def test_what_is_under_way_ends_before_the_folders_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    background = BackgroundQuorum(1)
+    opening = threading.Event()
+    seen: list[object] = []
+    opened = DirectoryLog.__init__
+
+    def slow(self: DirectoryLog, *args: Any, **kwargs: Any) -> None:
+        opening.set()
+        time.sleep(0.5)
+        seen.append(background.quorum.folder.exists())
+        opened(self, *args, **kwargs)
+
+    monkeypatch.setattr(DirectoryLog, "__init__", slow)
+    starting = threading.Thread(target=lambda: seen.append(_failure(background.start)))
+    starting.start()
+    assert opening.wait(60)
+    background.close()
+    starting.join()
+    assert seen == [True, "CancelledError"]
+    assert not background.quorum.folder.exists()
+
+
+def _failure(call: Callable[[], None]) -> str:
+    try:
+        call()
+    except BaseException as error:
+        return type(error).__name__
+    return "none"

@@ -133,7 +133,7 @@ async def test_a_listener_goes_and_the_connections_of_others_stay() -> None:
         for reader, writer in talks:
             writer.write(VOTE)
             assert await reader.readexactly(len(GRANTED)) == GRANTED
-        proxy.unlisten(going)
+        await proxy.unlisten(going)
         await proxy.drain(60, going)
         assert await talks[0][0].read() == b""
         assert list(proxy.addresses) == [staying]
@@ -151,7 +151,7 @@ async def test_a_listener_that_comes_back_keeps_its_new_connections() -> None:
         old, old_writer = await asyncio.open_connection(address.host, address.port)
         old_writer.write(VOTE)
         await until(lambda: behind.asked == 1)
-        proxy.unlisten(listener)
+        await proxy.unlisten(listener)
         draining = asyncio.create_task(proxy.drain(60, listener))
         await asyncio.sleep(0)
         address = await proxy.listen(listener)
