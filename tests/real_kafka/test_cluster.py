@@ -7,7 +7,8 @@ import uuid
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
-from real_kafka import Address, Cluster, Layout, NodeFailed, ToolFailed, free_port
+from real_kafka import Address, Cluster, Layout, NodeFailed, ToolFailed, free_port, running
+from real_kafka.address import answers
 from real_kafka.metadata_quorum import (
     COMMAND,
     add_controller,
@@ -160,6 +161,22 @@ def test_a_node_whose_port_is_taken_says_so(own_cluster: OwnCluster) -> None:
 def test_a_node_that_is_late_is_given_up_with_its_log(own_cluster: OwnCluster) -> None:
     with pytest.raises(NodeFailed, match=r"did not answer on 127\.0\.0\.1:\d+ in 0 s"):
         own_cluster(ALONE).start(deadline=0)
+
+
+def test_a_broker_that_is_stuck_is_started_again(
+    own_cluster: OwnCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def answers_when_started_again(address: Address) -> bool:
+        if "is stuck and is started again" not in caplog.text:
+            return False
+        monkeypatch.setattr(running, "STUCK", 100.0)
+        return answers(address)
+
+    caplog.set_level("INFO", "real_kafka")
+    monkeypatch.setattr(running, "STUCK", 3.0)
+    monkeypatch.setattr(running, "answers", answers_when_started_again)
+    with own_cluster(Layout.combined()) as cluster:
+        assert [node.alive for node in cluster.nodes.values()] == [True]
 
 
 def test_extra_properties_and_jvm_flags_reach_the_node(own_cluster: OwnCluster) -> None:
