@@ -136,8 +136,10 @@ def _fitting(cells: list[list[str]], width: int) -> list[str]:
     # 3.
     others = [[*row[:1], *row[2:]] for row in [*heads, *cells]]
     first, second, *lines = columns(others, gap=1).splitlines()
-    ids = (f"       {row[1]}" for row in cells)
-    return [f"{first}\n{second}\n       DirectoryId", *map("\n".join, zip(lines, ids, strict=True))]
+    indent = " " * len("NodeId ")
+    below = [f"{indent}{row[1]}" for row in cells]
+    head = f"{first}\n{second}\n{indent}DirectoryId"
+    return [head, *map("\n".join, zip(lines, below, strict=True))]
 
 
 def _one_line(cells: list[list[str]]) -> str:

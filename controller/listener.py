@@ -15,7 +15,7 @@ from socket import socket
 
 from controller import large_messages
 from controller.listener_config import ListenerConfig
-from kwire.accepting import stop_accepting
+from kwire.accepting import let_loop_turn, stop_accepting
 from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
@@ -30,8 +30,6 @@ API_VERSIONS = 18
 CHUNK = 64 * 1024
 PROGRESS = 30.0
 """Seconds within which a frame that has begun must go on; Kafka waits for ever."""
-
-_TURNS = 4
 
 
 class Listener:
@@ -82,8 +80,7 @@ class Listener:
             writer.transport.abort()
         await cancel_and_wait(serving)
         await self._server.wait_closed()
-        for _ in range(_TURNS):  # in which sockets of aborted transports are closed
-            await asyncio.sleep(0)
+        await let_loop_turn()  # sockets of aborted transports are closed
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._closed:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-_TURNS = 4
-"""Turns of the loop between a connection that asyncio has taken and the protocol's word of it."""
-
 
 async def stop_accepting(*servers: asyncio.Server) -> None:
     """Close servers; every connection that was taken has told its protocol by then.
@@ -21,8 +18,13 @@ async def stop_accepting(*servers: asyncio.Server) -> None:
             with suppress(NotImplementedError):  # Windows' loop takes connections otherwise
                 loop.remove_reader(one.fileno())
     try:
-        for _ in range(_TURNS):
-            await asyncio.sleep(0)
+        await let_loop_turn()
     finally:
         for server in servers:
             server.close()
+
+
+async def let_loop_turn() -> None:
+    """Let asyncio tell protocols of connections it has taken, and close those that were aborted."""
+    for _ in range(4):
+        await asyncio.sleep(0)

@@ -21,7 +21,7 @@ REPLICA = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {
 
 @pytest.fixture(autouse=True)
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is printed goes to a terminal of 60 columns, without colours."""
+    """Print to a terminal of 60 columns, without colours."""
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "60")

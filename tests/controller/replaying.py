@@ -1,4 +1,4 @@
-"""What the tests of replay share: records of topics, and how many are decoded at a time."""
+"""Make records of topics, and count how many are decoded at a time, for the tests of replay."""
 
 import asyncio
 from uuid import UUID

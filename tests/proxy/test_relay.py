@@ -369,22 +369,6 @@ async def test_a_connection_that_cannot_be_checked_leaves_the_others_their_limit
             writer.close()
 
 
-@pytest.mark.parametrize("turns", range(6))
-@pytest.mark.parametrize("drained", [False, True], ids=["closed", "drained"])
-async def test_a_proxy_ends_in_the_moment_in_which_it_takes_a_connection(
-    turns: int, drained: bool
-) -> None:
-    async with proxied(grant, []) as (address, proxy):
-        with socket.create_connection((address.host, address.port)):
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            async with asyncio.timeout(60):
-                if drained:
-                    await proxy.drain(0)
-                await proxy.close()
-            assert proxy.connections == ()
-
-
 async def test_closing_the_proxy_cuts_what_is_open_and_ends_its_flows() -> None:
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
