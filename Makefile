@@ -23,21 +23,21 @@ lint: .venv/ready  ## style, types and the arrows between the rooms
 
 conformance: .venv/ready  ## a fresh seed, 100 instances of every message version, 40 mutants of each
 	KWIRE_SEED=$$(date +%s) KWIRE_INSTANCES=100 KWIRE_MUTANTS=40 \
-	  $(BIN)/pytest -s --timeout 3600 tests/kwire/test_vectors.py tests/kwire/test_mutants.py
+	  $(BIN)/pytest -s --timeout 3600 tests/messages/test_vectors.py tests/messages/test_mutants.py
 
 fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,000,000 mutants
-	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/kwire/test_engines.py
+	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/codec/test_engines.py
 	$(BIN)/python -m engines.fuzz --mutants 1000000
 
 simulate: .venv/ready  ## 1,000 histories of every scenario of the raft core, 10 of whole nodes
-	$(BIN)/python -m controller.simulator --seeds $(or $(SEEDS),1000)
+	$(BIN)/python -m simulator --seeds $(or $(SEEDS),1000)
 	KWIRE_SEEDS=$(or $(WORLDS),10) $(BIN)/pytest -n 2 tests/controller/virtual
 
 kills: .venv/ready  ## leaders of a mixed quorum: 20 killed, 20 stopped for 3 to 6 s; SEED=2 for others
 	KWIRE_KILLS=20 KWIRE_PAUSES=20 KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 3600 tests/controller/live/test_leader_kills.py
 
 sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
-	$(BIN)/python -m tests.native.sanitize --effort $(or $(EFFORT),1)
+	$(BIN)/python -m tests.codec.native.sanitize --effort $(or $(EFFORT),1)
 
 SPARK ?= 4.1.1
 spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro reader: SPARK=4.1.1
@@ -60,7 +60,7 @@ declarations: .venv/ready  ## write the message declarations and the tables of k
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-.venv/demo: pyproject.toml hatch_build.py $(wildcard kwire/native/*.[ch])
+.venv/demo: pyproject.toml hatch_build.py $(wildcard kwire/codec/native/*.[ch])
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[kafka]'
 	touch $@

@@ -18,8 +18,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-MODULE = "kwire.native._program"
-SOURCES = "kwire/native"
+MODULE = "kwire.codec.native._program"
+SOURCES = "kwire/codec/native"
 FLAGS = ["-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"]
 if sys.platform == "linux":
     FLAGS += ["-fno-plt"]  # calls into Python are a twentieth of the time of a decode

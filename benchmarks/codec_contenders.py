@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from codec_payloads import Payload, class_of
-from kwire import engine
+from kwire.codec import engine
 from plain_construct import plain
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]

@@ -8,13 +8,13 @@ from uuid import UUID
 
 import kwire
 from kwire import Message
-from kwire.apis import a00_produce as produce
-from kwire.apis import a01_fetch as fetch
-from kwire.apis import a03_metadata as metadata
-from kwire.apis import a18_api_versions as api_versions
-from kwire.apis import a55_describe_quorum as quorum
-from kwire.apis import a56_alter_partition as alter
-from kwire.apis import a80_add_raft_voter as add_voter
+from kwire.messages import a00_produce as produce
+from kwire.messages import a01_fetch as fetch
+from kwire.messages import a03_metadata as metadata
+from kwire.messages import a18_api_versions as api_versions
+from kwire.messages import a55_describe_quorum as quorum
+from kwire.messages import a56_alter_partition as alter
+from kwire.messages import a80_add_raft_voter as add_voter
 
 UUID_START = b"UUID\x40\x00\x80\x00"
 """What the first half of all UUIDs is."""

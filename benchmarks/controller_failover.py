@@ -6,14 +6,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from controller.quorum import Quorum
-from kwire.apis.a19_create_topics import (
+from kwire.controller.server.quorum import Quorum
+from kwire.errors import KwireError
+from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.connection import Connection
-from kwire.errors import KwireError
+from kwire.net.connection import Connection
 from real_kafka import Cluster, Launcher, Layout, RunningNode
 from tests.controller.live.admin_session import leader_of
 from tests.controller.live.nodes import JavaNodes

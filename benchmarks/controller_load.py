@@ -9,13 +9,13 @@ from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
-from controller.quorum import FIRST_ID, Quorum
 from kwire.batches import Record, build_batch
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.server.quorum import FIRST_ID, Quorum
 from kwire.logdir.log import LogConfig, MetadataLog
-from kwire.metadata_records import VersionedRecord
-from kwire.records.partition import PartitionRecord
-from kwire.records.partition_change import PartitionChangeRecord
-from kwire.records.topic import TopicRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.topic import TopicRecord
 
 TOPICS, PARTITIONS, BATCH = 10_000, 10, 1000
 

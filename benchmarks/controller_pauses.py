@@ -22,23 +22,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.quorum import FIRST_ID, Quorum
 from controller_load import _fill
-from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest
-from kwire.apis.a44_incremental_alter_configs import (
+from kwire.codec.declaration import Request
+from kwire.controller.server.quorum import FIRST_ID, Quorum
+from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
+from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from kwire.apis.a55_describe_quorum import (
+from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     PartitionData,
     TopicData,
 )
-from kwire.declaration import Request
-from kwire.frames import decode_response, encode_request
+from kwire.net.frames import decode_response, encode_request
 from simulated_broker import SimulatedBroker
 
 DESCRIBE = DescribeQuorumRequest(
@@ -143,7 +143,7 @@ def _controllers(size: int, records: int) -> Iterator[tuple[list[Address], int]]
     with tempfile.TemporaryDirectory(prefix="kwire-pauses-") as name:
         quorum, epoch = asyncio.run(_prepare(size, records, Path(name)))
         running: list[subprocess.Popen[bytes]] = []
-        program = "import cli.main; cli.main.main()"
+        program = "import kwire.cli.main; cli.main.main()"
         try:
             for node_id, member in quorum.members.items():
                 path = Path(name, f"{node_id}.properties")

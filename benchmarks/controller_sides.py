@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from controller.quorum import FIRST_ID
+from kwire.controller.server.quorum import FIRST_ID
 from real_kafka import Cluster, Launcher, Layout
 
 SESSION = {"broker.session.timeout.ms": "60000"}
@@ -35,7 +35,7 @@ class Side:
 @contextmanager
 def kwire() -> Iterator[Side]:
     """`kwire controller quorum -n 1`."""
-    program = "import cli.main; cli.main.main()"
+    program = "import kwire.cli.main; cli.main.main()"
     command = [sys.executable, "-c", program, "controller", "quorum", "-n", "1"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

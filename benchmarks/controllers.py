@@ -21,12 +21,12 @@ import controller_failover
 import controller_load
 import controller_sides
 from controller_sides import Side
-from kwire.apis.a19_create_topics import (
+from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.apis.a32_describe_configs import (
+from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
     DescribeConfigsResponse,

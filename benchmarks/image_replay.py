@@ -17,11 +17,11 @@ from random import Random
 from resource import RUSAGE_SELF, getrusage
 from uuid import UUID
 
-from kwire.declaration import MetadataRecord
+from kwire.codec.declaration import MetadataRecord
 from kwire.image import MetadataImage, apply
-from kwire.records.partition import PartitionRecord
-from kwire.records.partition_change import PartitionChangeRecord
-from kwire.records.topic import TopicRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.topic import TopicRecord
 
 EACH = 100
 """Partitions of one topic."""

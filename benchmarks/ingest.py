@@ -25,10 +25,6 @@ from tempfile import TemporaryDirectory
 import msgspec
 from pyspark.sql import SparkSession
 
-from kwire.apis.a00_produce import ProduceRequest
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a03_metadata import MetadataRequest
-from kwire.apis.a18_api_versions import ApiVersionsRequest
 from kwire.capture import (
     NOTICE,
     REQUEST,
@@ -39,12 +35,16 @@ from kwire.capture import (
     captures_at,
     read_capture,
 )
-from kwire.frames import decode_request, decode_response, encode_request, encode_response
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a03_metadata import MetadataRequest
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.net.frames import decode_request, decode_response, encode_request, encode_response
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.session import spark_session
+from kwire.proxy.capture.pcap_export import write_pcapng
 from performance_page import write_section
-from pipeline.ingest import ingest
-from pipeline.session import spark_session
 from process_tree import ProcessTree
-from proxy.pcap_export import write_pcapng
 
 WARM_UP = 20_000
 """Frames that are ingested before anything is measured: the JVM compiles what it runs."""

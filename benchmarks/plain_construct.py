@@ -21,7 +21,7 @@ from construct import (
     this,
 )
 
-from kwire.constructs import Compact, Items, Record, Sized, Text, Uuid
+from kwire.codec.constructs import Compact, Items, Record, Sized, Text, Uuid
 
 COMPACT = ExprAdapter(VarInt, obj_ - 1, obj_ + 1)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import cycle
 from random import Random
 
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
-from kwire.apis.a18_api_versions import ApiVersionsRequest
-from kwire.declaration import Request
-from kwire.frames import FrameSplitter, encode_request, encode_response, request_head
+from kwire.codec.declaration import Request
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.net.frames import FrameSplitter, encode_request, encode_response, request_head
 
 
 def _asked(body: Request, version: int) -> bytes:

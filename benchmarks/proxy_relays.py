@@ -12,11 +12,20 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proxy import Address, Copies, Listener, Proxy, Ring, Sink, pass_everything, tap_everything
-from proxy.copies import COPY_LIMIT
-from proxy.metrics import Metrics
-from proxy.recorder import Recorder, files_at
-from proxy.side import READ_SIZE
+from kwire.proxy import (
+    Address,
+    Copies,
+    Listener,
+    Proxy,
+    Ring,
+    Sink,
+    pass_everything,
+    tap_everything,
+)
+from kwire.proxy.capture.recorder import Recorder, files_at
+from kwire.proxy.data_path.copies import COPY_LIMIT
+from kwire.proxy.data_path.side import READ_SIZE
+from kwire.proxy.service.metrics import Metrics
 from proxy_loads import Node
 
 OURS = ("pass", "tap", "record", "record 64 KiB")

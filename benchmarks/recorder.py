@@ -22,9 +22,9 @@ import fastavro
 import msgspec
 
 from kwire.capture import SCHEMA, CaptureFiles, RecordEncoder, read_capture
-from proxy import Connection, Ending, Flow
-from proxy.recorder import Recorder
-from proxy.records import event_records
+from kwire.proxy import Connection, Ending, Flow
+from kwire.proxy.capture.recorder import Recorder
+from kwire.proxy.capture.records import event_records
 
 CONNECTIONS = 20
 SIZES = (60, 120, 370, 930)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Self
 from uuid import UUID, uuid4
 
-from kwire.apis.a18_api_versions import ApiVersionsResponse
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from kwire.apis.a62_broker_registration import (
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.messages.a62_broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     Feature,
     Listener,
 )
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
-from kwire.connection import Connection
-from kwire.negotiation import api_versions_request
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kwire.net.connection import Connection
+from kwire.net.negotiation import api_versions_request
 
 
 class SimulatedBroker:

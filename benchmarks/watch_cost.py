@@ -29,21 +29,21 @@ from termios import TIOCSWINSZ
 from threading import Thread
 from uuid import UUID
 
-from kwire.address import Address
-from kwire.apis import a01_fetch as fetch
-from kwire.apis import a55_describe_quorum as quorum
-from kwire.apis.a56_alter_partition import AlterPartitionRequest, AlterPartitionResponse
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.batches import Record, build_batch
-from kwire.declaration import Request, Response
-from kwire.frames import encode_request, encode_response, request_head
-from kwire.metadata_records import VersionedRecord
-from kwire.records.partition_change import PartitionChangeRecord
-from proxy import Filters, Listener, Proxy, pass_everything
-from proxy.feed.commands import Controls
-from proxy.feed.sender import Feed
-from proxy.filters.stop import Stop
-from proxy.rule_set import RuleSet
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.codec.declaration import Request, Response
+from kwire.messages import a01_fetch as fetch
+from kwire.messages import a55_describe_quorum as quorum
+from kwire.messages.a56_alter_partition import AlterPartitionRequest, AlterPartitionResponse
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.net.address import Address
+from kwire.net.frames import encode_request, encode_response, request_head
+from kwire.proxy import Filters, Listener, Proxy, pass_everything
+from kwire.proxy.feed.commands import Controls
+from kwire.proxy.feed.sender import Feed
+from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.rule_set import RuleSet
 
 METADATA = UUID(int=1)
 HOST = "127.0.0.1"

@@ -7,7 +7,7 @@ AddRaftVoterRequest.decode(data, version=1)
 
 from typing import TYPE_CHECKING, Any
 
-from kwire.declaration import Message
+from kwire.codec.declaration import Message
 from kwire.errors import (
     BrokerError,
     DecodeError,
@@ -18,10 +18,10 @@ from kwire.errors import (
     UnsupportedVersion,
     WireError,
 )
-from kwire.registry import message, messages
+from kwire.messages.registry import all_messages, message
 
 if TYPE_CHECKING:
-    from kwire.json_form import from_json, to_json
+    from kwire.codec.json_form import from_json, to_json
 
 __all__ = [
     "BrokerError",
@@ -33,9 +33,9 @@ __all__ = [
     "Message",
     "UnsupportedVersion",
     "WireError",
+    "all_messages",
     "from_json",
     "message",
-    "messages",
     "to_json",
 ]
 
@@ -44,6 +44,6 @@ def __getattr__(name: str) -> Any:
     """JSON is imported when it is asked for: most programs never do."""
     if name not in ("from_json", "to_json"):
         raise AttributeError(f"module 'kwire' has no attribute {name!r}")
-    from kwire import json_form
+    from kwire.codec import json_form
 
     return getattr(json_form, name)

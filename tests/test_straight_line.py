@@ -6,9 +6,9 @@ from threading import Event
 
 from kafka import KafkaConsumer, KafkaProducer
 
-from admin import AdminClient, RaftVoterEndpoint
-from kwire.ids import parse_uuid, uuid_text
-from proxy import Address, DecodedFlow, Flow, Listener, Proxy, Ring, summarize
+from kwire.admin import AdminClient, RaftVoterEndpoint
+from kwire.proxy import Address, DecodedFlow, Flow, Listener, Proxy, Ring, summarize
+from kwire.text.ids import parse_uuid, uuid_text
 from real_kafka import Cluster, Layout, free_port
 from real_kafka.metadata_quorum import add_controller, current_voters, remove_controller
 from tests.admin.test_voters import accepted

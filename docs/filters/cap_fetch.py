@@ -1,7 +1,7 @@
 """Clients and followers believe that the node knows Fetch up to version 12, and use that."""
 
-from kwire.apis.a18_api_versions import ApiVersionsResponse
-from proxy import Call, Filter
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.proxy import Call, Filter
 
 FETCH, LATEST = 1, 12
 

@@ -1,7 +1,7 @@
 """The controller takes every vote and never says anything: what a node that hangs looks like."""
 
-from kwire.apis.a52_vote import VoteRequest
-from proxy import Call, Filter, Stall
+from kwire.messages.a52_vote import VoteRequest
+from kwire.proxy import Call, Filter, Stall
 
 
 class HangingController(Filter):

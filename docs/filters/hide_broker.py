@@ -1,7 +1,7 @@
 """Broker 2 is left out of the cluster that clients see, as an address and as a leader."""
 
-from kwire.apis.a03_metadata import MetadataResponse
-from proxy import Call, Filter
+from kwire.messages.a03_metadata import MetadataResponse
+from kwire.proxy import Call, Filter
 
 HIDDEN = 2
 

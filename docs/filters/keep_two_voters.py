@@ -1,13 +1,13 @@
 """A voter is removed only while three or more are left: the filter asks the quorum itself first."""
 
-from kwire.apis.a55_describe_quorum import (
+from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     PartitionData,
     TopicData,
 )
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
-from proxy import Answer, Call, Filter
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.proxy import Answer, Call, Filter
 
 METADATA = TopicData(
     topic_name="__cluster_metadata",

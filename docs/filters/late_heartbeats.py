@@ -1,7 +1,7 @@
 """The heartbeats of broker 2 come ten seconds late: the controller fences it."""
 
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
-from proxy import Call, Delay, Filter
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.proxy import Call, Delay, Filter
 
 
 class LateHeartbeats(Filter):

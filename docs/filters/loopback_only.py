@@ -1,6 +1,6 @@
 """Who does not come from this machine is shown the door before the node hears of it."""
 
-from proxy import Close, Connection, Filter
+from kwire.proxy import Close, Connection, Filter
 
 
 class LoopbackOnly(Filter):

@@ -1,7 +1,7 @@
 """Every tenth response to a Fetch never arrives."""
 
-from kwire.apis.a01_fetch import FetchResponse
-from proxy import Call, Drop, Filter
+from kwire.messages.a01_fetch import FetchResponse
+from kwire.proxy import Call, Drop, Filter
 
 
 class LoseEveryTenth(Filter):

@@ -1,7 +1,7 @@
 """Notes, in the flows that viewers see, which requests come in a version that Kafka 4 dropped."""
 
-from kwire.declaration import Request
-from proxy import Call, Filter
+from kwire.codec.declaration import Request
+from kwire.proxy import Call, Filter
 
 OLDEST = {"Produce": 3, "Fetch": 4, "JoinGroup": 2, "OffsetCommit": 2, "CreateTopics": 2}
 

@@ -1,8 +1,8 @@
 """Nobody changes anything: whatever would is refused, as a policy of the cluster's would do it."""
 
-from kwire.declaration import Request
-from proxy import Answer, Call, Filter
-from proxy.error_response import error_response
+from kwire.codec.declaration import Request
+from kwire.proxy import Answer, Call, Filter
+from kwire.proxy.flows.error_response import error_response
 
 POLICY_VIOLATION = 44
 

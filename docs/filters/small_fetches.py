@@ -1,7 +1,7 @@
 """No fetch brings more than 64 KiB, whatever the client asks for."""
 
-from kwire.apis.a01_fetch import FetchRequest
-from proxy import Call, Filter, at
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.proxy import Call, Filter, at
 
 LIMIT = 64 * 1024
 

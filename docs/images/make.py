@@ -24,22 +24,22 @@ from shutil import which
 
 from textual.pilot import Pilot
 
-from admin import AdminClient
-from admin.quorum import ask_quorum
-from admin.voter_change import plan_addition
-from cli.demo_kafka import JOINING
-from cli.demo_quorum import KwireQuorum
-from cli.watch_screen.app import WatchApp
-from cli.watch_screen.details import Details
-from cli.watch_screen.flow_list import FlowList
-from kwire.address import Address
-from kwire.connection import Connection
+from kwire.admin import AdminClient
+from kwire.admin.quorum import ask_quorum
+from kwire.admin.voter_change import plan_addition
+from kwire.cli.demo_kafka import JOINING
+from kwire.cli.demo_quorum import KwireQuorum
+from kwire.cli.watch_screen.app import WatchApp
+from kwire.cli.watch_screen.details import Details
+from kwire.cli.watch_screen.flow_list import FlowList
 from kwire.errors import KwireError
-from proxy import DecodedFlow, Filters, Listener, Proxy
-from proxy.feed.commands import Controls
-from proxy.feed.sender import Feed
-from proxy.filters.stop import Stop
-from proxy.rule_set import RuleSet
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.proxy import DecodedFlow, Filters, Listener, Proxy
+from kwire.proxy.feed.commands import Controls
+from kwire.proxy.feed.sender import Feed
+from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.rule_set import RuleSet
 
 HERE = Path(__file__).parent
 SIZE = (168, 46)

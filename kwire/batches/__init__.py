@@ -9,12 +9,12 @@ data = build_batch([Record(value=b"...")], base_offset=17, compression=Compressi
 """
 
 from kwire.batches.building import build_batch, with_base_offset
+from kwire.batches.compression import LIMIT, Compression, Limit
 from kwire.batches.current import RecordBatch
 from kwire.batches.legacy import LegacyBatch
 from kwire.batches.legacy_building import build_legacy_batch
 from kwire.batches.reading import Batch, batch_size, read_batch, read_batches
 from kwire.batches.record import Record, RecordHeader, TimestampType
-from kwire.compression import LIMIT, Compression, Limit
 
 __all__ = [
     "LIMIT",

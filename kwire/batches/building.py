@@ -9,10 +9,10 @@ import msgspec
 from crc32c import crc32c
 
 from kwire.batches import current
+from kwire.batches.compression import Compression, compress
 from kwire.batches.current import APPEND_TIME, CONTROL, DELETE_HORIZON, TRANSACTIONAL
 from kwire.batches.layout import PREFIX
 from kwire.batches.record import NO_OFFSET, NO_TIMESTAMP, Record, append_record
-from kwire.compression import Compression, compress
 from kwire.errors import EncodeError
 
 

@@ -12,9 +12,9 @@ import construct
 from construct import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb
 from crc32c import crc32c
 
+from kwire.batches.compression import LIMIT, Limit, decompress, known
 from kwire.batches.layout import START, packed
 from kwire.batches.record import Record, RecordReader, TimestampType, next_sequence
-from kwire.compression import LIMIT, Limit, decompress, known
 from kwire.errors import BatchError
 
 HEADER = construct.Struct(
@@ -141,7 +141,7 @@ class RecordBatch:
 
     @property
     def is_control(self) -> bool:
-        """Whether the records are Kafka's own: `kwire.control_records` reads them."""
+        """Whether the records are Kafka's own: `kwire.batches.control_records` reads them."""
         return bool(self.attributes & CONTROL)
 
     @property

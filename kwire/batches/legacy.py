@@ -13,10 +13,10 @@ from zlib import crc32
 import construct
 from construct import Int8sb, Int32sb, Int32ub, Int64sb
 
+from kwire.batches.compression import LIMIT, Compression, Limit, decompress, known
 from kwire.batches.current import APPEND_TIME, COMPRESSION
 from kwire.batches.layout import MAGIC, PREFIX, START, START_LAYOUT, packed
 from kwire.batches.record import NO_SEQUENCE, NO_TIMESTAMP, Record, TimestampType
-from kwire.compression import LIMIT, Compression, Limit, decompress, known
 from kwire.errors import BatchError
 
 HEADER_V0 = construct.Struct(

@@ -8,10 +8,10 @@ from zlib import crc32
 
 from kwire.batches import legacy
 from kwire.batches.building import latest, numbered_from
+from kwire.batches.compression import Compression, compress
 from kwire.batches.current import APPEND_TIME
 from kwire.batches.layout import PREFIX
 from kwire.batches.record import Record
-from kwire.compression import Compression, compress
 from kwire.errors import EncodeError
 
 

@@ -8,11 +8,11 @@ from uuid import UUID
 from msgspec import Struct
 from rpds import HashTrieMap
 
-from kwire.ids import uuid_text
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.errors import ReplayError
-from kwire.metadata_records import VersionedRecord
-from kwire.records.access_control_entry import AccessControlEntryRecord
-from kwire.records.remove_access_control_entry import RemoveAccessControlEntryRecord
+from kwire.messages.records.access_control_entry import AccessControlEntryRecord
+from kwire.messages.records.remove_access_control_entry import RemoveAccessControlEntryRecord
+from kwire.text.ids import uuid_text
 
 
 class StandardAcl(Struct, frozen=True, kw_only=True):

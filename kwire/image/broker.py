@@ -8,13 +8,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.endpoint import Endpoint, supported
 from kwire.image.partition import LOST, MIGRATING, UNASSIGNED
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import MetadataVersion
-from kwire.negotiation import VersionRange
-from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
-from kwire.records.register_broker import BrokerEndpoint, BrokerFeature, RegisterBrokerRecord
+from kwire.messages.metadata_versions import MetadataVersion
+from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.messages.records.register_broker import (
+    BrokerEndpoint,
+    BrokerFeature,
+    RegisterBrokerRecord,
+)
+from kwire.net.negotiation import VersionRange
 
 RESERVED_DIRECTORIES = frozenset(UUID(int=number) for number in range(100))
 """Ids that stand for something else than a directory (KIP-858, org.apache.kafka DirectoryId)."""

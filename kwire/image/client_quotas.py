@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 from rpds import HashTrieMap
 
-from kwire.metadata_records import VersionedRecord
-from kwire.records.client_quota import ClientQuotaRecord, EntityData
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.messages.records.client_quota import ClientQuotaRecord, EntityData
 
 Entity = frozenset[tuple[str, str | None]]
 """Type and name, as ("user", "alice"); a name of None is the default of its type."""

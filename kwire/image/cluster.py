@@ -9,18 +9,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.broker import BrokerRegistration
 from kwire.image.controller import ControllerRegistration
 from kwire.image.errors import ReplayError
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import MetadataVersion
-from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
-from kwire.records.fence_broker import FenceBrokerRecord
-from kwire.records.register_broker import RegisterBrokerRecord
-from kwire.records.register_controller import RegisterControllerRecord
-from kwire.records.unfence_broker import UnfenceBrokerRecord
-from kwire.records.unregister_broker import UnregisterBrokerRecord
-from kwire.records.unregister_controller import UnregisterControllerRecord
+from kwire.messages.metadata_versions import MetadataVersion
+from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.messages.records.fence_broker import FenceBrokerRecord
+from kwire.messages.records.register_broker import RegisterBrokerRecord
+from kwire.messages.records.register_controller import RegisterControllerRecord
+from kwire.messages.records.unfence_broker import UnfenceBrokerRecord
+from kwire.messages.records.unregister_broker import UnregisterBrokerRecord
+from kwire.messages.records.unregister_controller import UnregisterControllerRecord
 
 
 class ClusterImage(Struct, frozen=True, kw_only=True):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from rpds import HashTrieMap
 
-from kwire.metadata_records import VersionedRecord
-from kwire.records.config import ConfigRecord
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.messages.records.config import ConfigRecord
 
 
 class ResourceType(IntEnum):

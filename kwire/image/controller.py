@@ -7,14 +7,14 @@ from uuid import UUID
 from msgspec import Struct
 from rpds import HashTrieMap
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.endpoint import Endpoint, supported
-from kwire.metadata_records import VersionedRecord
-from kwire.negotiation import VersionRange
-from kwire.records.register_controller import (
+from kwire.messages.records.register_controller import (
     ControllerEndpoint,
     ControllerFeature,
     RegisterControllerRecord,
 )
+from kwire.net.negotiation import VersionRange
 
 
 class ControllerRegistration(Struct, frozen=True, kw_only=True):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 from rpds import HashTrieMap
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.errors import ReplayError
-from kwire.metadata_records import VersionedRecord
-from kwire.records.delegation_token import DelegationTokenRecord
-from kwire.records.remove_delegation_token import RemoveDelegationTokenRecord
+from kwire.messages.records.delegation_token import DelegationTokenRecord
+from kwire.messages.records.remove_delegation_token import RemoveDelegationTokenRecord
 
 
 class DelegationToken(Struct, frozen=True, kw_only=True):

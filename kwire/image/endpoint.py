@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from kwire.negotiation import VersionRange
+from kwire.net.negotiation import VersionRange
 
 
 class EndpointFields(Protocol):

@@ -9,15 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import (
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.messages.metadata_versions import (
     ELIGIBLE_LEADER_REPLICAS,
     METADATA_VERSION,
     MINIMUM,
     MetadataVersion,
 )
-from kwire.records.feature_level import FeatureLevelRecord
-from kwire.records.zk_migration_state import ZkMigrationStateRecord
+from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 
 
 class ZkMigrationState(IntEnum):

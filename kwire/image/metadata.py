@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.acls import AclsImage
 from kwire.image.client_quotas import ClientQuotasImage
 from kwire.image.cluster import ClusterImage
@@ -15,7 +16,6 @@ from kwire.image.features import FeaturesImage
 from kwire.image.producer_ids import ProducerIdsImage
 from kwire.image.scram import ScramImage
 from kwire.image.topics import TopicsImage
-from kwire.metadata_records import VersionedRecord
 
 
 class MetadataImage(Struct, frozen=True, kw_only=True):

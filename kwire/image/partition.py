@@ -7,11 +7,11 @@ from uuid import UUID
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.errors import ReplayError
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import MetadataVersion
-from kwire.records.partition import PartitionRecord
-from kwire.records.partition_change import PartitionChangeRecord
+from kwire.messages.metadata_versions import MetadataVersion
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
 
 NO_LEADER = -1
 NO_LEADER_CHANGE = -2

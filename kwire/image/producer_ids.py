@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from kwire.metadata_records import VersionedRecord
-from kwire.records.producer_ids import ProducerIdsRecord
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.messages.records.producer_ids import ProducerIdsRecord
 
 NONE_GIVEN = -1
 

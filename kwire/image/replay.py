@@ -7,38 +7,38 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kwire.declaration import MetadataRecord
+from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
+from kwire.codec.declaration import MetadataRecord
 from kwire.image.configs import ConfigResource, ResourceType
 from kwire.image.errors import ReplayError
 from kwire.image.metadata import MetadataImage
-from kwire.metadata_records import OpaqueRecord, VersionedRecord
-from kwire.records.abort_transaction import AbortTransactionRecord
-from kwire.records.access_control_entry import AccessControlEntryRecord
-from kwire.records.begin_transaction import BeginTransactionRecord
-from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
-from kwire.records.clear_elr import ClearElrRecord
-from kwire.records.client_quota import ClientQuotaRecord
-from kwire.records.config import ConfigRecord
-from kwire.records.delegation_token import DelegationTokenRecord
-from kwire.records.end_transaction import EndTransactionRecord
-from kwire.records.feature_level import FeatureLevelRecord
-from kwire.records.fence_broker import FenceBrokerRecord
-from kwire.records.no_op import NoOpRecord
-from kwire.records.partition import PartitionRecord
-from kwire.records.partition_change import PartitionChangeRecord
-from kwire.records.producer_ids import ProducerIdsRecord
-from kwire.records.register_broker import RegisterBrokerRecord
-from kwire.records.register_controller import RegisterControllerRecord
-from kwire.records.remove_access_control_entry import RemoveAccessControlEntryRecord
-from kwire.records.remove_delegation_token import RemoveDelegationTokenRecord
-from kwire.records.remove_topic import RemoveTopicRecord
-from kwire.records.remove_user_scram_credential import RemoveUserScramCredentialRecord
-from kwire.records.topic import TopicRecord
-from kwire.records.unfence_broker import UnfenceBrokerRecord
-from kwire.records.unregister_broker import UnregisterBrokerRecord
-from kwire.records.unregister_controller import UnregisterControllerRecord
-from kwire.records.user_scram_credential import UserScramCredentialRecord
-from kwire.records.zk_migration_state import ZkMigrationStateRecord
+from kwire.messages.records.abort_transaction import AbortTransactionRecord
+from kwire.messages.records.access_control_entry import AccessControlEntryRecord
+from kwire.messages.records.begin_transaction import BeginTransactionRecord
+from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.messages.records.clear_elr import ClearElrRecord
+from kwire.messages.records.client_quota import ClientQuotaRecord
+from kwire.messages.records.config import ConfigRecord
+from kwire.messages.records.delegation_token import DelegationTokenRecord
+from kwire.messages.records.end_transaction import EndTransactionRecord
+from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.messages.records.fence_broker import FenceBrokerRecord
+from kwire.messages.records.no_op import NoOpRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.producer_ids import ProducerIdsRecord
+from kwire.messages.records.register_broker import RegisterBrokerRecord
+from kwire.messages.records.register_controller import RegisterControllerRecord
+from kwire.messages.records.remove_access_control_entry import RemoveAccessControlEntryRecord
+from kwire.messages.records.remove_delegation_token import RemoveDelegationTokenRecord
+from kwire.messages.records.remove_topic import RemoveTopicRecord
+from kwire.messages.records.remove_user_scram_credential import RemoveUserScramCredentialRecord
+from kwire.messages.records.topic import TopicRecord
+from kwire.messages.records.unfence_broker import UnfenceBrokerRecord
+from kwire.messages.records.unregister_broker import UnregisterBrokerRecord
+from kwire.messages.records.unregister_controller import UnregisterControllerRecord
+from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
+from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 
 Replay = Callable[[MetadataImage, Any], MetadataImage]
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from msgspec import Struct
 from rpds import HashTrieMap
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.errors import ReplayError
-from kwire.metadata_records import VersionedRecord
-from kwire.records.remove_user_scram_credential import RemoveUserScramCredentialRecord
-from kwire.records.user_scram_credential import UserScramCredentialRecord
+from kwire.messages.records.remove_user_scram_credential import RemoveUserScramCredentialRecord
+from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 
 MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 

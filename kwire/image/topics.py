@@ -9,16 +9,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
-from kwire.ids import uuid_text
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.errors import ReplayError
 from kwire.image.partition import PartitionRegistration
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import MetadataVersion
-from kwire.records.clear_elr import ClearElrRecord
-from kwire.records.partition import PartitionRecord
-from kwire.records.partition_change import PartitionChangeRecord
-from kwire.records.remove_topic import RemoveTopicRecord
-from kwire.records.topic import TopicRecord
+from kwire.messages.metadata_versions import MetadataVersion
+from kwire.messages.records.clear_elr import ClearElrRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.remove_topic import RemoveTopicRecord
+from kwire.messages.records.topic import TopicRecord
+from kwire.text.ids import uuid_text
 
 
 class TopicImage(Struct, frozen=True, kw_only=True, gc=False):

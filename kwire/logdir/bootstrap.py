@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import (
     BOOTSTRAP_CHECKPOINT,
@@ -13,7 +14,6 @@ from kwire.logdir.names import (
     snapshot_name,
 )
 from kwire.logdir.snapshots import build_snapshot, snapshot_content
-from kwire.metadata_records import VersionedRecord
 
 
 def write_bootstrap(

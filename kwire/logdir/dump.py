@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from kwire.batches import Batch, LegacyBatch, Record, RecordBatch, TimestampType
-from kwire.compression import Compression
-from kwire.control_records import ControlRecord, ControlRecordType, read_control_record
-from kwire.declaration import Message
+from kwire.batches.compression import Compression
+from kwire.batches.control_records import ControlRecord, ControlRecordType, read_control_record
+from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
+from kwire.codec.declaration import Message
+from kwire.codec.json_form import to_json
 from kwire.errors import BatchError, DecodeError, FileError, WireError
-from kwire.json_form import to_json
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.indexes import read_offset_index, read_time_index
 from kwire.logdir.leader_epochs import parse_leader_epochs
@@ -32,7 +33,6 @@ from kwire.logdir.names import (
 )
 from kwire.logdir.quorum_state import VERSION_MEMBER, parse_quorum_state
 from kwire.logdir.segment import batches_in
-from kwire.metadata_records import OpaqueRecord, read_metadata_record
 
 _TIMES = {
     TimestampType.NO_TIMESTAMP_TYPE: "NoTimestampType",

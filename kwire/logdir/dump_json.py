@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from kwire.batches import Batch, Record
-from kwire.control_records import ControlRecordType, read_control_record
+from kwire.batches.control_records import ControlRecordType, read_control_record
+from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
+from kwire.codec.json_form import to_json
 from kwire.errors import BatchError, FileError, InvalidValue, WireError
-from kwire.json_form import to_json
 from kwire.logdir.dump import record_type_name
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, segment_offset, snapshot_id
 from kwire.logdir.segment import batches_in
-from kwire.metadata_records import OpaqueRecord, read_metadata_record
 
 
 def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any]]:

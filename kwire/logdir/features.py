@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.errors import InvalidValue
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import (
+from kwire.messages.metadata_versions import (
     DEFAULT,
     FEATURES,
     KRAFT_VERSION,
@@ -15,8 +15,8 @@ from kwire.metadata_versions import (
     metadata_version,
     metadata_version_level,
 )
-from kwire.numbers import whole_number
-from kwire.records.feature_level import FeatureLevelRecord
+from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.text.numbers import whole_number
 
 
 def effective_metadata_version(

@@ -12,8 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.errors import InvalidValue
-from kwire.ids import uuid_text
 from kwire.logdir.bootstrap import write_bootstrap
 from kwire.logdir.features import bootstrap_records, effective_levels, effective_metadata_version
 from kwire.logdir.filesystem import DISK, FileSystem
@@ -26,8 +26,8 @@ from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, METADATA_FOLDER
 from kwire.logdir.server_properties import StorageProperties
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
 from kwire.logdir.voters import InitialVoter, voters_record
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import KRAFT_VERSION, MetadataVersion
+from kwire.messages.metadata_versions import KRAFT_VERSION, MetadataVersion
+from kwire.text.ids import uuid_text
 
 
 class DirectoryKind(StrEnum):

@@ -7,8 +7,8 @@ from pathlib import Path
 from uuid import UUID
 
 from kwire.errors import FileError, InvalidValue
-from kwire.ids import parse_uuid, uuid_text
 from kwire.logdir.names import OffsetAndEpoch
+from kwire.text.ids import parse_uuid, uuid_text
 
 METADATA_TOPIC_ID = UUID(int=1)
 

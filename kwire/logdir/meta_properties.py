@@ -12,10 +12,10 @@ from pathlib import Path
 from uuid import UUID
 
 from kwire.errors import FileError, InvalidValue
-from kwire.ids import parse_uuid, uuid_text
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import META_PROPERTIES
-from kwire.logdir.properties import parse_properties, properties_text
+from kwire.text.ids import parse_uuid, uuid_text
+from kwire.text.properties import parse_properties, properties_text
 
 _DAYS = "MonTueWedThuFriSatSun"
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kwire.data.quorum_state_data import QuorumStateData
+from kwire.codec.json_form import from_json, to_json
 from kwire.errors import EncodeError, FileError
-from kwire.json_form import from_json, to_json
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import QUORUM_STATE
+from kwire.messages.data.quorum_state_data import QuorumStateData
 
 VERSION_MEMBER = "data_version"
 

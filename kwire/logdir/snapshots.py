@@ -12,22 +12,22 @@ from itertools import islice
 from pathlib import Path
 
 from kwire.batches import Batch, Record, build_batch, read_batch
-from kwire.control_records import (
+from kwire.batches.control_records import (
     ControlRecord,
     ControlRecordType,
     QuorumMessage,
     quorum_record,
     read_control_record,
 )
-from kwire.data.k_raft_version_record import KRaftVersionRecord
-from kwire.data.snapshot_footer_record import SnapshotFooterRecord
-from kwire.data.snapshot_header_record import SnapshotHeaderRecord
-from kwire.data.voters_record import VotersRecord
+from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.errors import BatchError, DecodeError, FileError
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import OffsetAndEpoch, snapshot_name
 from kwire.logdir.segment import batches_in
-from kwire.metadata_records import VersionedRecord, read_metadata_record
+from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
+from kwire.messages.data.snapshot_footer_record import SnapshotFooterRecord
+from kwire.messages.data.snapshot_header_record import SnapshotHeaderRecord
+from kwire.messages.data.voters_record import VotersRecord
 
 RECORDS_PER_BATCH = 1024
 """As many as Kafka's snapshot writer puts into a batch."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kwire.apis.a59_fetch_snapshot import (
+from kwire.errors import WireError
+from kwire.logdir.names import OffsetAndEpoch, snapshot_name
+from kwire.logdir.snapshots import SnapshotContent, snapshot_content
+from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotRequest,
     PartitionSnapshot,
     ResponsePartitionSnapshot,
     SnapshotId,
     TopicSnapshot,
 )
-from kwire.errors import WireError
-from kwire.logdir.names import OffsetAndEpoch, snapshot_name
-from kwire.logdir.snapshots import SnapshotContent, snapshot_content
 
 SNAPSHOT_LIMIT = 1 << 30
 """Bytes of the longest snapshot that is downloaded."""

@@ -7,12 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Self
 
-from kwire.address import Address
-from kwire.connection import Connection
 from kwire.errors import BrokerError, ConnectionFailed, KwireError, WireError
 from kwire.image import EMPTY, MetadataImage
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.net.tasks import cancel_and_wait
 from kwire.observer.observer import MAX_WAIT_MS, Next, Observer
-from kwire.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from kwire.apis.a01_fetch import (
+from kwire.batches import RecordBatch, read_batches
+from kwire.batches.control_records import read_control_record
+from kwire.batches.metadata_records import read_metadata_record
+from kwire.codec.declaration import Response
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, WireError
+from kwire.image import EMPTY, MetadataImage, apply_all
+from kwire.logdir.leader_epochs import METADATA_TOPIC_ID
+from kwire.logdir.names import OffsetAndEpoch
+from kwire.logdir.snapshots import SnapshotContent
+from kwire.messages.a01_fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
@@ -19,23 +29,13 @@ from kwire.apis.a01_fetch import (
     NodeEndpoint,
     PartitionData,
 )
-from kwire.apis.a59_fetch_snapshot import (
+from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotRequest,
     FetchSnapshotResponse,
     ResponsePartitionSnapshot,
 )
-from kwire.batches import RecordBatch, read_batches
-from kwire.control_records import read_control_record
-from kwire.data.k_raft_version_record import KRaftVersionRecord
-from kwire.data.voters_record import VotersRecord
-from kwire.declaration import Response
-from kwire.error_codes import ErrorCode
-from kwire.errors import BrokerError, WireError
-from kwire.image import EMPTY, MetadataImage, apply_all
-from kwire.logdir.leader_epochs import METADATA_TOPIC_ID
-from kwire.logdir.names import OffsetAndEpoch
-from kwire.logdir.snapshots import SnapshotContent
-from kwire.metadata_records import read_metadata_record
+from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
+from kwire.messages.data.voters_record import VotersRecord
 from kwire.observer.download import Download
 from kwire.observer.tail import Tail
 

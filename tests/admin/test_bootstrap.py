@@ -2,10 +2,10 @@
 
 import pytest
 
-from admin import AdminClient
-from admin.bootstrap import Bootstrap, EndpointType
-from kwire.address import Address
+from kwire.admin import AdminClient
+from kwire.admin.bootstrap import Bootstrap, EndpointType
 from kwire.errors import InvalidValue
+from kwire.net.address import Address
 
 
 def test_addresses_are_given_with_commas_or_as_a_list_and_kept_once() -> None:

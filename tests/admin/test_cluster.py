@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from admin import AdminClient, MismatchedEndpointType
-from kwire.address import Address
+from kwire.admin import AdminClient, MismatchedEndpointType
 from kwire.errors import UnsupportedEndpointType
+from kwire.net.address import Address
 from real_kafka import Cluster
 
 

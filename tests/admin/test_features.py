@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from admin import AdminClient
+from kwire.admin import AdminClient
 from kwire.errors import InvalidValue
 from real_kafka import Cluster
 

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from admin import AdminClient
-from kwire.apis.a18_api_versions import ApiVersionsRequest
-from kwire.apis.a55_describe_quorum import DescribeQuorumRequest
+from kwire.admin import AdminClient
 from kwire.errors import AnswerLost
-from kwire.frames import RequestFrame
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.net.frames import RequestFrame
 from scripted_node import SILENCE, Raw
 from scripted_quorum import scripted_quorum
 

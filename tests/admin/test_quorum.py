@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from admin import AdminClient, QuorumInfo, ReplicaState
-from kwire.address import Address
-from kwire.connection import Connection
-from kwire.ids import uuid_text
-from proxy import Event, Flow, Listener, Proxy
+from kwire.admin import AdminClient, QuorumInfo, ReplicaState
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.proxy import Event, Flow, Listener, Proxy
+from kwire.text.ids import uuid_text
 from real_kafka import Cluster
 
 T = TypeVar("T")

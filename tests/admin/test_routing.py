@@ -4,17 +4,17 @@ import time
 
 import pytest
 
-from admin import AdminClient, MismatchedEndpointType, NoReachableLeader
-from kwire.apis.a18_api_versions import ApiVersionsRequest
-from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
-from kwire.apis.a60_describe_cluster import (
+from kwire.admin import AdminClient, MismatchedEndpointType, NoReachableLeader
+from kwire.codec.declaration import Response
+from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, UnsupportedVersion
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from kwire.messages.a60_describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-from kwire.declaration import Response
-from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, UnsupportedVersion
-from kwire.frames import RequestFrame
+from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode, api_versions
 from scripted_quorum import LEADER_EPOCH, ScriptedQuorum, quorum_answer, scripted_quorum
 

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from admin.cluster import Node
-from admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
-from admin.voter_change import Verdict, VoterChange, addition, removal
+from kwire.admin.cluster import Node
+from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
+from kwire.admin.voter_change import Verdict, VoterChange, addition, removal
 
 NOW = 1_795_246_073_056
 FOUR = RaftVoterEndpoint(name="CONTROLLER", host="127.0.0.1", port=9094)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from admin import (
+from kwire.admin import (
     AdminClient,
     DuplicateVoter,
     InconsistentClusterId,
@@ -18,12 +18,12 @@ from admin import (
     RaftVoterEndpoint,
     VoterNotFound,
 )
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
-from kwire.declaration import Response
+from kwire.codec.declaration import Response
 from kwire.errors import AnswerLost, BrokerError, InvalidValue
-from kwire.frames import RequestFrame
-from kwire.ids import ZERO_UUID, parse_uuid, uuid_text
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.net.frames import RequestFrame
+from kwire.text.ids import ZERO_UUID, parse_uuid, uuid_text
 from real_kafka import Address, Cluster, Layout
 from scripted_node import HANG_UP, Raw, Script
 from scripted_quorum import CLUSTER_ID, ScriptedQuorum, scripted_quorum

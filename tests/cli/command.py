@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli.main import main
+from kwire.cli.main import main
 
 KWIRE = Path(sys.executable).with_name("kwire")
 """The installed command, for tests that need a process of its own."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kwire.declaration import Request, Response
-from kwire.frames import encode_request, encode_response
-from proxy import Connection, DecodedFlow, Ending, Flow
+from kwire.codec.declaration import Request, Response
+from kwire.net.frames import encode_request, encode_response
+from kwire.proxy import Connection, DecodedFlow, Ending, Flow
 
 AT = 1_795_246_073.056
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
 from tests.cli.command import Command
 from tests.cli.test_proxy import PATIENCE, ended, proxy
 from tests.cli.test_service import listener, running, service, write

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import typer
 
-from cli.proxy_run import Recording
 from kwire.capture import CaptureFiles, capture_info
-from proxy.recorder import Recorder, files_at
+from kwire.cli.proxy_run import Recording
+from kwire.proxy.capture.recorder import Recorder, files_at
 from tests.cli.command import Command
 from tests.cli.test_proxy import ended, node, proxy, talk
-from tests.proxy.test_tap import votes
+from tests.proxy.data_path.test_tap import votes
 
 __all__ = ["node"]
 

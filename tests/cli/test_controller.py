@@ -13,13 +13,13 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kwire.apis.a19_create_topics import (
+from kwire.error_codes import ErrorCode
+from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.connection import Connection
-from kwire.error_codes import ErrorCode
+from kwire.net.connection import Connection
 from real_kafka import free_port
 from tests.cli.command import KWIRE, Command
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 import vectors
-from cli.decode import decode
-from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
-from kwire.apis.a55_describe_quorum import (
+from kwire.cli.decode import decode
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     Listener,
     Node,
     TopicData,
 )
-from kwire.frames import encode_request, encode_response
+from kwire.net.frames import encode_request, encode_response
 from tests.cli.command import KWIRE, Command
 
 # ApiVersions v4 of client "kwire", software "kwire" 0.1, as Kafka's Java client lays it out.
@@ -52,7 +52,7 @@ def test_a_dash_reads_stdin(kwire: Command) -> None:
 def test_what_is_larger_than_any_frame_is_refused_before_it_is_all_read(
     kwire: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kwire.frames.FRAME_LIMIT", len(REQUEST))
+    monkeypatch.setattr("kwire.net.frames.FRAME_LIMIT", len(REQUEST))
     file = tmp_path / "frame"
     file.write_bytes(SIZED)
     assert kwire("decode", str(file)).code == kwire("decode", "-", stdin=SIZED).code == 0

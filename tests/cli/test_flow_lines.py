@@ -6,13 +6,13 @@ import json
 import pytest
 from rich.console import Console
 
-from cli.flow_counts import FlowCounts
-from cli.flow_json import flow_data, notice_data
-from cli.flow_lines import duration, flow_lines, notice_lines, who
-from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-from proxy import DecodedFlow, Kind, Notice
+from kwire.cli.flow_counts import FlowCounts
+from kwire.cli.flow_json import flow_data, notice_data
+from kwire.cli.flow_lines import duration, flow_lines, notice_lines, who
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+from kwire.proxy import DecodedFlow, Kind, Notice
 from tests.cli.flows import AT, connection, flow
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.failure import Failure
-from cli.hex_text import looks_like_hex, parse_hex
+from kwire.cli.failure import Failure
+from kwire.cli.hex_text import looks_like_hex, parse_hex
 
 BYTES = bytes(range(0x40, 0x5A))
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import typer
 
-import cli.main
-from cli.screen import screen
+from kwire.cli import main
+from kwire.cli.screen import screen
 from tests.cli.command import KWIRE, Command
 
 HEAVY = ("rich", "construct", "asyncio", "kwire", "admin", "proxy", "real_kafka")
@@ -46,7 +46,7 @@ def test_help_lists_the_commands_and_the_exit_codes(kwire: Command) -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["decode", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     program = (
-        "import sys\nfrom cli.main import main\ntry:\n    main()\n"
+        "import sys\nfrom kwire.cli.main import main\ntry:\n    main()\n"
         f"except SystemExit:\n    print([m for m in {HEAVY!r} if m in sys.modules])"
     )
     told = subprocess.run(
@@ -84,7 +84,7 @@ def test_a_fault_of_kwire_itself_is_one_line_that_asks_for_a_report(
     def broken(name: str) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("kwire.registry.message", broken)
+    monkeypatch.setattr("kwire.messages.registry.message", broken)
     run = kwire("show", "VoteRequest")
     assert run.code == 1
     assert "failed with KeyError: 'oops'. Add --debug" in run.error
@@ -148,7 +148,7 @@ def test_rows_are_not_wrapped_in_a_pipe() -> None:
 
 def commands(group: Any = None, prefix: str = "") -> Iterator[str]:
     """Every command that takes anything, those of groups with their group."""
-    group = group or typer.main.get_command(cli.main.app)
+    group = group or typer.main.get_command(main.app)
     for name in group.list_commands(None):
         command = group.get_command(None, name)
         if hasattr(command, "list_commands"):
@@ -167,7 +167,7 @@ def test_every_command_teaches_by_example(kwire: Command, name: str) -> None:
 def test_what_the_encoding_of_the_output_lacks_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
-    cli.main._open_streams()
+    main._open_streams()
     screen().print("── the demo starts")
     sys.stdout.flush()
     assert written.getvalue() == rb"\u2500\u2500 the demo starts" + b"\n"

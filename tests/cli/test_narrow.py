@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from cli.quorum_screen import REPLICATION, print_replication, print_status
-from cli.rule_commands import print_rules
-from cli.show import show
-from kwire.registry import names
+from kwire.cli.quorum_screen import REPLICATION, print_replication, print_status
+from kwire.cli.rule_commands import print_rules
+from kwire.cli.show import show
+from kwire.messages.registry import names
 
 REPLICA = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {
     "nodeId": 3000,

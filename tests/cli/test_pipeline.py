@@ -10,11 +10,11 @@ import pytest
 from pyspark.errors import PythonException
 
 from kwire.capture import CaptureFile, RecordEncoder
-from pipeline.failure import sentence
-from pipeline.packages import AVRO, KAFKA, coordinates
+from kwire.pipeline.failure import sentence
+from kwire.pipeline.packages import AVRO, KAFKA, coordinates
 from real_kafka import free_port
+from tests.capture.captured import record
 from tests.cli.command import Command
-from tests.kwire.capture.captured import record
 
 
 def test_a_newer_capture_is_refused_by_name(kwire: Command, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_without_the_extra_the_command_says_what_to_install(
     def find_spec(name: str, package: str | None = None) -> ModuleSpec | None:
         return None if name == missing else real(name, package)
 
-    monkeypatch.setattr("pipeline.installed.find_spec", find_spec)
+    monkeypatch.setattr("kwire.pipeline.installed.find_spec", find_spec)
     run = kwire("pipeline", *command.split(), "--output", "out")
     assert (run.code, run.error) == (
         1,

@@ -5,9 +5,9 @@ from threading import Event
 
 import pytest
 
-from cli import printer
-from cli.flood import Flood
-from cli.printer import WEIGHT_LIMIT, Printer
+from kwire.cli import printer
+from kwire.cli.flood import Flood
+from kwire.cli.printer import WEIGHT_LIMIT, Printer
 
 
 def test_jobs_run_in_order_and_all_of_them_before_the_end() -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
-from kwire.frames import encode_request, encode_response
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.net.frames import encode_request, encode_response
 from real_kafka import Cluster, free_port
 from tests.cli.command import KWIRE, Command
 
@@ -198,7 +198,7 @@ def test_rules_act_and_are_loaded_again_when_they_are_saved(node: str, tmp_path:
 def test_a_script_sees_the_traffic(node: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from proxy import Filter\n"
+        "from kwire.proxy import Filter\n"
         "class Hello(Filter):\n"
         "    def on_api_versions_request(self, request, call):\n"
         "        call.note(f'hello {request.client_software_name}')\n"

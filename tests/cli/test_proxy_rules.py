@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from kwire.connection import Connection
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.connection import Connection
 from real_kafka import Cluster, free_port
 from tests.cli.command import Command
 from tests.cli.test_proxy import ANSWER, ASKED, PATIENCE, ended, node, proxy

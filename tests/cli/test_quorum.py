@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from cli.quorum_screen import _ago
+from kwire.cli.quorum_screen import _ago
 from real_kafka import Cluster, Layout, RunningNode, free_port
 from tests.cli.command import Command, Run
 from tests.conftest import OwnCluster

@@ -18,15 +18,13 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 
-from kwire.address import Address
-from kwire.apis.a16_list_groups import ListGroupsRequest, ListGroupsResponse
-from kwire.apis.a55_describe_quorum import (
-    DescribeQuorumRequest,
-)
-from kwire.apis.a55_describe_quorum import PartitionData as DescribeQuorumPartition
-from kwire.apis.a55_describe_quorum import TopicData as DescribeQuorumTopic
-from kwire.connection import Connection
 from kwire.error_codes import ErrorCode
+from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.messages.a55_describe_quorum import PartitionData as DescribeQuorumPartition
+from kwire.messages.a55_describe_quorum import TopicData as DescribeQuorumTopic
+from kwire.net.address import Address
+from kwire.net.connection import Connection
 from real_kafka import Cluster
 from tests.cli.command import KWIRE, Command
 from tests.cli.test_proxy import ended, proxy

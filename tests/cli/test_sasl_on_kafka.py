@@ -14,17 +14,21 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 
-import kwire.connection
-from kwire.apis.a03_metadata import MetadataRequest
-from kwire.apis.a19_create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest
+import kwire.net.connection
 from kwire.capture import REQUEST, CaptureRecord
 from kwire.capture.message import MessageDecoder
-from kwire.connection import Connection
-from kwire.frames import encode_request
-from kwire.sasl import Login
-from kwire.security import read_security
-from proxy.record_topic import Topic, TopicAddress, librdkafka
+from kwire.messages.a03_metadata import MetadataRequest
+from kwire.messages.a19_create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.net.connection import Connection
+from kwire.net.frames import encode_request
+from kwire.net.sasl import Login
+from kwire.net.security import read_security
+from kwire.proxy.capture.record_topic import Topic, TopicAddress, librdkafka
 from tests.cli.command import Command
 from tests.cli.test_proxy import ended, proxy
 from tests.cli.test_service import listener, running, service, write

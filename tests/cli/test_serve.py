@@ -24,7 +24,7 @@ from kafka.admin import (
 )
 from kafka.errors import KafkaError
 
-from controller.background import BackgroundQuorum
+from kwire.controller.server.background import BackgroundQuorum
 from real_kafka import Cluster
 from tests.cli.command import KWIRE, Command
 

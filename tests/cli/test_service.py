@@ -18,9 +18,9 @@ from typing import Any, Self
 import pytest
 import yaml
 
-from kwire.address import Address
 from kwire.capture import Damage, read_capture
-from proxy.feed.receiver import Receiver, Watched
+from kwire.net.address import Address
+from kwire.proxy.feed.receiver import Receiver, Watched
 from real_kafka import free_port
 from tests.cli.command import KWIRE
 from tests.cli.test_proxy import ANSWER, ASKED

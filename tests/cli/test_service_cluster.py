@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from cli.service_cluster import CODES_LIMIT, ClusterService, Prepared, View
-from proxy import Limits
-from proxy.config import ClusterConfig
-from proxy.copies import COPY_LIMIT
-from proxy.recorder import Recorder, files_at
+from kwire.cli.service_cluster import CODES_LIMIT, ClusterService, Prepared, View
+from kwire.proxy import Limits
+from kwire.proxy.capture.recorder import Recorder, files_at
+from kwire.proxy.data_path.copies import COPY_LIMIT
+from kwire.proxy.service.config import ClusterConfig
 
 
 def see(seen: Any) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import cli.proxy
-from proxy.config import BadConfig, ProxyConfig, read_config
+from kwire.cli import proxy
+from kwire.proxy.service.config import BadConfig, ProxyConfig, read_config
 from tests.cli.command import Command
 from tests.cli.test_service import Node, file, listener, node, service, write
 
@@ -50,7 +50,7 @@ NOT_OF_A_SERVICE = {"context", "config", "read", "since", "until"}
 
 
 def test_every_option_has_a_place_in_the_file() -> None:
-    options = set(inspect.signature(cli.proxy.proxy).parameters) - NOT_OF_A_SERVICE
+    options = set(inspect.signature(proxy.proxy).parameters) - NOT_OF_A_SERVICE
     assert options == set(PLACES)
     schema = ProxyConfig.model_json_schema(mode="validation")
     for place in PLACES.values():

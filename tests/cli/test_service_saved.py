@@ -9,7 +9,7 @@ from tests.cli.test_service import Node, ask, listener, node, running, service, 
 __all__ = ["node"]
 
 SCRIPT = """
-from proxy import Close, Filter
+from kwire.proxy import Close, Filter
 class Refuse(Filter):
     def on_api_versions_request(self, request, call):
         return {action}

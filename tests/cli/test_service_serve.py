@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.background import BackgroundQuorum
+from kwire.controller.server.background import BackgroundQuorum
 from real_kafka import free_port
 from tests.cli.test_service import PATIENCE, Running, listener, running, service, write
 from tests.proxy.certificates import Authority

@@ -2,11 +2,11 @@
 
 import pytest
 
-from cli.construct_tree import as_data
-from cli.declaration_text import declaration_text
-from kwire.apis.a52_vote import VoteRequest
-from kwire.compiler import source
-from kwire.registry import messages, names
+from kwire.cli.construct_tree import as_data
+from kwire.cli.declaration_text import declaration_text
+from kwire.codec.compiler import source
+from kwire.messages.a52_vote import VoteRequest
+from kwire.messages.registry import all_messages, names
 from tests.cli.command import Command
 
 
@@ -63,7 +63,7 @@ def test_the_list_has_every_message_once(kwire: Command) -> None:
 
 
 def test_every_version_of_every_message_has_a_tree_and_every_message_a_text() -> None:
-    for cls in messages():
+    for cls in all_messages():
         compile(declaration_text(cls), cls.__name__, "exec")
         for version in cls.versions:
             in_version = [n for n, field in cls.fields.items() if version in field.versions]

@@ -7,24 +7,24 @@ from uuid import UUID
 
 import pytest
 
-from admin import AdminClient
-from admin.quorum import RaftVoterEndpoint
-from cli.simulation import Simulation
-from kwire.address import Address
-from kwire.apis import a56_alter_partition as alter
-from kwire.apis.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from kwire.apis.a62_broker_registration import BrokerRegistrationRequest
-from kwire.apis.a70_controller_registration import ControllerRegistrationRequest
-from kwire.apis.a82_update_raft_voter import UpdateRaftVoterRequest
-from kwire.connection import Connection
-from kwire.declaration import Request
+from kwire.admin import AdminClient
+from kwire.admin.quorum import RaftVoterEndpoint
+from kwire.cli.simulation import Simulation
+from kwire.codec.declaration import Request
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
-from proxy import Filters, Flow, Listener, Proxy, Ring
-from proxy.flow import Deed
-from proxy.serve.served_cluster import ServedCluster
+from kwire.messages import a56_alter_partition as alter
+from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
+from kwire.messages.a70_controller_registration import ControllerRegistrationRequest
+from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.proxy import Filters, Flow, Listener, Proxy, Ring
+from kwire.proxy.flows.flow import Deed
+from kwire.proxy.serve.served_cluster import ServedCluster
 from real_kafka import Cluster, metadata_quorum
-from tests.kwire.observer.test_live_image import create, delete
+from tests.observer.test_live_image import create, delete
 
 PATIENCE = 120.0
 JOINER = UUID(int=0xBEEF)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.quorum_screen import print_status
-from controller.quorum import Quorum
-from kwire import engine
+from kwire.cli.quorum_screen import print_status
+from kwire.codec import engine
+from kwire.controller.server.quorum import Quorum
 
 ALLOWED = {
     *sys.stdlib_module_names,
@@ -24,7 +24,7 @@ ALLOWED = {
 PROGRAM = """
 import json, sys
 before = set(sys.modules)
-from cli.main import main
+from kwire.cli.main import main
 try:
     main()
 except SystemExit as end:
@@ -60,8 +60,14 @@ async def test_the_status_of_a_quorum_loads_no_more_than_it_needs(
         assert "construct" in await modules(*status, **where)
         loaded = await modules(*status, **where)
     assert {name.partition(".")[0] for name in loaded} <= ALLOWED
-    commands = {name for name in loaded if name.startswith("cli.")}
-    assert not commands & {"cli.proxy", "cli.pipeline", "cli.capture", "cli.demo", "cli.watch"}
+    commands = {name for name in loaded if name.startswith("kwire.cli.")}
+    assert not commands & {
+        "kwire.cli.proxy",
+        "kwire.cli.pipeline",
+        "kwire.cli.capture",
+        "kwire.cli.demo",
+        "kwire.cli.watch",
+    }
 
 
 STATUS = {

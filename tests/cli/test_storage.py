@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.ids import parse_uuid
+from kwire.text.ids import parse_uuid
 from tests.cli.command import Command
 
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"

@@ -5,15 +5,15 @@ import io
 import pytest
 from rich.console import Console
 
-from cli.record_tree import record_trees
-from cli.tree_screen import draw, leaf
-from kwire.apis.a01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from kwire.batches import Compression, Record, RecordHeader, build_batch
-from kwire.control_records import quorum_record
-from kwire.data.leader_change_message import LeaderChangeMessage
-from kwire.metadata_records import VersionedRecord
-from kwire.records.topic import TopicRecord
-from proxy.tree import Tree, lines, message_tree
+from kwire.batches.control_records import quorum_record
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.cli.record_tree import record_trees
+from kwire.cli.tree_screen import draw, leaf
+from kwire.messages.a01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from kwire.messages.data.leader_change_message import LeaderChangeMessage
+from kwire.messages.records.topic import TopicRecord
+from kwire.proxy.flows.tree import Tree, lines, message_tree
 from tests.cli.command import Command
 
 

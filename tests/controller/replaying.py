@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from controller import replay
-from kwire.metadata_records import VersionedRecord, read_metadata_record
-from kwire.records.topic import TopicRecord
+from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
+from kwire.controller.server import replay
+from kwire.messages.records.topic import TopicRecord
 
 
 def topics(first: int, count: int) -> list[VersionedRecord]:

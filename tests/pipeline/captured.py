@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from pipeline.decoding import CAPTURED
+from kwire.pipeline.decoding import CAPTURED
 
 AT = 1_795_246_073_056_000
 """Microseconds of Unix time: 2026-11-21T08:07:53.056Z."""

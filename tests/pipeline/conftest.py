@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.ingest import Summary, ingest
-from pipeline.session import spark_session
+from kwire.pipeline.ingest import Summary, ingest
+from kwire.pipeline.session import spark_session
 from real_kafka import Launcher
 from tests.cli.command import Command
 from tests.pipeline.history import History, make_history

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kwire.index import METADATA_RECORDS
-from pipeline.typed import snake
+from kwire.messages.index import METADATA_RECORDS
+from kwire.pipeline.typed import snake
 
 _RECORD = re.compile(r"\| offset: (\d+) CreateTime: (\d+) .*? headerKeys: \[\] (.*)")
 _BATCH = re.compile(r"baseOffset: (\d+) lastOffset: (\d+) .*partitionLeaderEpoch: (\d+)")

@@ -20,26 +20,26 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, Producer
 
-from admin import AdminClient, QuorumInfo, RaftVoterEndpoint
-from kwire.apis import a00_produce as produce
-from kwire.apis import a01_fetch as fetch
-from kwire.apis.a03_metadata import MetadataRequest, MetadataRequestTopic
-from kwire.apis.a19_create_topics import (
+from kwire.admin import AdminClient, QuorumInfo, RaftVoterEndpoint
+from kwire.batches import Record, build_batch
+from kwire.capture import CaptureFiles
+from kwire.codec.declaration import Request
+from kwire.errors import BrokerError, KwireError
+from kwire.logdir.names import METADATA_FOLDER
+from kwire.messages import a00_produce as produce
+from kwire.messages import a01_fetch as fetch
+from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
+from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
-from kwire.batches import Record, build_batch
-from kwire.capture import CaptureFiles
-from kwire.connection import Connection
-from kwire.declaration import Request
-from kwire.errors import BrokerError, KwireError
-from kwire.logdir.names import METADATA_FOLDER
-from kwire.negotiation import api_versions_request
-from proxy import Address, Event, Flow, Listener, Proxy
-from proxy.recorder import Recorder
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kwire.net.connection import Connection
+from kwire.net.negotiation import api_versions_request
+from kwire.proxy import Address, Event, Flow, Listener, Proxy
+from kwire.proxy.capture.recorder import Recorder
 from real_kafka import Address as RealAddress
 from real_kafka import Cluster, Launcher, Layout, RunningNode, free_port
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from kwire.apis import a52_vote as vote
-from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.capture import NOTICE, REQUEST, RESPONSE, CaptureRecord
-from kwire.declaration import Request, Response
-from kwire.frames import encode_request, encode_response
-from tests.kwire.capture.captured import record, write
+from kwire.codec.declaration import Request, Response
+from kwire.messages import a52_vote as vote
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.net.frames import encode_request, encode_response
+from tests.capture.captured import record, write
 
 SECOND = 1_000_000
 _SIZE = 4

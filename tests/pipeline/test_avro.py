@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.capture.encoding import long_bytes
 from kwire.capture.schema import schema
-from pipeline.decoding import CAPTURED
-from pipeline.ingest import read_kwire
-from pipeline.packages import AVRO, coordinates
-from pipeline.reading.avro import read_avro
+from kwire.pipeline.decoding import CAPTURED
+from kwire.pipeline.ingest import read_kwire
+from kwire.pipeline.packages import AVRO, coordinates
+from kwire.pipeline.reading.avro import read_avro
 from real_kafka import artifact
-from tests.kwire.capture.captured import KINDS, record, write
+from tests.capture.captured import KINDS, record, write
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from kwire.capture import CaptureRecord, Damage, RecordEncoder
 from kwire.capture.reading import Block, read_capture
-from pipeline.reading.blocks import PARTS, BlockReader
-from pipeline.reading.captured import captured_batches, read_captured
-from pipeline.reading.planning import plan
-from pipeline.reading.storage import CAPTURED, find
-from tests.kwire.capture.captured import record, write
+from kwire.pipeline.reading.blocks import PARTS, BlockReader
+from kwire.pipeline.reading.captured import captured_batches, read_captured
+from kwire.pipeline.reading.planning import plan
+from kwire.pipeline.reading.storage import CAPTURED, find
+from tests.capture.captured import record, write
 from tests.pipeline.captured import SCHEMA
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)

@@ -12,9 +12,9 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.ingest import OF_CAPTURES, ingest
-from pipeline.java import java_environment
-from pipeline.packages import SCALA
+from kwire.pipeline.ingest import OF_CAPTURES, ingest
+from kwire.pipeline.java import java_environment
+from kwire.pipeline.packages import SCALA
 from tests.pipeline.spoken import night
 from tests.pipeline.test_stream import QUICK, rows
 
@@ -26,10 +26,10 @@ sys.path[:] = [one for one in sys.path if "-packages" in one or not one.startswi
 """
 RUN = """import sys
 
-from pipeline.ingest import ingest
-from pipeline.session import spark_session
-from pipeline.streaming.captures import follow_captures
-from pipeline.streaming.job import stream
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.session import spark_session
+from kwire.pipeline.streaming.captures import follow_captures
+from kwire.pipeline.streaming.job import stream
 
 captures, ingested, streamed, master = sys.argv[1:]
 spark = spark_session(master)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pipeline.schemas import TABLES
+from kwire.pipeline.schemas import TABLES
 from tests.cli.command import Command
 from tests.pipeline.analyses.rows import second
 

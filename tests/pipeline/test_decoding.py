@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.decoding import arrow_schema, decode_batch, decode_batches
-from pipeline.frame import STATUSES
+from kwire.pipeline.decoding import arrow_schema, decode_batch, decode_batches
+from kwire.pipeline.frame import STATUSES
 from tests.pipeline.captured import batch, row
 from tests.pipeline.test_frame import vote
 

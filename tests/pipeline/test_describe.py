@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.describe import markdown
-from pipeline.schemas import TABLES
+from kwire.pipeline.describe import markdown
+from kwire.pipeline.schemas import TABLES
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "pipeline.md"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kwire import from_json, message, to_json
-from kwire.json_form import camel
-from pipeline.typed import column_name
+from kwire.codec.json_form import camel
+from kwire.pipeline.typed import column_name
 from tests.pipeline.conftest import Tables
 from tests.pipeline.dumped import DumpedRecord, dumped_records
 from tests.pipeline.history import History

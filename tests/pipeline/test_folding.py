@@ -8,19 +8,19 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from kwire.declaration import MetadataRecord
-from kwire.ids import uuid_text
-from kwire.metadata_records import VersionedRecord
-from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
-from kwire.records.clear_elr import ClearElrRecord
-from kwire.records.partition import PartitionRecord
-from kwire.records.partition_change import PartitionChangeRecord
-from kwire.records.register_broker import RegisterBrokerRecord
-from kwire.records.remove_topic import RemoveTopicRecord
-from kwire.records.topic import TopicRecord
-from pipeline.tables.eligibility import Eligibility
-from pipeline.tables.folding import Fold, Place, folded
-from pipeline.tables.partitions import HISTORY, PartitionHistory
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.codec.declaration import MetadataRecord
+from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.messages.records.clear_elr import ClearElrRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.register_broker import RegisterBrokerRecord
+from kwire.messages.records.remove_topic import RemoveTopicRecord
+from kwire.messages.records.topic import TopicRecord
+from kwire.pipeline.tables.eligibility import Eligibility
+from kwire.pipeline.tables.folding import Fold, Place, folded
+from kwire.pipeline.tables.partitions import HISTORY, PartitionHistory
+from kwire.text.ids import uuid_text
 
 ORDERS = UUID(int=77)
 PLACE = Place("log", 1, 1, datetime(2026, 11, 21, tzinfo=UTC))

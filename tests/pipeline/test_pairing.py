@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipeline.decoding import decode_batch
+from kwire.pipeline.decoding import decode_batch
 from tests.pipeline.captured import batch, row
 from tests.pipeline.test_tables import answered, asked
 

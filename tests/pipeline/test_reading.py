@@ -8,17 +8,17 @@ import pyarrow as pa
 import pytest
 
 from kwire.batches import Record, build_batch
+from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.errors import FileError
 from kwire.logdir.names import METADATA_FOLDER
-from kwire.metadata_records import OpaqueRecord, VersionedRecord
-from kwire.records.topic import TopicRecord
-from pipeline.reading.captured import read_captured
-from pipeline.reading.logged import read_logged
-from pipeline.reading.planning import plan
-from pipeline.reading.storage import CAPTURED, LOGGED, Kind, NothingToRead, find
-from proxy.pcap_export import write_pcapng
-from tests.kwire.capture.captured import record, write
+from kwire.messages.records.topic import TopicRecord
+from kwire.pipeline.reading.captured import read_captured
+from kwire.pipeline.reading.logged import read_logged
+from kwire.pipeline.reading.planning import plan
+from kwire.pipeline.reading.storage import CAPTURED, LOGGED, Kind, NothingToRead, find
+from kwire.proxy.capture.pcap_export import write_pcapng
+from tests.capture.captured import record, write
 from tests.pipeline.history import History
 from tests.pipeline.test_frame import vote
 

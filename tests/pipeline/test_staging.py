@@ -6,15 +6,15 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from pipeline.ascending import Ascent, Span, apart
-from pipeline.decoding import decode_batch
-from pipeline.ingest import read_kwire
-from pipeline.reading.captured import read_captured
-from pipeline.reading.planning import Slice, plan
-from pipeline.reading.storage import CAPTURED, find
-from pipeline.staged_files import StagedFiles
-from pipeline.staging import stage_captured, stage_slices
-from tests.kwire.capture.captured import record, write
+from kwire.pipeline.ascending import Ascent, Span, apart
+from kwire.pipeline.decoding import decode_batch
+from kwire.pipeline.ingest import read_kwire
+from kwire.pipeline.reading.captured import read_captured
+from kwire.pipeline.reading.planning import Slice, plan
+from kwire.pipeline.reading.storage import CAPTURED, find
+from kwire.pipeline.staged_files import StagedFiles
+from kwire.pipeline.staging import stage_captured, stage_slices
+from tests.capture.captured import record, write
 from tests.pipeline.captured import batch, row
 from tests.pipeline.spoken import night
 from tests.pipeline.test_tables import answered, asked

@@ -12,14 +12,14 @@ from pyspark.sql import functions as f
 
 from kwire.capture import CaptureFile, RecordEncoder, read_capture
 from kwire.capture.file import hidden
-from pipeline.decoding import CAPTURED, DECODED, decode_batches
-from pipeline.ingest import OF_CAPTURES, ingest
-from pipeline.streaming.captures import follow_captures
-from pipeline.streaming.job import stream as run
-from pipeline.streaming.settling import settled, waiting
-from pipeline.tables.calls import ORPHAN, calls
+from kwire.pipeline.decoding import CAPTURED, DECODED, decode_batches
+from kwire.pipeline.ingest import OF_CAPTURES, ingest
+from kwire.pipeline.streaming.captures import follow_captures
+from kwire.pipeline.streaming.job import stream as run
+from kwire.pipeline.streaming.settling import settled, waiting
+from kwire.pipeline.tables.calls import ORPHAN, calls
+from tests.capture.captured import record, write
 from tests.cli.command import KWIRE, Command
-from tests.kwire.capture.captured import record, write
 from tests.pipeline.captured import AT, row
 from tests.pipeline.spoken import call, night
 

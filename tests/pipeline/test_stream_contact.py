@@ -3,9 +3,9 @@
 import pytest
 from pyspark.errors import PySparkException
 
-from pipeline.streaming import contact
-from pipeline.streaming.contact import TopicUnreadable, watched
-from proxy.record_topic import TopicAddress
+from kwire.pipeline.streaming import contact
+from kwire.pipeline.streaming.contact import TopicUnreadable, watched
+from kwire.proxy.capture.record_topic import TopicAddress
 
 TOPIC = TopicAddress.parse("captured@kafka:9092")
 GONE = TopicUnreadable("topic captured cannot be read.")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fsspec.implementations.local import LocalFileSystem
 
-from pipeline.streaming.publishing import FOLDER, Batch, OutOfStep, Publisher
+from kwire.pipeline.streaming.publishing import FOLDER, Batch, OutOfStep, Publisher
 
 FILES = ["calls/date=2026-11-21/hour=7/part-0.parquet", "frames/date=2026-11-21/hour=7/b.parquet"]
 

@@ -12,13 +12,13 @@ from pyspark.sql import SparkSession
 
 from kwire.capture import RecordEncoder
 from kwire.capture.message import message_head
-from pipeline.ingest import ingest
-from pipeline.packages import KAFKA, coordinates
-from pipeline.streaming.job import stream
-from pipeline.streaming.topic import follow_topic, read_messages
-from proxy.record_topic import Topic, TopicAddress
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.packages import KAFKA, coordinates
+from kwire.pipeline.streaming.job import stream
+from kwire.pipeline.streaming.topic import follow_topic, read_messages
+from kwire.proxy.capture.record_topic import Topic, TopicAddress
 from real_kafka import Cluster, artifact
-from tests.kwire.capture.captured import record, write
+from tests.capture.captured import record, write
 from tests.pipeline.spoken import call, notice
 from tests.pipeline.test_stream import rows
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from kwire.apis.a52_vote import VoteResponse
-from kwire.data.voters_record import Voter, VotersRecord
-from kwire.frames import encode_response
-from pipeline.body import json, mend, mending
-from pipeline.decoding import DECODED, decode_batch
-from pipeline.reading.logged import LOGGED
-from pipeline.tables.calls import calls
-from pipeline.tables.verdicts import frame_verdicts, log_verdicts
+from kwire.messages.a52_vote import VoteResponse
+from kwire.messages.data.voters_record import Voter, VotersRecord
+from kwire.net.frames import encode_response
+from kwire.pipeline.body import json, mend, mending
+from kwire.pipeline.decoding import DECODED, decode_batch
+from kwire.pipeline.reading.logged import LOGGED
+from kwire.pipeline.tables.calls import calls
+from kwire.pipeline.tables.verdicts import frame_verdicts, log_verdicts
 from tests.pipeline.captured import AT, batch, row
 from tests.pipeline.test_frame import vote
 

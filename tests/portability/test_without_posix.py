@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.quorum import Quorum
+from kwire.controller.server.quorum import Quorum
 from kwire.logdir.lock import DirectoryLock
 from real_kafka import free_port
 from tests.portability import without_posix
 
 SCRIPT = without_posix.__file__
-COMMAND = [sys.executable, SCRIPT, "from cli.main import main; main()"]
+COMMAND = [sys.executable, SCRIPT, "from kwire.cli.main import main; main()"]
 ROOT = Path(__file__).parents[2]
 
 IMPORT_ALL = """

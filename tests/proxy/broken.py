@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kwire.address import Address
-from kwire.apis.a52_vote import NodeEndpoint, VoteRequest, VoteResponse
 from kwire.capture import CaptureFiles
-from kwire.tls import ClientTls, ServerTls
-from proxy import (
+from kwire.messages.a52_vote import NodeEndpoint, VoteRequest, VoteResponse
+from kwire.net.address import Address
+from kwire.net.tls import ClientTls, ServerTls
+from kwire.proxy import (
     Event,
     Filter,
     Filters,
@@ -30,18 +30,18 @@ from proxy import (
     pass_everything,
     tap_everything,
 )
-from proxy.addresses import AddressBook
-from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.filters.stop import Stop
-from proxy.interest import Direction
-from proxy.language import parse
-from proxy.recorder import Recorder
-from proxy.rules import read_rules
+from kwire.proxy.addresses import AddressBook
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.capture.recorder import Recorder
+from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.rules import read_rules
+from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.language import parse
 from tests.proxy.certificates import Authority
+from tests.proxy.data_path.test_relay import until
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import rule_filters
 from tests.proxy.looking import Look
-from tests.proxy.test_relay import until
 
 NEVER = 3600.0
 ENDLESS = Limits(first_frame=NEVER, progress=NEVER, idle=NEVER, drain=NEVER)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from kwire.declaration import Request, Response
-from kwire.frames import encode_request, encode_response
-from proxy import Connection, Copies, Event, Flow, Notice, Wants, tap_everything
-from proxy.framer import Framer, RequestFramer, ResponseFramer
-from proxy.pairing import Pairing
+from kwire.codec.declaration import Request, Response
+from kwire.net.frames import encode_request, encode_response
+from kwire.proxy import Connection, Copies, Event, Flow, Notice, Wants, tap_everything
+from kwire.proxy.data_path.framer import Framer, RequestFramer, ResponseFramer
+from kwire.proxy.data_path.pairing import Pairing
 
 
 def connection() -> Connection:

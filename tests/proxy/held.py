@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from proxy import Copies, Filter, Filters
-from proxy.filters.rule import Dice, RuleFilter
-from proxy.hold import Hold
-from proxy.interest import Direction
-from proxy.rules import Rules
+from kwire.proxy import Copies, Filter, Filters
+from kwire.proxy.data_path.hold import Hold
+from kwire.proxy.filters.rule import Dice, RuleFilter
+from kwire.proxy.filters.rules import Rules
+from kwire.proxy.flows.interest import Direction
 from tests.proxy.dialogue import Dialogue
 
 

@@ -1,7 +1,7 @@
 """A filter that wants everything, for the tests of what filters must not change."""
 
-from kwire.declaration import Request, Response
-from proxy import Call, Filter
+from kwire.codec.declaration import Request, Response
+from kwire.proxy import Call, Filter
 
 
 class Look(Filter):

@@ -5,10 +5,10 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
-from kwire.apis.a55_describe_quorum import DescribeQuorumResponse
-from proxy import Answer, Call, Delay, Drop, Filter
-from proxy.filter import Until
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
+from kwire.proxy import Answer, Call, Delay, Drop, Filter
+from kwire.proxy.filters.filter import Until
 
 
 class Own(BaseException):

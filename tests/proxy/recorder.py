@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from proxy import Address
+from kwire.proxy import Address
 
 
 @dataclass

@@ -10,19 +10,19 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from kwire.apis.a51_alter_user_scram_credentials import (
+from kwire.codec.declaration import Request, Response
+from kwire.errors import BrokerError
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.messages.a51_alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
     ScramCredentialUpsertion,
 )
-from kwire.connection import Connection
-from kwire.declaration import Request, Response
-from kwire.errors import BrokerError
-from kwire.frames import decode_response, encode_request
-from kwire.logdir.properties import properties_text
-from kwire.sasl import Credentials, Mechanism
+from kwire.net.connection import Connection
+from kwire.net.frames import decode_response, encode_request
+from kwire.net.sasl import Credentials, Mechanism
+from kwire.text.properties import properties_text
 from real_kafka import Cluster, free_port
 from tests.proxy.certificates import Authority, Pem
 

@@ -11,10 +11,10 @@ import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import PolicyViolationError
 
-from admin import AdminClient, QuorumInfo
+from kwire.admin import AdminClient, QuorumInfo
 from kwire.errors import KwireError
-from proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_everything
-from proxy.rules import read_rules
+from kwire.proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_everything
+from kwire.proxy.filters.rules import read_rules
 from real_kafka import Address, Cluster, Layout
 from tests.conftest import OwnCluster
 from tests.proxy.held import rule_filters

@@ -8,7 +8,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
 import real_kafka
-from proxy import (
+from kwire.proxy import (
     Address,
     DecodedFlow,
     Filters,
@@ -22,10 +22,10 @@ from proxy import (
 )
 from real_kafka import Cluster, Layout, free_port
 from tests.conftest import OwnCluster
+from tests.proxy.data_path.test_faults import CONTROL, FAULTS
 from tests.proxy.looking import Look
 from tests.proxy.recorder import recording
 from tests.proxy.sockets import foreign_connections
-from tests.proxy.test_faults import CONTROL, FAULTS
 
 QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
 MESSAGES = 500

@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-import proxy
+import kwire.proxy
 
 HANDS = {
     "client",
@@ -27,7 +27,7 @@ BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}
 
 
 def test_only_relay_server_tap_and_recorder_import_io_or_clocks() -> None:
-    folder = Path(proxy.__file__).parent
+    folder = Path(kwire.proxy.__file__).parent
     guilty = {}
     for path in folder.rglob("*.py"):
         found = _imported(ast.parse(path.read_text())) & BANNED

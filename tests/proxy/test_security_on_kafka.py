@@ -14,23 +14,21 @@ import pytest
 from kafka import KafkaConsumer
 from kafka.admin import KafkaAdminClient
 
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
-from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest
-from kwire.apis.a38_create_delegation_token import (
+from kwire.capture import CaptureRecord, read_capture
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
+from kwire.messages.a38_create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )
-from kwire.apis.a39_renew_delegation_token import (
-    RenewDelegationTokenRequest,
-)
-from kwire.apis.a41_describe_delegation_token import (
+from kwire.messages.a39_renew_delegation_token import RenewDelegationTokenRequest
+from kwire.messages.a41_describe_delegation_token import (
     DescribedDelegationToken,
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
-from kwire.capture import CaptureRecord, read_capture
-from kwire.frames import decode_request, decode_response
-from kwire.records.user_scram_credential import UserScramCredentialRecord
+from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
+from kwire.net.frames import decode_request, decode_response
 from tests.cli.test_proxy import ended, proxy
 from tests.proxy.secure import (
     PLAIN_PASSWORD,

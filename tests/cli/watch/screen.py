@@ -11,10 +11,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 from textual.widgets.tree import TreeNode
 
-from cli.watch_screen.app import WatchApp
-from cli.watch_screen.details import Details, Place
-from cli.watch_screen.flow_list import FlowList
-from proxy import DecodedFlow
+from kwire.cli.watch_screen.app import WatchApp
+from kwire.cli.watch_screen.details import Details, Place
+from kwire.cli.watch_screen.flow_list import FlowList
+from kwire.proxy import DecodedFlow
 from tests.proxy.feed.traffic import Traffic, traffic
 
 

@@ -1,11 +1,11 @@
 """What the screen remembers, and what of it the filter shows."""
 
-from cli.watch_screen.flow_log import FlowLog
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
-from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
-from proxy import Event, Kind, Notice
-from proxy.feed.receiver import Watched
-from proxy.language import parse
+from kwire.cli.watch_screen.flow_log import FlowLog
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from kwire.proxy import Event, Kind, Notice
+from kwire.proxy.feed.receiver import Watched
+from kwire.proxy.flows.language import parse
 from tests.cli.flows import AT, connection, flow
 
 VOTE = flow(VoteRequest(), VoteResponse(), 2).flow

@@ -148,7 +148,9 @@ def test_a_port_that_is_taken_is_named_before_anything_is_promised(kwire: Comman
     ],
 )
 def test_without_its_packages_it_says_what_to_install(package: str, arguments: list[str]) -> None:
-    program = f"import sys; sys.modules[{package!r}] = None; from cli.main import main; main()"
+    program = (
+        f"import sys; sys.modules[{package!r}] = None; from kwire.cli.main import main; main()"
+    )
     run = subprocess.run(
         [KWIRE.with_name("python"), "-c", program, *arguments],
         capture_output=True,

@@ -14,20 +14,20 @@ from textual.keys import _character_to_key
 from textual.widgets import DataTable, Input, Static
 from textual.widgets.tree import TreeNode
 
-from cli.rule_text import rule_text
-from cli.watch_screen.app import WatchApp
-from cli.watch_screen.details import Details, Place
-from cli.watch_screen.flow_list import FlowList
-from cli.watch_screen.keys import KEYS
-from kwire.address import Address
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.capture import Damage, read_capture
-from proxy import Flow
-from proxy.records import events
+from kwire.cli.rule_text import rule_text
+from kwire.cli.watch_screen.app import WatchApp
+from kwire.cli.watch_screen.details import Details, Place
+from kwire.cli.watch_screen.flow_list import FlowList
+from kwire.cli.watch_screen.keys import KEYS
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.net.address import Address
+from kwire.proxy import Flow
+from kwire.proxy.capture.records import events
 from real_kafka import free_port
 from tests.cli.watch.screen import Screen, opened, screen
+from tests.proxy.data_path.test_relay import GRANTED, VOTE
 from tests.proxy.dialogue import answered
-from tests.proxy.test_relay import GRANTED, VOTE
 
 
 async def test_flows_are_listed_and_the_one_at_the_cursor_is_a_tree() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.configs import (
+from kwire.controller.configs import (
     client_metrics,
     client_metrics_keys,
     group_keys,
@@ -12,9 +12,9 @@ from controller.configs import (
     topic_keys,
     topics,
 )
-from controller.configs.keys import ConfigKey
-from controller.configs.nodes import node_value
-from controller.handlers.errors import ApiError
+from kwire.controller.configs.keys import ConfigKey
+from kwire.controller.configs.nodes import node_value
+from kwire.controller.errors import ApiError
 from vectors import ConfigJudgement
 
 KEYS: Mapping[str, Mapping[str, ConfigKey]] = {

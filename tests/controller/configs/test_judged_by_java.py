@@ -10,7 +10,7 @@ import pytest
 
 import vectors
 from config_keys.judged import VALUES
-from controller.configs.java_regex import is_java_regex
+from kwire.controller.configs.java_regex import is_java_regex
 from tests.controller.configs.judging import KEYS, judge
 
 pytestmark = pytest.mark.java

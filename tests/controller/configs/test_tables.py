@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from config_keys.__main__ import committed, generated
-from controller.configs import client_metrics_keys, group_keys, node_keys, topic_keys
-from controller.configs.keys import ConfigKey
+from kwire.controller.configs import client_metrics_keys, group_keys, node_keys, topic_keys
+from kwire.controller.configs.keys import ConfigKey
 
 
 @pytest.mark.java

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from config_keys.judged import Judged, read
-from controller.configs.values import ConfigType, as_text, parse
+from kwire.controller.configs.values import ConfigType, as_text, parse
 from tests.controller.configs.judging import judge
 
 ROWS = read(Path(__file__).with_name("judged_4.3.1.tsv").read_text())

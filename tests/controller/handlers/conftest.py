@@ -7,18 +7,18 @@ from uuid import UUID
 
 import pytest
 
-from controller.handlers.result import ControllerConfig
-from controller.quorum_controller import Answer, QuorumController
-from kwire.apis.a19_create_topics import CreatableReplicaAssignment, CreatableTopic
-from kwire.apis.a19_create_topics import CreateTopicsRequest as CreateTopics
-from kwire.apis.a62_broker_registration import BrokerRegistrationRequest, Feature, Listener
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
-from kwire.declaration import MetadataRecord, Request
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.codec.declaration import MetadataRecord, Request
+from kwire.controller.handlers.result import ControllerConfig
+from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
 from kwire.image import MetadataImage
 from kwire.image.partition import PartitionRegistration
-from kwire.metadata_records import VersionedRecord
-from kwire.metadata_versions import DEFAULT, METADATA_VERSION
-from kwire.records.feature_level import FeatureLevelRecord
+from kwire.messages.a19_create_topics import CreatableReplicaAssignment, CreatableTopic
+from kwire.messages.a19_create_topics import CreateTopicsRequest as CreateTopics
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature, Listener
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.metadata_versions import DEFAULT, METADATA_VERSION
+from kwire.messages.records.feature_level import FeatureLevelRecord
 
 CLUSTER = "06B-K3N1TBCNYFgruEVP0Q"
 EPOCH_START = 3

@@ -5,27 +5,27 @@ from uuid import UUID
 
 import pytest
 
-from kwire.apis.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
-from kwire.apis.a46_list_partition_reassignments import (
+from kwire.error_codes import ErrorCode
+from kwire.image.partition import LOST, NO_LEADER, RECOVERING
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
+from kwire.messages.a46_list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
-from kwire.apis.a64_unregister_broker import UnregisterBrokerRequest
-from kwire.apis.a67_allocate_producer_ids import AllocateProducerIdsRequest
-from kwire.apis.a70_controller_registration import ControllerRegistrationRequest
-from kwire.apis.a73_assign_replicas_to_dirs import (
+from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
+from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
+from kwire.messages.a70_controller_registration import ControllerRegistrationRequest
+from kwire.messages.a73_assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,
     DirectoryData,
     PartitionData,
     TopicData,
 )
-from kwire.apis.a94_unregister_controller import UnregisterControllerRequest
-from kwire.error_codes import ErrorCode
-from kwire.image.partition import LOST, NO_LEADER, RECOVERING
-from kwire.metadata_versions import metadata_version
-from kwire.records.config import ConfigRecord
-from kwire.records.partition_change import PartitionChangeRecord
-from kwire.records.unregister_controller import UnregisterControllerRecord
+from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
+from kwire.messages.metadata_versions import metadata_version
+from kwire.messages.records.config import ConfigRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.unregister_controller import UnregisterControllerRecord
 
 PREFERRED, UNCLEAN = 0, 1
 

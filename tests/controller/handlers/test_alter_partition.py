@@ -5,15 +5,15 @@ from uuid import UUID
 
 import pytest
 
-from kwire.apis.a56_alter_partition import (
+from kwire.error_codes import ErrorCode
+from kwire.image.partition import RECOVERING
+from kwire.messages.a56_alter_partition import (
     AlterPartitionRequest,
     BrokerState,
     PartitionData,
     TopicData,
 )
-from kwire.error_codes import ErrorCode
-from kwire.image.partition import RECOVERING
-from kwire.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
 
 
 @pytest.fixture

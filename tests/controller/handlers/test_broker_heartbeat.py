@@ -3,18 +3,18 @@
 from typing import Any
 from uuid import UUID
 
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
-from kwire.apis.a73_assign_replicas_to_dirs import (
+from kwire.error_codes import ErrorCode
+from kwire.image.partition import NO_LEADER
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.a73_assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,
     DirectoryData,
     PartitionData,
     TopicData,
 )
-from kwire.error_codes import ErrorCode
-from kwire.image.partition import NO_LEADER
-from kwire.records.broker_registration_change import BrokerRegistrationChangeRecord
-from kwire.records.config import ConfigRecord
-from kwire.records.no_op import NoOpRecord
+from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.messages.records.config import ConfigRecord
+from kwire.messages.records.no_op import NoOpRecord
 
 
 def test_a_broker_is_unfenced_once_it_has_its_own_registration(lab: Any) -> None:

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from kwire.apis.a62_broker_registration import Feature
 from kwire.error_codes import ErrorCode
-from kwire.metadata_versions import METADATA_VERSION
-from kwire.records.register_broker import RegisterBrokerRecord
+from kwire.messages.a62_broker_registration import Feature
+from kwire.messages.metadata_versions import METADATA_VERSION
+from kwire.messages.records.register_broker import RegisterBrokerRecord
 
 
 def test_a_new_broker_is_fenced(lab: Any) -> None:

@@ -6,31 +6,31 @@ from uuid import UUID
 import pytest
 
 import vectors
-from controller.handlers.envelope import FORWARDABLE, opened, refused, sealed
-from controller.handlers.errors import ApiError
-from controller.handlers.registry import HANDLERS
-from controller.handlers.result import QuorumView
-from controller.handlers.update_features import CHANGED_METADATA
-from kwire.apis.a19_create_topics import CreatableTopicResult, CreateTopicsResponse
-from kwire.apis.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
-from kwire.apis.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from kwire.apis.a58_envelope import EnvelopeRequest
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest
-from kwire.apis.a62_broker_registration import BrokerRegistrationRequest
-from kwire.apis.a62_broker_registration import Feature as BrokerFeature
-from kwire.apis.a70_controller_registration import (
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.envelope import FORWARDABLE, opened, refused, sealed
+from kwire.controller.handlers.registry import HANDLERS
+from kwire.controller.handlers.result import QuorumView
+from kwire.controller.handlers.update_features import CHANGED_METADATA
+from kwire.error_codes import ErrorCode
+from kwire.messages.a19_create_topics import CreatableTopicResult, CreateTopicsResponse
+from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
+from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from kwire.messages.a58_envelope import EnvelopeRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
+from kwire.messages.a62_broker_registration import Feature as BrokerFeature
+from kwire.messages.a70_controller_registration import (
     ControllerRegistrationRequest,
     Feature,
     Listener,
 )
-from kwire.error_codes import ErrorCode
-from kwire.frames import encode_request
-from kwire.metadata_versions import (
+from kwire.messages.metadata_versions import (
     ELIGIBLE_LEADER_REPLICAS,
     FEATURES,
     KRAFT_VERSION,
     METADATA_VERSION,
 )
+from kwire.net.frames import encode_request
 
 UPGRADE, SAFE, UNSAFE = 1, 2, 3
 BROKERS, CONTROLLERS = 1, 2

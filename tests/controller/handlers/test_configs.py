@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 
-from kwire.apis.a19_create_topics import (
+from kwire.error_codes import ErrorCode
+from kwire.image.configs import ResourceType
+from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kwire.apis.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from kwire.apis.a44_incremental_alter_configs import (
+from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kwire.error_codes import ErrorCode
-from kwire.image.configs import ResourceType
-from kwire.records.config import ConfigRecord
+from kwire.messages.records.config import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 INVALID_CONFIG = ErrorCode.INVALID_CONFIG

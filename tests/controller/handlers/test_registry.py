@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from controller.handlers.errors import ApiError
-from controller.handlers.registry import HANDLERS, Handler
+from kwire.codec.versions import Versions
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.error_codes import ErrorCode
-from kwire.versions import Versions
 
 EVERY = [
     pytest.param(handler, version, id=f"{handler.request.__name__} v{version}")

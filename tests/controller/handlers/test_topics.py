@@ -5,23 +5,23 @@ from uuid import UUID
 
 import pytest
 
-from kwire.apis.a19_create_topics import (
+from kwire.error_codes import ErrorCode
+from kwire.image.configs import ResourceType
+from kwire.image.partition import UNASSIGNED
+from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kwire.apis.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
-from kwire.apis.a37_create_partitions import (
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kwire.messages.a37_create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from kwire.error_codes import ErrorCode
-from kwire.image.configs import ResourceType
-from kwire.image.partition import UNASSIGNED
-from kwire.records.partition import PartitionRecord
-from kwire.records.topic import TopicRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.topic import TopicRecord
 
 
 def topic(name: str = "foo", **changes: Any) -> CreatableTopic:

@@ -5,38 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from kwire.apis.a18_api_versions import ApiVersionsRequest
-from kwire.apis.a19_create_topics import (
+from kwire.codec.declaration import Request
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kwire.apis.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
-from kwire.apis.a37_create_partitions import (
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kwire.messages.a37_create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from kwire.apis.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
-from kwire.apis.a46_list_partition_reassignments import (
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
+from kwire.messages.a46_list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
-from kwire.apis.a56_alter_partition import AlterPartitionRequest
-from kwire.apis.a56_alter_partition import PartitionData as IsrPartition
-from kwire.apis.a56_alter_partition import TopicData as IsrTopic
-from kwire.apis.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
-from kwire.apis.a64_unregister_broker import UnregisterBrokerRequest
-from kwire.apis.a67_allocate_producer_ids import AllocateProducerIdsRequest
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest
-from kwire.apis.a80_add_raft_voter import Listener as VoterListener
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest
-from kwire.apis.a82_update_raft_voter import KRaftVersionFeature, UpdateRaftVoterRequest
-from kwire.apis.a82_update_raft_voter import Listener as UpdatedListener
-from kwire.declaration import Request
+from kwire.messages.a56_alter_partition import AlterPartitionRequest
+from kwire.messages.a56_alter_partition import PartitionData as IsrPartition
+from kwire.messages.a56_alter_partition import TopicData as IsrTopic
+from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
+from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.messages.a80_add_raft_voter import Listener as VoterListener
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
+from kwire.messages.a82_update_raft_voter import KRaftVersionFeature, UpdateRaftVoterRequest
+from kwire.messages.a82_update_raft_voter import Listener as UpdatedListener
 from tests.controller.live.admin_session import Session, Step, metadata_quorum
 from tests.controller.live.config_script import BROKER, DELETE, SET, TOPIC, alter, configs, describe
 

@@ -8,24 +8,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from kwire.apis.a18_api_versions import ApiVersionsResponse
-from kwire.apis.a55_describe_quorum import (
+from kwire.codec.declaration import Request, Response
+from kwire.errors import KwireError
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     PartitionData,
     TopicData,
 )
-from kwire.apis.a62_broker_registration import (
+from kwire.messages.a62_broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     Feature,
     Listener,
 )
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest
-from kwire.connection import Connection
-from kwire.declaration import Request, Response
-from kwire.errors import KwireError
-from kwire.ids import uuid_text
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.net.connection import Connection
+from kwire.text.ids import uuid_text
 
 LOG_TOPIC = "__cluster_metadata"
 
@@ -100,7 +100,7 @@ class Session:
 
     async def learn_features(self) -> None:
         """What brokers must support here."""
-        from kwire.negotiation import api_versions_request
+        from kwire.net.negotiation import api_versions_request
 
         answer = await self.leader.send(api_versions_request(), 4)
         assert isinstance(answer, ApiVersionsResponse)

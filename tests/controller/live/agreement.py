@@ -9,10 +9,10 @@ from pathlib import Path
 from uuid import UUID
 
 from kwire.batches import read_batches
-from kwire.declaration import MetadataRecord
-from kwire.metadata_records import OpaqueRecord, read_metadata_record
-from kwire.records.partition import PartitionRecord
-from kwire.records.topic import TopicRecord
+from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
+from kwire.codec.declaration import MetadataRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.topic import TopicRecord
 from tests.controller.live.mixed import JAVA, Mixed, ends
 from tests.controller.live.nodes import log_bytes, segment
 from tests.controller.virtual.history import History

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from kwire.declaration import Group
+from kwire.codec.declaration import Group
 
 NAMES = (
     "api_key",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config_keys.judged import UNKNOWN, VALUES
-from controller.configs import client_metrics_keys, group_keys, node_keys, topic_keys
-from kwire.apis.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from kwire.apis.a44_incremental_alter_configs import (
+from kwire.controller.configs import client_metrics_keys, group_keys, node_keys, topic_keys
+from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,

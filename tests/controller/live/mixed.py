@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from kwire.apis import a55_describe_quorum as quorum
-from kwire.connection import Connection
 from kwire.errors import KwireError
+from kwire.messages import a55_describe_quorum as quorum
+from kwire.net.connection import Connection
 from real_kafka import RunningNode
 from tests.controller.live.admin_session import Session, leader_of, metadata_quorum
 from tests.controller.live.processes import ControllerProcess, ControllerProcesses

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
-from controller.config import NodeConfig
-from controller.node import ControllerNode
-from kwire.apis.a55_describe_quorum import (
+from kwire.batches import read_batches
+from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.node import ControllerNode
+from kwire.logdir.format import FormatOptions, plan, write
+from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     PartitionData,
     TopicData,
 )
-from kwire.batches import read_batches
-from kwire.connection import Connection
-from kwire.ids import uuid_text
-from kwire.logdir.format import FormatOptions, plan, write
+from kwire.net.connection import Connection
+from kwire.text.ids import uuid_text
 from real_kafka import Address, Cluster, RunningNode, free_port
 from real_kafka.launcher import Launcher
 from real_kafka.node import Node, Voter

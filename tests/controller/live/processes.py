@@ -13,18 +13,18 @@ from signal import SIGCONT, SIGSTOP
 from typing import Self
 from uuid import UUID
 
-from controller.config import NodeConfig
-from kwire.address import Address
-from kwire.ids import uuid_text
+from kwire.controller.server.config import NodeConfig
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
 from kwire.logdir.voters import InitialVoter
-from kwire.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from kwire.net.address import Address
+from kwire.text.ids import uuid_text
 from real_kafka import free_port
 from real_kafka.address import answers
 from real_kafka.guard import Guard
 from tests.controller.live.nodes import segment
 
-PROGRAM = "from cli.main import main; main()"
+PROGRAM = "from kwire.cli.main import main; main()"
 DEADLINE = 120.0
 """Seconds a controller may take to answer, or to end after SIGTERM."""
 

@@ -3,9 +3,9 @@
 import asyncio
 import re
 
-from controller.quorum import Quorum
-from kwire.apis.a44_incremental_alter_configs import IncrementalAlterConfigsResponse
-from kwire.declaration import Response
+from kwire.codec.declaration import Response
+from kwire.controller.server.quorum import Quorum
+from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsResponse
 from real_kafka import Layout
 from tests.conftest import OwnCluster
 from tests.controller.live.admin_session import Session, run

@@ -8,7 +8,7 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from controller.quorum import Quorum
+from kwire.controller.server.quorum import Quorum
 from kwire.image.partition import PartitionRegistration
 from real_kafka import Launcher, RunningNode
 from tests.controller.live.nodes import JavaNodes

@@ -10,9 +10,9 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from controller.quorum import Quorum
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
-from kwire.connection import Connection
+from kwire.controller.server.quorum import Quorum
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
+from kwire.net.connection import Connection
 from real_kafka import Launcher, RunningNode
 from tests.controller.live.nodes import JavaNodes
 from tests.controller.live.test_brokers import consume, produce, transact, until_broker

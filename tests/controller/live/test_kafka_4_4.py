@@ -4,18 +4,18 @@ import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
-from controller.quorum import Quorum
-from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
-from kwire.apis.a70_controller_registration import (
+from kwire.controller.server.quorum import Quorum
+from kwire.error_codes import ErrorCode
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a70_controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
 )
-from kwire.apis.a94_unregister_controller import (
+from kwire.messages.a94_unregister_controller import (
     UnregisterControllerRequest,
     UnregisterControllerResponse,
 )
-from kwire.connection import Connection
-from kwire.error_codes import ErrorCode
+from kwire.net.connection import Connection
 from real_kafka import Layout
 from tests.conftest import OwnCluster
 from tests.controller.live.test_admin_session import NOT_YET

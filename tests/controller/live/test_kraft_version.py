@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import NodeConfig
-from controller.node import ControllerNode
-from kwire.apis.a57_update_features import (
+from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.node import ControllerNode
+from kwire.error_codes import ErrorCode
+from kwire.logdir.format import FormatOptions, plan, write
+from kwire.messages.a57_update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from kwire.connection import Connection
-from kwire.error_codes import ErrorCode
-from kwire.logdir.format import FormatOptions, plan, write
-from kwire.metadata_versions import ELIGIBLE_LEADER_REPLICAS, KRAFT_VERSION
+from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, KRAFT_VERSION
+from kwire.net.connection import Connection
 from real_kafka import Address, Launcher, RunningNode, free_port
 from real_kafka.node import Node, Quorum, Voter, random_uuid
 from tests.controller.live.nodes import log_bytes, until_active, until_caught_up, until_voters

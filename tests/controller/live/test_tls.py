@@ -5,8 +5,8 @@ import asyncio
 import trustme
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from controller.quorum import Quorum
-from kwire.logdir.properties import parse_properties
+from kwire.controller.server.quorum import Quorum
+from kwire.text.properties import parse_properties
 from real_kafka import Launcher
 from tests.controller.live.nodes import JavaNodes
 from tests.controller.live.test_brokers import until_broker

@@ -12,7 +12,10 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from controller.raft import (
+from kwire.batches import Record, build_batch, read_batches
+from kwire.batches.control_records import QuorumMessage, quorum_record
+from kwire.codec.declaration import Request, Response
+from kwire.controller.raft import (
     BOOTSTRAP_SNAPSHOT,
     Append,
     Appended,
@@ -38,15 +41,16 @@ from controller.raft import (
     Voter,
     VoterSet,
 )
-from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse, SupportedFeatureKey
-from kwire.batches import Record, build_batch, read_batches
-from kwire.control_records import QuorumMessage, quorum_record
-from kwire.data.k_raft_version_record import KRaftVersionRecord
-from kwire.data.snapshot_footer_record import SnapshotFooterRecord
-from kwire.data.snapshot_header_record import SnapshotHeaderRecord
-from kwire.declaration import Request, Response
 from kwire.error_codes import ErrorCode
-from kwire.negotiation import VersionRange
+from kwire.messages.a18_api_versions import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    SupportedFeatureKey,
+)
+from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
+from kwire.messages.data.snapshot_footer_record import SnapshotFooterRecord
+from kwire.messages.data.snapshot_header_record import SnapshotHeaderRecord
+from kwire.net.negotiation import VersionRange
 
 CLUSTER_ID = "kwire-test-cluster-id0"
 LISTENER = "CONTROLLER"

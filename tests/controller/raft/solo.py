@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar, cast
 from uuid import UUID
 
-from controller.raft import (
+from kwire.batches import Record, build_batch
+from kwire.codec.declaration import Request, Response
+from kwire.controller.raft import (
     BOOTSTRAP_SNAPSHOT,
     Config,
     Effect,
@@ -27,8 +29,8 @@ from controller.raft import (
     Tick,
     VoterSet,
 )
-from kwire.apis import a52_vote, a53_begin_quorum_epoch, a54_end_quorum_epoch
-from kwire.apis.a01_fetch import (
+from kwire.messages import a52_vote, a53_begin_quorum_epoch, a54_end_quorum_epoch
+from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
     FetchPartition,
     FetchRequest,
@@ -39,11 +41,9 @@ from kwire.apis.a01_fetch import (
     PartitionData,
     ReplicaState,
 )
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
-from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest
-from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochRequest
-from kwire.batches import Record, build_batch
-from kwire.declaration import Request, Response
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
+from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
 from tests.controller.raft.network import (
     CLUSTER_ID,
     START,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from controller.raft import VoterSet
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest
-from kwire.apis.a82_update_raft_voter import UpdateRaftVoterRequest
+from kwire.controller.raft import VoterSet
 from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
+from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
 from tests.controller.raft.network import directory, endpoints, static_voters, voter, voter_set
 from tests.controller.raft.solo import Solo, fetch_response, follower
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import ElectionState, ReplicaKey, Resign, ResignLeader
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a52_vote import VoteResponse
-from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest, BeginQuorumEpochResponse
-from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
+from kwire.controller.raft import ElectionState, ReplicaKey, Resign, ResignLeader
 from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a52_vote import VoteResponse
+from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest, BeginQuorumEpochResponse
+from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
 from tests.controller.raft.network import key, static_voters
 from tests.controller.raft.solo import (
     Solo,

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import Raft
-from kwire.apis.a55_describe_quorum import (
+from kwire.controller.raft import Raft
+from kwire.error_codes import ErrorCode
+from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
     PartitionData,
     TopicData,
 )
-from kwire.error_codes import ErrorCode
-from kwire.ids import ZERO_UUID
+from kwire.text.ids import ZERO_UUID
 from tests.controller.raft.network import directory, static_voters, voter_set
 from tests.controller.raft.solo import (
     TOPIC,

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import (
+from kwire.batches import Record
+from kwire.controller.raft import (
     Append,
     AppendLog,
     Commit,
@@ -13,16 +14,15 @@ from controller.raft import (
     LogFlushed,
     TruncateLog,
 )
-from kwire.apis.a01_fetch import (
+from kwire.error_codes import ErrorCode
+from kwire.logdir.names import OffsetAndEpoch
+from kwire.messages.a01_fetch import (
     EpochEndOffset,
     FetchRequest,
     FetchResponse,
     PartitionData,
     SnapshotId,
 )
-from kwire.batches import Record
-from kwire.error_codes import ErrorCode
-from kwire.logdir.names import OffsetAndEpoch
 from tests.controller.raft.network import dynamic_quorum, key, snapshot, voter_set
 from tests.controller.raft.solo import (
     Solo,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import (
+from kwire.controller.raft import (
     Commit,
     CommittedDataLost,
     InstallSnapshot,
@@ -12,9 +12,10 @@ from controller.raft import (
     OffsetAndEpoch,
     WriteSnapshot,
 )
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a01_fetch import SnapshotId as FetchSnapshotId
-from kwire.apis.a59_fetch_snapshot import (
+from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a01_fetch import SnapshotId as FetchSnapshotId
+from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotRequest,
     FetchSnapshotResponse,
     LeaderIdAndEpoch,
@@ -24,7 +25,6 @@ from kwire.apis.a59_fetch_snapshot import (
     SnapshotId,
     TopicSnapshot,
 )
-from kwire.error_codes import ErrorCode
 from tests.controller.raft.network import CLUSTER_ID, directory, snapshot, voter_set
 from tests.controller.raft.solo import (
     TOPIC,

@@ -4,16 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import (
-    ElectionState,
-    PersistElection,
-    Rejected,
-    UpgradeKRaftVersion,
-)
-from kwire.apis.a01_fetch import FetchResponse
 from kwire.batches import read_batches
-from kwire.control_records import read_control_record
+from kwire.batches.control_records import read_control_record
+from kwire.controller.raft import ElectionState, PersistElection, Rejected, UpgradeKRaftVersion
 from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import FetchResponse
 from tests.controller.raft.network import (
     static_voters,
     voter_set,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.raft.replica_key import ReplicaKey
-from controller.raft.roles import Leader
-from controller.raft.voter_set import VoterSet
+from kwire.controller.raft.replica_key import ReplicaKey
+from kwire.controller.raft.roles import Leader
+from kwire.controller.raft.voter_set import VoterSet
 from tests.controller.raft.network import key, static_voters, voter_set
 
 NEVER = 1 << 40

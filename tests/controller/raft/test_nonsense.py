@@ -6,26 +6,26 @@ from uuid import UUID
 
 import pytest
 
-from controller.raft import CommittedDataLost, RequestFailed, Send
-from kwire.apis.a01_fetch import EpochEndOffset, FetchResponse, SnapshotId
-from kwire.apis.a18_api_versions import ApiVersionsResponse, SupportedFeatureKey
-from kwire.apis.a52_vote import VoteResponse
-from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochResponse
-from kwire.apis.a53_begin_quorum_epoch import ResponsePartitionData as BegunPartition
-from kwire.apis.a53_begin_quorum_epoch import ResponseTopicData as BegunTopic
-from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochResponse
-from kwire.apis.a54_end_quorum_epoch import ResponsePartitionData as EndedPartition
-from kwire.apis.a54_end_quorum_epoch import ResponseTopicData as EndedTopic
-from kwire.apis.a59_fetch_snapshot import (
+from kwire.codec.declaration import Group, Request, Response
+from kwire.controller.raft import CommittedDataLost, RequestFailed, Send
+from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import EpochEndOffset, FetchResponse, SnapshotId
+from kwire.messages.a18_api_versions import ApiVersionsResponse, SupportedFeatureKey
+from kwire.messages.a52_vote import VoteResponse
+from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochResponse
+from kwire.messages.a53_begin_quorum_epoch import ResponsePartitionData as BegunPartition
+from kwire.messages.a53_begin_quorum_epoch import ResponseTopicData as BegunTopic
+from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochResponse
+from kwire.messages.a54_end_quorum_epoch import ResponsePartitionData as EndedPartition
+from kwire.messages.a54_end_quorum_epoch import ResponseTopicData as EndedTopic
+from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotResponse,
     ResponsePartitionSnapshot,
     ResponseTopicSnapshot,
 )
-from kwire.apis.a80_add_raft_voter import AddRaftVoterResponse
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterResponse
-from kwire.apis.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
-from kwire.declaration import Group, Request, Response
-from kwire.error_codes import ErrorCode
+from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
+from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
 from tests.controller.raft.solo import (
     TOPIC,
     batches,

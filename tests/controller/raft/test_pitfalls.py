@@ -5,7 +5,9 @@ The numbers are those of the list that the experiment left; those missing here a
 
 import pytest
 
-from controller.raft import (
+from kwire.batches import Record, read_batches
+from kwire.batches.control_records import read_control_record
+from kwire.controller.raft import (
     Append,
     Appended,
     BecomeLeader,
@@ -17,16 +19,14 @@ from controller.raft import (
     Reply,
     RequestReceived,
 )
-from kwire.apis.a01_fetch import FetchRequest, FetchResponse
-from kwire.apis.a18_api_versions import ApiVersionsRequest
-from kwire.apis.a52_vote import VoteRequest
-from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest
-from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochResponse
-from kwire.apis.a80_add_raft_voter import Listener
-from kwire.batches import Record, read_batches
-from kwire.control_records import read_control_record
-from kwire.data.leader_change_message import LeaderChangeMessage
 from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import FetchRequest, FetchResponse
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.messages.a52_vote import VoteRequest
+from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
+from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochResponse
+from kwire.messages.a80_add_raft_voter import Listener
+from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from tests.controller.raft.network import dynamic_quorum, key, snapshot, voter_set
 from tests.controller.raft.solo import (
     Solo,

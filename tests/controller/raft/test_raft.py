@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.raft import (
+from kwire.controller.raft import (
     BOOTSTRAP_SNAPSHOT,
     Append,
     BecomeLeader,
@@ -18,9 +18,9 @@ from controller.raft import (
     ShutdownComplete,
     UpgradeKRaftVersion,
 )
-from kwire.apis.a18_api_versions import ApiVersionsRequest
 from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
+from kwire.messages.a18_api_versions import ApiVersionsRequest
 from tests.controller.raft.network import (
     Host,
     Network,
@@ -329,7 +329,7 @@ def test_the_bootstrap_snapshot_stays_where_it_was_written() -> None:
 
 
 FORBIDDEN = {"asyncio", "time", "datetime", "socket", "random", "secrets", "os", "threading"}
-SOURCES = sorted((Path(__file__).parents[3] / "controller" / "raft").rglob("*.py"))
+SOURCES = sorted((Path(__file__).parents[3] / "kwire" / "controller" / "raft").rglob("*.py"))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.raft import ElectionState, Replaying
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
+from kwire.controller.raft import ElectionState, Replaying
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from tests.controller.raft.network import key, voter_set
 from tests.controller.raft.solo import Solo, vote_request
 

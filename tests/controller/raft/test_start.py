@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.raft import ElectionState, MemoryLog, ReplicaKey, VoterSet
+from kwire.controller.raft import ElectionState, MemoryLog, ReplicaKey, VoterSet
 from tests.controller.raft.network import endpoints, key, static_voters, voter_set
 from tests.controller.raft.solo import Solo, log_with
 

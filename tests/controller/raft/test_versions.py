@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import API_KEYS
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a52_vote import VoteRequest
-from kwire.apis.a53_begin_quorum_epoch import BeginQuorumEpochRequest
-from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochRequest
-from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
-from kwire.apis.a59_fetch_snapshot import FetchSnapshotRequest, PartitionSnapshot, TopicSnapshot
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest
-from kwire.apis.a82_update_raft_voter import UpdateRaftVoterRequest
-from kwire.declaration import Request
+from kwire.codec.declaration import Request
+from kwire.controller.raft import API_KEYS
 from kwire.errors import EncodeError
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a52_vote import VoteRequest
+from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
+from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest, PartitionSnapshot, TopicSnapshot
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
 from tests.controller.raft.network import dynamic_quorum, endpoints
 from tests.controller.raft.solo import (
     TOPIC,

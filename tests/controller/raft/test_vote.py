@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import (
+from kwire.controller.raft import (
     ElectionState,
     PersistElection,
     ReplicaKey,
@@ -12,9 +12,9 @@ from controller.raft import (
     RequestFailed,
     RequestReceived,
 )
-from kwire.apis.a01_fetch import FetchRequest
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
 from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from tests.controller.raft.network import key, voter_set
 from tests.controller.raft.solo import (
     Solo,

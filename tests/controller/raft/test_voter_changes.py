@@ -4,27 +4,20 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.raft import (
-    BOOTSTRAP_SNAPSHOT,
-    MemoryLog,
-    RequestFailed,
-)
-from kwire.apis.a01_fetch import EpochEndOffset, FetchRequest
-from kwire.apis.a18_api_versions import (
+from kwire.codec.declaration import Request
+from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, MemoryLog, RequestFailed
+from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import EpochEndOffset, FetchRequest
+from kwire.messages.a18_api_versions import (
     ApiVersionsRequest,
     ApiVersionsResponse,
     SupportedFeatureKey,
 )
-from kwire.apis.a54_end_quorum_epoch import EndQuorumEpochRequest
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
-from kwire.apis.a82_update_raft_voter import (
-    CurrentLeader,
-    UpdateRaftVoterResponse,
-)
-from kwire.declaration import Request
-from kwire.error_codes import ErrorCode
-from kwire.ids import ZERO_UUID
+from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
+from kwire.text.ids import ZERO_UUID
 from tests.controller.raft.network import (
     directory,
     endpoints,

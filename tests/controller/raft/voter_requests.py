@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kwire.apis.a80_add_raft_voter import AddRaftVoterRequest
-from kwire.apis.a80_add_raft_voter import Listener as NewListener
-from kwire.apis.a81_remove_raft_voter import RemoveRaftVoterRequest
-from kwire.apis.a82_update_raft_voter import (
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.messages.a80_add_raft_voter import Listener as NewListener
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
+from kwire.messages.a82_update_raft_voter import (
     KRaftVersionFeature,
     Listener,
     UpdateRaftVoterRequest,

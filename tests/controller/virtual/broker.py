@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kwire.apis.a18_api_versions import ApiVersionsResponse
-from kwire.apis.a62_broker_registration import (
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.a62_broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     Feature,
     Listener,
 )
-from kwire.apis.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
-from kwire.connection import Connection
-from kwire.negotiation import api_versions_request
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kwire.net.connection import Connection
+from kwire.net.negotiation import api_versions_request
 
 BROKER = 1
 BEATS = 3

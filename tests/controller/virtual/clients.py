@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 
-from kwire.apis.a19_create_topics import (
+from kwire.errors import AnswerLost, KwireError
+from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.connection import Connection
-from kwire.errors import AnswerLost, KwireError
+from kwire.net.connection import Connection
 from tests.controller.virtual.history import Ending, History, Write
 from tests.controller.virtual.timeline import Timeline
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-import controller
+import kwire.controller
 from tests.controller.virtual.loop import VirtualLoop
 
-CODE = str(Path(controller.__file__).parent)
+CODE = str(Path(kwire.controller.__file__).parent)
 """Calls are counted in this folder only: what caches leave out elsewhere changes no count."""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 
-from controller.node import ControllerNode
-from controller.quorum import Quorum
+from kwire.controller.server.node import ControllerNode
+from kwire.controller.server.quorum import Quorum
 from tests.controller.virtual.timeline import Timeline
 
 INTERVAL = 0.01

@@ -137,7 +137,7 @@ def test_a_world_in_which_nothing_can_happen_any_more_ends_with_an_error() -> No
 
 
 def test_an_interruption_stops_a_process_within_a_function_of_the_controller() -> None:
-    from controller.raft.replica_key import ReplicaKey
+    from kwire.controller.raft.replica_key import ReplicaKey
 
     times: list[float] = []
 

@@ -11,9 +11,9 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from controller.environment import Environment
-from controller.node import ControllerNode
-from controller.quorum import FIRST_ID, Quorum
+from kwire.controller.server.environment import Environment
+from kwire.controller.server.node import ControllerNode
+from kwire.controller.server.quorum import FIRST_ID, Quorum
 from kwire.errors import KwireError
 from tests.controller.virtual import broker
 from tests.controller.virtual.clients import Client

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from pipeline.schemas import TABLES
+from kwire.pipeline.schemas import TABLES
 
 BEGIN = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 

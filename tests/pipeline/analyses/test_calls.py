@@ -7,13 +7,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 import vectors
-from pipeline.analyses.comparison import comparison
-from pipeline.analyses.controller_load import controller_load
-from pipeline.analyses.errors import errors
-from pipeline.analyses.latencies import latencies
-from pipeline.analyses.versions import SINCE_KAFKA_4, versions
-from pipeline.report.latency import latency_section
-from pipeline.report.span import Span
+from kwire.pipeline.analyses.comparison import comparison
+from kwire.pipeline.analyses.controller_load import controller_load
+from kwire.pipeline.analyses.errors import errors
+from kwire.pipeline.analyses.latencies import latencies
+from kwire.pipeline.analyses.versions import SINCE_KAFKA_4, versions
+from kwire.pipeline.report.latency import latency_section
+from kwire.pipeline.report.span import Span
 from tests.pipeline.analyses.rows import rows, second, told
 
 FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import Row
 from pyspark.sql import functions as f
 
-from pipeline.analyses import ANALYSES, comparison
+from kwire.pipeline.analyses import ANALYSES, comparison
 from tests.pipeline.conftest import Tables
 from tests.pipeline.dumped import DumpedRecord, dumped_records
 from tests.pipeline.history import JOINED, TOPICS, VOTERS, History

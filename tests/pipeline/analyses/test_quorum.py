@@ -5,14 +5,14 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from pipeline.analyses.alter_partitions import alter_partitions
-from pipeline.analyses.elections import elections
-from pipeline.analyses.heartbeats import heartbeats
-from pipeline.analyses.isr import isr_churn
-from pipeline.analyses.recorded import recorded
-from pipeline.analyses.verdicts import checks
-from pipeline.analyses.versions import features
-from pipeline.analyses.voter_changes import voter_changes
+from kwire.pipeline.analyses.alter_partitions import alter_partitions
+from kwire.pipeline.analyses.elections import elections
+from kwire.pipeline.analyses.heartbeats import heartbeats
+from kwire.pipeline.analyses.isr import isr_churn
+from kwire.pipeline.analyses.recorded import recorded
+from kwire.pipeline.analyses.verdicts import checks
+from kwire.pipeline.analyses.versions import features
+from kwire.pipeline.analyses.voter_changes import voter_changes
 from tests.pipeline.analyses.rows import rows, second, told
 
 

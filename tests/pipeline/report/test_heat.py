@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from pipeline.report.heat import colours, over_time
-from pipeline.report.span import Span
+from kwire.pipeline.report.heat import colours, over_time
+from kwire.pipeline.report.span import Span
 
 BEGIN = datetime(2026, 11, 21, 3, 0, 0, 500_000)
 

@@ -7,10 +7,10 @@ from pyspark.sql import SparkSession
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.ui import WebDriverWait
 
-from pipeline.report import render, sections
-from pipeline.report.look import duration, figure, label
-from pipeline.report.quorum_timeline import quorum_timeline
-from pipeline.report.section import Grid, Section
+from kwire.pipeline.report import render, sections
+from kwire.pipeline.report.look import duration, figure, label
+from kwire.pipeline.report.quorum_timeline import quorum_timeline
+from kwire.pipeline.report.section import Grid, Section
 from tests.browser import chromium
 from tests.cli.command import Command
 from tests.pipeline.conftest import Tables

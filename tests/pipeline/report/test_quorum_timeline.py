@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from pipeline.report.quorum import quorum_section
-from pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
-from pipeline.schemas import TABLES
+from kwire.pipeline.report.quorum import quorum_section
+from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
+from kwire.pipeline.schemas import TABLES
 from tests.pipeline.analyses.rows import rows, second
 from tests.pipeline.conftest import Tables
 from tests.pipeline.history import JOINED, VOTERS, History

@@ -1,8 +1,8 @@
 """Address books for tests: the proxy listens in front of whatever node is asked for."""
 
-from kwire.address import Address
-from proxy.addresses import AddressBook
-from proxy.addresses.book import Found
+from kwire.net.address import Address
+from kwire.proxy.addresses import AddressBook
+from kwire.proxy.addresses.book import Found
 
 
 class Openings:

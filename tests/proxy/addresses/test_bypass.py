@@ -6,43 +6,41 @@ from typing import Any, cast
 
 import pytest
 
-from kwire.address import Address
-from kwire.apis.a01_fetch import (
+from kwire.batches import build_batch
+from kwire.batches.control_records import quorum_record
+from kwire.codec.declaration import Message, MetadataRecord, Request, Response
+from kwire.codec.nodes import ArrayOf, Nullable
+from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
     FetchTopic,
     PartitionData,
 )
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
-from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.apis.a60_describe_cluster import (
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.messages.a60_describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-from kwire.apis.a62_broker_registration import (
+from kwire.messages.a62_broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
 )
-from kwire.apis.a62_broker_registration import (
-    Listener as RegisteredListener,
-)
-from kwire.batches import build_batch
-from kwire.control_records import quorum_record
-from kwire.data.voters_record import VotersRecord
-from kwire.declaration import Message, MetadataRecord, Request, Response
-from kwire.index import APIS as API_NAMES
-from kwire.nodes import ArrayOf, Nullable
-from kwire.registry import message, request, response
-from proxy import DecodedFlow, Flow, Kind, Listener, Notice
-from proxy.addresses.bypass import FREQUENT, LOOKED, BypassWatch
-from proxy.addresses.log_records import METADATA_TOPIC, METADATA_TOPIC_ID
-from proxy.addresses.places import carries_at, places
-from proxy.addresses.table import ADDRESS_FIELDS, BY_MESSAGE, AddressField
-from proxy.flow import Deed
-from proxy.interest import Direction
+from kwire.messages.a62_broker_registration import Listener as RegisteredListener
+from kwire.messages.data.voters_record import VotersRecord
+from kwire.messages.index import APIS as API_NAMES
+from kwire.messages.registry import message, request, response
+from kwire.net.address import Address
+from kwire.proxy import DecodedFlow, Flow, Kind, Listener, Notice
+from kwire.proxy.addresses.bypass import FREQUENT, LOOKED, BypassWatch
+from kwire.proxy.addresses.log_records import METADATA_TOPIC, METADATA_TOPIC_ID
+from kwire.proxy.addresses.places import carries_at, places
+from kwire.proxy.addresses.table import ADDRESS_FIELDS, BY_MESSAGE, AddressField
+from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.interest import Direction
 from tests.proxy.addresses.test_log_records import batch
 from tests.proxy.dialogue import answered, asked, connection
 

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from kwire.address import Address
-from proxy import Kind, Listener, Notice, Proxy, Tap
-from proxy.addresses.bypass import BypassWatch
+from kwire.net.address import Address
+from kwire.proxy import Kind, Listener, Notice, Proxy, Tap
+from kwire.proxy.addresses.bypass import BypassWatch
 from real_kafka import Layout
 from tests.conftest import OwnCluster
+from tests.proxy.data_path.test_relay import until
 from tests.proxy.test_real_kafka import MESSAGES, in_front_of_controllers, ours, read_and_write
-from tests.proxy.test_relay import until
 
 LAYOUT = Layout(controllers=(3000,), brokers=(1, 2))
 

@@ -4,9 +4,9 @@ from itertools import count
 
 import pytest
 
-from kwire.address import Address
 from kwire.errors import InvalidValue
-from proxy.addresses.config_lines import config_lines, proxied
+from kwire.net.address import Address
+from kwire.proxy.addresses.config_lines import config_lines, proxied
 
 CONTROLLER = {
     "process.roles": "controller",

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 import clients
-from kwire.address import Address
-from kwire.apis.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
-from kwire.connection import Connection
 from kwire.error_codes import ErrorCode
-from proxy import Event, Filters, Flow, Listener, Proxy
-from proxy.addresses import AddressBook, NewListeners
-from proxy.decoded import DecodedFlow
-from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.summary import summarize
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.proxy import Event, Filters, Flow, Listener, Proxy
+from kwire.proxy.addresses import AddressBook, NewListeners
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.summary import summarize
 from real_kafka import Cluster
 
 PATIENCE = 120.0

@@ -6,28 +6,28 @@ from uuid import UUID
 
 import pytest
 
-from kwire.address import Address
-from kwire.apis.a01_fetch import (
+from kwire.batches import Compression, Record, RecordBatch, build_batch, read_batches
+from kwire.batches.control_records import quorum_record, read_control_record
+from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
+from kwire.codec.declaration import MetadataRecord
+from kwire.errors import BatchError
+from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
     PartitionData,
     ReplicaState,
 )
-from kwire.batches import Compression, Record, RecordBatch, build_batch, read_batches
-from kwire.control_records import quorum_record, read_control_record
-from kwire.data.leader_change_message import LeaderChangeMessage
-from kwire.data.voters_record import Endpoint, Voter, VotersRecord
-from kwire.declaration import MetadataRecord
-from kwire.errors import BatchError
-from kwire.frames import decode_response
-from kwire.metadata_records import VersionedRecord, read_metadata_record
-from kwire.records.feature_level import FeatureLevelRecord
-from kwire.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
-from kwire.records.register_controller import ControllerEndpoint, RegisterControllerRecord
-from proxy import Filters
-from proxy.addresses.log_records import read_log
-from proxy.filters.rewrite_endpoints import RewriteEndpoints
+from kwire.messages.data.leader_change_message import LeaderChangeMessage
+from kwire.messages.data.voters_record import Endpoint, Voter, VotersRecord
+from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.messages.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
+from kwire.messages.records.register_controller import ControllerEndpoint, RegisterControllerRecord
+from kwire.net.address import Address
+from kwire.net.frames import decode_response
+from kwire.proxy import Filters
+from kwire.proxy.addresses.log_records import read_log
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from tests.proxy.addresses.books import Openings
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import HeldDialogue

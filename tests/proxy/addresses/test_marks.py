@@ -2,18 +2,18 @@
 
 import pytest
 
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
-from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
-from kwire.apis.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.apis.a62_broker_registration import (
+from kwire.codec.declaration import Request, Response
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
+from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.messages.a62_broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     Listener,
 )
-from kwire.declaration import Request, Response
-from proxy import Call, Filter, Filters
-from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.flow import Deed
+from kwire.proxy import Call, Filter, Filters
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.flows.flow import Deed
 from tests.proxy.addresses.books import Openings
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import HeldDialogue

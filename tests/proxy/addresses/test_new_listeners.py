@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from kwire.address import Address
-from proxy import Listener, Proxy
-from proxy.addresses import AddressBook, NewListeners, new_listeners
+from kwire.net.address import Address
+from kwire.proxy import Listener, Proxy
+from kwire.proxy.addresses import AddressBook, NewListeners, new_listeners
 
 FIRST = Listener(node_id=1, upstream=Address("node-1", 9092))
 

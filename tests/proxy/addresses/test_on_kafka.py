@@ -19,24 +19,24 @@ import pytest
 from msgspec import structs
 
 import real_kafka
-from admin import AdminClient, QuorumInfo, RaftVoterEndpoint
-from kwire.address import Address
-from kwire.apis.a01_fetch import FetchResponse
+from kwire.admin import AdminClient, QuorumInfo, RaftVoterEndpoint
 from kwire.errors import BrokerError, KwireError
-from kwire.frames import (
+from kwire.messages.a01_fetch import FetchResponse
+from kwire.net.address import Address
+from kwire.net.frames import (
     RequestFrame,
     ResponseFrame,
     decode_request,
     decode_response,
     request_head,
 )
-from kwire.logdir.properties import parse_properties
-from proxy import Event, Filters, Flow, Kind, Listener, Notice, Proxy
-from proxy.addresses import AddressBook, NewListeners
-from proxy.addresses.config_lines import ProxiedNode, config_lines, proxied
-from proxy.addresses.log_records import read_log
-from proxy.addresses.places import places
-from proxy.filters.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy import Event, Filters, Flow, Kind, Listener, Notice, Proxy
+from kwire.proxy.addresses import AddressBook, NewListeners
+from kwire.proxy.addresses.config_lines import ProxiedNode, config_lines, proxied
+from kwire.proxy.addresses.log_records import read_log
+from kwire.proxy.addresses.places import places
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, free_port
 from tests.conftest import OwnCluster
 from tests.proxy.recorder import Recorder, recording

@@ -3,13 +3,13 @@
 import asyncio
 from contextlib import suppress
 
-from admin import AdminClient, QuorumInfo, RaftVoterEndpoint
-from controller.quorum import Quorum
-from kwire.address import Address
+from kwire.admin import AdminClient, QuorumInfo, RaftVoterEndpoint
+from kwire.controller.server.quorum import Quorum
 from kwire.errors import BrokerError
-from proxy import Filters, Listener, Proxy
-from proxy.addresses import AddressBook, NewListeners
-from proxy.filters.rewrite_endpoints import RewriteEndpoints
+from kwire.net.address import Address
+from kwire.proxy import Filters, Listener, Proxy
+from kwire.proxy.addresses import AddressBook, NewListeners
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 
 PATIENCE = 90.0
 JOINING = 3003

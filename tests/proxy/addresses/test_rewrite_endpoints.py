@@ -7,30 +7,30 @@ from typing import Any
 import pytest
 
 import vectors
-from kwire.address import Address
-from kwire.apis.a00_produce import ProduceRequest
-from kwire.apis.a01_fetch import (
+from kwire.codec.declaration import Message, Request
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
     NodeEndpoint,
     PartitionData,
 )
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
-from kwire.apis.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
-from kwire.declaration import Message, Request
-from kwire.frames import decode_response, encode_request
-from kwire.frames import response_header_version as header_version
-from kwire.index import APIS
-from kwire.registry import message, request, response
-from proxy import Copies, Filters
-from proxy.addresses import AddressBook
-from proxy.addresses.book import Found
-from proxy.addresses.places import places
-from proxy.addresses.table import BY_MESSAGE
-from proxy.filters.rewrite_endpoints import RewriteEndpoints
-from proxy.gate import FRAME_HELD
-from proxy.interest import Direction
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
+from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.index import APIS
+from kwire.messages.registry import message, request, response
+from kwire.net.address import Address
+from kwire.net.frames import decode_response, encode_request
+from kwire.net.frames import response_header_version as header_version
+from kwire.proxy import Copies, Filters
+from kwire.proxy.addresses import AddressBook
+from kwire.proxy.addresses.book import Found
+from kwire.proxy.addresses.places import places
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.addresses.table import BY_MESSAGE
+from kwire.proxy.data_path.gate import FRAME_HELD
+from kwire.proxy.flows.interest import Direction
 from tests.proxy.addresses.books import Openings
 from tests.proxy.dialogue import answered, asked
 from tests.proxy.held import HeldDialogue

@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kwire.apis.a59_fetch_snapshot import (
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.codec.declaration import Response
+from kwire.errors import BatchError
+from kwire.logdir.snapshots import build_snapshot, snapshot_content
+from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotRequest,
     FetchSnapshotResponse,
     PartitionSnapshot,
@@ -19,16 +23,12 @@ from kwire.apis.a59_fetch_snapshot import (
     SnapshotId,
     TopicSnapshot,
 )
-from kwire.data.voters_record import Endpoint, Voter, VotersRecord
-from kwire.declaration import Response
-from kwire.errors import BatchError
-from kwire.logdir.snapshots import build_snapshot, snapshot_content
-from kwire.metadata_records import VersionedRecord
-from kwire.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
-from kwire.records.topic import TopicRecord
-from proxy import Call
-from proxy.addresses.rewriter import Rewriter
-from proxy.addresses.snapshot import SnapshotPositions, read_snapshot
+from kwire.messages.data.voters_record import Endpoint, Voter, VotersRecord
+from kwire.messages.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
+from kwire.messages.records.topic import TopicRecord
+from kwire.proxy import Call
+from kwire.proxy.addresses.rewriter import Rewriter
+from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
 from tests.proxy.addresses.books import Openings
 
 READER = 3001

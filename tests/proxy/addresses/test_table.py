@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from kwire.declaration import Declared
-from kwire.nodes import ArrayOf, Nullable, StructOf
-from kwire.registry import message, messages
-from proxy.addresses.places import carries
-from proxy.addresses.table import ADDRESS_FIELDS
+from kwire.codec.declaration import Declared
+from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.messages.registry import all_messages, message
+from kwire.proxy.addresses.places import carries
+from kwire.proxy.addresses.table import ADDRESS_FIELDS
 
 SUSPICIOUS = re.compile(r"(^|_)(host|hosts|port|ports|address(es)?|end_?points?|listeners?)(_|$)")
 
@@ -48,7 +48,7 @@ def listed() -> set[str]:
 def test_every_field_named_like_an_address_is_in_the_table_or_has_a_reason_not_to_be() -> None:
     suspicious = {
         f"{kind.__name__} {path}"
-        for kind in messages()
+        for kind in all_messages()
         for path, _ in fields(kind)
         if SUSPICIOUS.search(path.rpartition(".")[2])
     }

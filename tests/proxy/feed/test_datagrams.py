@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kwire.capture import CaptureRecord
-from proxy.feed.datagrams import (
+from kwire.proxy.feed.datagrams import (
     BadDatagram,
     Challenge,
     Done,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from cli.interference import Interference
-from kwire.address import Address
-from proxy.feed.receiver import Receiver
-from proxy.feed.sender import Feed
+from kwire.cli.interference import Interference
+from kwire.net.address import Address
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.sender import Feed
 from tests.proxy.feed.traffic import HERE
 
 ENDS: dict[str, Callable[[], Receiver | Feed | Interference]] = {

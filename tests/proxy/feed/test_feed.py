@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 import msgspec
 import pytest
 
-from kwire.address import Address
-from kwire.apis.a52_vote import VoteRequest
 from kwire.capture import CaptureRecord
 from kwire.errors import AnswerLost, InvalidValue
-from proxy import CannotListen, DecodedFlow, Flow, Kind, Notice
-from proxy.feed import receiver, sender, viewers
-from proxy.feed.datagrams import (
+from kwire.messages.a52_vote import VoteRequest
+from kwire.net.address import Address
+from kwire.proxy import CannotListen, DecodedFlow, Flow, Kind, Notice
+from kwire.proxy.feed import receiver, sender, viewers
+from kwire.proxy.feed.datagrams import (
     LIMIT,
     Challenge,
     Release,
@@ -28,10 +28,10 @@ from proxy.feed.datagrams import (
     encode,
     encode_shown,
 )
-from proxy.feed.receiver import Refused
-from proxy.feed.sender import Feed
+from kwire.proxy.feed.receiver import Refused
+from kwire.proxy.feed.sender import Feed
+from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
 from tests.proxy.feed.traffic import HERE, Viewing, traffic, viewer
-from tests.proxy.test_relay import GRANTED, VOTE, until
 
 
 async def test_every_viewer_sees_every_flow_decoded() -> None:

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
-from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
-from proxy import DecodedFlow, Flow, Kind, Notice
-from proxy.feed.datagrams import (
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.proxy import DecodedFlow, Flow, Kind, Notice
+from kwire.proxy.feed.datagrams import (
     LIMIT,
     BadDatagram,
     Seen,
@@ -16,7 +16,7 @@ from proxy.feed.datagrams import (
     encode_records,
     encode_shown,
 )
-from proxy.feed.fitting import ROOM, event_of, fitted, records_of
+from kwire.proxy.feed.fitting import ROOM, event_of, fitted, records_of
 from tests.cli.flows import AT, connection, flow
 
 TOPICS = [MetadataResponseTopic(name=f"topic-{number}") for number in range(2000)]

@@ -8,16 +8,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kwire.apis.a52_vote import VoteRequest, VoteResponse
-from proxy import DecodedFlow, Ending, Flow
-from proxy.feed.datagrams import (
-    Release,
-)
-from proxy.feed.receiver import Receiver, Refused
-from proxy.feed.sender import Feed
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.proxy import DecodedFlow, Ending, Flow
+from kwire.proxy.feed.datagrams import Release
+from kwire.proxy.feed.receiver import Receiver, Refused
+from kwire.proxy.feed.sender import Feed
+from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
 from tests.proxy.dialogue import answered
 from tests.proxy.feed.traffic import HERE, Traffic, Viewing, traffic, viewer
-from tests.proxy.test_relay import GRANTED, VOTE, until
 
 
 @asynccontextmanager

@@ -5,14 +5,14 @@ import socket
 
 import pytest
 
-from kwire.address import Address
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
-from proxy.feed import receiver
-from proxy.feed.datagrams import AddRule
-from proxy.feed.receiver import LONGEST_RULE, Receiver, Refused
+from kwire.net.address import Address
+from kwire.proxy.feed import receiver
+from kwire.proxy.feed.datagrams import AddRule
+from kwire.proxy.feed.receiver import LONGEST_RULE, Receiver, Refused
+from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
 from tests.proxy.feed.test_feed import lossy
 from tests.proxy.feed.traffic import Traffic, Viewing, traffic, viewer
-from tests.proxy.test_relay import GRANTED, VOTE, until
 
 DROP = "{name: lost, match: ~api Vote, drop: true}"
 CLOSE = "{name: cut, match: ~api Vote, close: true}"

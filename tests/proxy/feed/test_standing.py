@@ -1,9 +1,9 @@
 """What stays so is told to viewers however late they come."""
 
-from proxy import Kind, Notice
+from kwire.proxy import Kind, Notice
+from tests.proxy.data_path.test_relay import until
 from tests.proxy.dialogue import connection
 from tests.proxy.feed.traffic import Viewing, traffic, viewer
-from tests.proxy.test_relay import until
 
 BYPASSED = Notice(connection=connection(), at=5.0, kind=Kind.BYPASSED, text="node 2 is elsewhere")
 

@@ -1,6 +1,6 @@
 """Viewers are remembered while they renew, and only where they have shown to be."""
 
-from proxy.feed.viewers import LEASE, MOST, Viewers
+from kwire.proxy.feed.viewers import LEASE, MOST, Viewers
 
 HERE, THERE = ("127.0.0.1", 5000), ("127.0.0.1", 5001)
 

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
-from kwire.address import Address
-from proxy import Filters, Listener, Proxy
-from proxy.feed.commands import Controls
-from proxy.feed.receiver import Receiver, Watched
-from proxy.feed.sender import Feed
-from proxy.filters.stop import Stop
-from proxy.rule_set import RuleSet
-from tests.proxy.test_relay import GRANTED, VOTE, grant, node
+from kwire.net.address import Address
+from kwire.proxy import Filters, Listener, Proxy
+from kwire.proxy.feed.commands import Controls
+from kwire.proxy.feed.receiver import Receiver, Watched
+from kwire.proxy.feed.sender import Feed
+from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.rule_set import RuleSet
+from tests.proxy.data_path.test_relay import GRANTED, VOTE, grant, node
 
 HERE = Address("127.0.0.1", 0)
 

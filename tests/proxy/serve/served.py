@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from kwire.address import Address
-from proxy import Filters, Flow, Listener, Proxy, Ring
-from proxy.serve.modes import Serving, serve_metadata
-from proxy.serve.served_cluster import ServedCluster
+from kwire.net.address import Address
+from kwire.proxy import Filters, Flow, Listener, Proxy, Ring
+from kwire.proxy.serve.modes import Serving, serve_metadata
+from kwire.proxy.serve.served_cluster import ServedCluster
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from uuid import UUID, uuid4
 
 from kafka.admin import KafkaAdminClient, NewTopic
 
-from kwire.address import Address
-from kwire.apis import a03_metadata as metadata
-from kwire.apis import a32_describe_configs as configs
-from kwire.apis import a48_describe_client_quotas as quotas
-from kwire.apis import a49_alter_client_quotas as alter_quotas
-from kwire.apis import a50_describe_user_scram_credentials as scram
-from kwire.apis import a51_alter_user_scram_credentials as alter_scram
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest
-from kwire.connection import Connection
-from kwire.declaration import Request
+from kwire.codec.declaration import Request
+from kwire.messages import a03_metadata as metadata
+from kwire.messages import a32_describe_configs as configs
+from kwire.messages import a48_describe_client_quotas as quotas
+from kwire.messages import a49_alter_client_quotas as alter_quotas
+from kwire.messages import a50_describe_user_scram_credentials as scram
+from kwire.messages import a51_alter_user_scram_credentials as alter_scram
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.net.address import Address
+from kwire.net.connection import Connection
 from real_kafka import Cluster
 from tests.proxy.serve.served import Served, serving
 from tests.proxy.serve.test_clients import controllers

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 import clients
-from kwire.address import Address
+from kwire.net.address import Address
 from real_kafka import Cluster
 from tests.proxy.serve.python_clients import PYTHON, Told
 from tests.proxy.serve.served import serving

@@ -7,35 +7,35 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from kwire.address import Address
-from kwire.apis.a18_api_versions import (
+from kwire.codec.declaration import Request, Response
+from kwire.codec.versions import Versions
+from kwire.error_codes import ErrorCode
+from kwire.errors import AnswerLost
+from kwire.messages.a18_api_versions import (
     ApiVersion,
     ApiVersionsRequest,
     ApiVersionsResponse,
     FinalizedFeatureKey,
 )
-from kwire.apis.a20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
-from kwire.apis.a29_describe_acls import DescribeAclsRequest, DescribeAclsResponse
-from kwire.apis.a32_describe_configs import (
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kwire.messages.a29_describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from kwire.apis.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from kwire.connection import Connection
-from kwire.declaration import Request, Response
-from kwire.error_codes import ErrorCode
-from kwire.errors import AnswerLost
-from kwire.frames import RequestFrame
-from kwire.service import RequestContext
-from kwire.versions import Versions
-from proxy import DecodedFlow, Filters, Flow, Listener, Proxy, Ring
-from proxy.flow import Deed
-from proxy.serve import Dispatch, Routed
-from proxy.serve.owners import by_owner, together
-from proxy.serve.tasks import as_task
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.net.frames import RequestFrame
+from kwire.net.service import RequestContext
+from kwire.proxy import DecodedFlow, Filters, Flow, Listener, Proxy, Ring
+from kwire.proxy.flows.flow import Deed
+from kwire.proxy.serve import Dispatch, Routed
+from kwire.proxy.serve.owners import by_owner, together
+from kwire.proxy.serve.tasks import as_task
 from scripted_node import HANG_UP, Script, ScriptedNode
 
 PATIENCE = 60.0

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from controller.quorum import Quorum
-from kwire.address import Address
-from kwire.apis import a44_incremental_alter_configs as alter
-from kwire.apis.a03_metadata import MetadataRequest, MetadataResponse
-from kwire.connection import Connection
+from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
+from kwire.messages import a44_incremental_alter_configs as alter
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
+from kwire.net.address import Address
+from kwire.net.connection import Connection
 from real_kafka import Layout
 from tests.conftest import OwnCluster
 from tests.proxy.serve.served import Served, serving
@@ -52,7 +52,7 @@ def address(served: Served, node_id: int) -> Address:
 async def test_writes_go_on_through_the_port_of_the_dead_leader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("proxy.serve.router.PATIENCE", ELECTION)
+    monkeypatch.setattr("kwire.proxy.serve.router.PATIENCE", ELECTION)
     async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
         controllers = {id: Address(*at) for id, at in quorum.addresses.items()}
         async with serving(controllers) as served:
@@ -83,7 +83,7 @@ async def test_writes_go_on_through_the_port_of_the_dead_leader(
 async def test_real_controllers_fail_over_too(
     own_cluster: OwnCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proxy.serve.router.PATIENCE", ELECTION)
+    monkeypatch.setattr("kwire.proxy.serve.router.PATIENCE", ELECTION)
     cluster = own_cluster(Layout(controllers=(3000, 3001, 3002)))
     await asyncio.to_thread(cluster.start)
     controllers = {
@@ -108,7 +108,7 @@ async def test_real_controllers_fail_over_too(
 async def test_without_a_leader_the_client_is_told_that_time_ran_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("proxy.serve.router.PATIENCE", 0.2)
+    monkeypatch.setattr("kwire.proxy.serve.router.PATIENCE", 0.2)
     async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
         async with serving({id: Address(*at) for id, at in quorum.addresses.items()}) as served:
             leader = await quorum.wait_for_leader()

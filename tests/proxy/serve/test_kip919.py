@@ -9,14 +9,14 @@ from uuid import UUID
 
 import pytest
 
-from admin import AdminClient
-from admin.quorum import RaftVoterEndpoint
-from kwire.address import Address
+from kwire.admin import AdminClient
+from kwire.admin.quorum import RaftVoterEndpoint
 from kwire.errors import BrokerError, KwireError
-from kwire.ids import parse_uuid
-from proxy import Filters, Listener, Proxy, Ring
-from proxy.serve.modes import serve_kip919
-from proxy.serve.served_cluster import ServedCluster
+from kwire.net.address import Address
+from kwire.proxy import Filters, Listener, Proxy, Ring
+from kwire.proxy.serve.modes import serve_kip919
+from kwire.proxy.serve.served_cluster import ServedCluster
+from kwire.text.ids import parse_uuid
 from real_kafka import Cluster, Layout, class_path, java
 from real_kafka.local import run_tool
 from tests.conftest import OwnCluster

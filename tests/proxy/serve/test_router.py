@@ -6,25 +6,25 @@ from typing import Any, cast
 
 import pytest
 
-from kwire.address import Address
-from kwire.apis.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from kwire.apis.a19_create_topics import (
+from kwire.codec.declaration import Request
+from kwire.error_codes import ErrorCode
+from kwire.errors import InvalidValue
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.apis.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from kwire.declaration import Request
-from kwire.error_codes import ErrorCode
-from kwire.errors import InvalidValue
-from kwire.frames import RequestFrame
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.net.address import Address
+from kwire.net.frames import RequestFrame
+from kwire.net.service import RequestContext
+from kwire.net.tls import ClientTls
 from kwire.observer import LiveImage
-from kwire.service import RequestContext
-from kwire.tls import ClientTls
-from proxy import Listener
-from proxy.serve.router import ControllerRouter
-from proxy.serve.served_cluster import ServedCluster
+from kwire.proxy import Listener
+from kwire.proxy.serve.router import ControllerRouter
+from kwire.proxy.serve.served_cluster import ServedCluster
 from scripted_node import HANG_UP, Raw, Script, ScriptedNode
 from tests.proxy.certificates import Authority
 

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from controller.quorum import Quorum
-from kwire.address import Address
-from kwire.apis.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from kwire.connection import Connection
+from kwire.controller.server.quorum import Quorum
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.address import Address
+from kwire.net.connection import Connection
 from tests.proxy.serve.served import serving
 
 PATIENCE = 90.0

@@ -1,0 +1,52 @@
+"""The addresses a client starts from: bootstrap.servers or bootstrap.controllers (KIP-919)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from kwire.errors import InvalidValue
+from kwire.net.address import Address
+
+
+class EndpointType(IntEnum):
+    """Whom a request is for; the value is the endpoint type of DescribeCluster."""
+
+    BROKER = 1
+    CONTROLLER = 2
+
+    @property
+    def noun(self) -> str:
+        """`broker` or `controller`."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap:
+    """Brokers, or controllers, never both."""
+
+    endpoint_type: EndpointType
+    addresses: tuple[Address, ...]
+
+    @classmethod
+    def of(
+        cls, servers: str | Iterable[str] | None, controllers: str | Iterable[str] | None
+    ) -> Bootstrap:
+        """Exactly one of the two, as text with commas or as a list. Raises InvalidValue."""
+        if servers and controllers:
+            raise InvalidValue("give bootstrap_servers or bootstrap_controllers, not both")
+        if servers:
+            return cls(endpoint_type=EndpointType.BROKER, addresses=_addresses(servers))
+        if controllers:
+            return cls(endpoint_type=EndpointType.CONTROLLER, addresses=_addresses(controllers))
+        raise InvalidValue("give bootstrap_servers or bootstrap_controllers")
+
+
+def _addresses(given: str | Iterable[str]) -> tuple[Address, ...]:
+    texts = given.split(",") if isinstance(given, str) else given
+    parsed = (Address.parse(text) for text in texts if text.strip())
+    addresses = tuple(dict.fromkeys(parsed))
+    if not addresses:
+        raise InvalidValue(f"{given!r} names no address: write host:port,host:port")
+    return addresses

@@ -1,0 +1,68 @@
+"""AdminClient: asks brokers, or controllers directly (KIP-919), as Java's Admin does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
+from kwire.admin.bootstrap import Bootstrap
+from kwire.admin.cluster import ClusterOperations
+from kwire.admin.features import FeatureOperations
+from kwire.admin.nodes import Nodes
+from kwire.admin.quorum import QuorumOperations
+from kwire.admin.routing import Router
+from kwire.admin.voters import VoterOperations
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+TIMEOUT = 10.0
+"""Seconds an operation may take, all attempts together. Java's default is 60."""
+
+REQUEST_TIMEOUT = 5.0
+CONNECT_TIMEOUT = 2.0
+
+
+class AdminClient(ClusterOperations, QuorumOperations, VoterOperations, FeatureOperations):
+    """A client of one cluster; connects when first asked, closed by `async with` or `close`.
+
+    async with AdminClient(bootstrap_controllers="127.0.0.1:9093") as admin:
+        quorum = await admin.describe_metadata_quorum()
+
+    bootstrap_servers, bootstrap_controllers: `host:port,host:port` or a list of these; exactly one
+    of the two, else InvalidValue. The choice says whom operations are sent to.
+    ssl: TLS towards every node.
+    timeout: seconds an operation may take; its own `timeout` overrides it.
+    request_timeout, connect_timeout: seconds for one attempt at one node.
+    """
+
+    def __init__(
+        self,
+        bootstrap_servers: str | Iterable[str] | None = None,
+        bootstrap_controllers: str | Iterable[str] | None = None,
+        *,
+        client_id: str = "kwire-admin",
+        ssl: SSLContext | None = None,
+        timeout: float = TIMEOUT,
+        request_timeout: float = REQUEST_TIMEOUT,
+        connect_timeout: float = CONNECT_TIMEOUT,
+    ) -> None:
+        bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
+        self._nodes = Nodes(
+            client_id=client_id,
+            ssl=ssl,
+            connect_timeout=connect_timeout,
+            request_timeout=request_timeout,
+        )
+        router = Router(bootstrap, self._nodes, timeout=timeout, request_timeout=request_timeout)
+        super().__init__(router)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._nodes.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()

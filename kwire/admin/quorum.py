@@ -1,0 +1,177 @@
+"""The metadata quorum: DescribeQuorum (KIP-595, KIP-836, KIP-853)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+from uuid import UUID
+
+from kwire.admin.errors import raise_for_code
+from kwire.admin.operations import Operations
+from kwire.errors import DecodeError
+from kwire.messages import a55_describe_quorum as wire
+from kwire.net.connection import Connection
+from kwire.text.ids import ZERO_UUID
+
+METADATA_TOPIC = "__cluster_metadata"
+METADATA_PARTITION = 0
+
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaftVoterEndpoint:
+    """Where a voter listens for the quorum; `CONTROLLER://127.0.0.1:9093`."""
+
+    name: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.name}://{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaState:
+    """How far a replica of the metadata log is, as the leader sees it.
+
+    replica_directory_id: None for static voters and before Kafka 3.9.
+    log_end_offset: -1 where the leader does not know it.
+    last_fetch_timestamp, last_caught_up_timestamp: ms since 1970, None where not known.
+    """
+
+    replica_id: int
+    replica_directory_id: UUID | None
+    log_end_offset: int
+    last_fetch_timestamp: int | None
+    last_caught_up_timestamp: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumNode:
+    """A voter's endpoints."""
+
+    node_id: int
+    endpoints: tuple[RaftVoterEndpoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumInfo:
+    """The metadata quorum as its leader sees it.
+
+    nodes: the voters' endpoints by node id; empty before Kafka 3.9.
+    """
+
+    leader_id: int
+    leader_epoch: int
+    high_watermark: int
+    voters: tuple[ReplicaState, ...]
+    observers: tuple[ReplicaState, ...]
+    nodes: Mapping[int, QuorumNode] = field(default_factory=dict)
+
+    @property
+    def leader(self) -> ReplicaState | None:
+        """The leader among the voters; None while it leads without being one, on its way out."""
+        return next((one for one in self.voters if one.replica_id == self.leader_id), None)
+
+    def lag(self, replica: ReplicaState) -> int | None:
+        """Records between a replica's log end and the leader's; None without a leader's."""
+        return None if self.leader is None else self.leader.log_end_offset - replica.log_end_offset
+
+    @property
+    def max_follower_lag(self) -> int | None:
+        """Records the last of the voters is behind, as kafka-metadata-quorum counts them."""
+        return self.lag(self._slowest) if self.voters else None
+
+    @property
+    def max_follower_lag_time_ms(self) -> int | None:
+        """Milliseconds that voter is behind: 0 if it leads, None where times are not known."""
+        if self.leader is None:
+            return None
+        if self._slowest is self.leader:
+            return 0
+        mine, its = self.leader.last_caught_up_timestamp, self._slowest.last_caught_up_timestamp
+        return None if mine is None or its is None else mine - its
+
+    @property
+    def _slowest(self) -> ReplicaState:
+        return min(self.voters, key=lambda one: one.log_end_offset)
+
+
+class QuorumOperations(Operations):
+    """Operations on the metadata quorum."""
+
+    async def describe_metadata_quorum(self, *, timeout: float | None = None) -> QuorumInfo:
+        """Leader, voters and observers of the metadata quorum, from the leader itself.
+
+        1. Ask the active controller, or a broker, which forwards.
+        2. A follower answers NOT_LEADER_OR_FOLLOWER (6) with zeros for leader and epoch, whether or
+           not there is a leader: nothing of such an answer is shown.
+
+        Raises NoReachableLeader within about a second where too few controllers answer to elect a
+        leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
+        """
+        return await self._router.call(ask_quorum, timeout=timeout)
+
+
+async def ask_quorum(connection: Connection, timeout: float) -> QuorumInfo:
+    """One DescribeQuorum at one node. Raises BrokerError for either of its two error codes."""
+    partition = wire.PartitionData(partition_index=METADATA_PARTITION)
+    topic = wire.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
+    answer = await connection.send(wire.DescribeQuorumRequest(topics=[topic]), timeout=timeout)
+    response = cast(wire.DescribeQuorumResponse, answer)
+    raise_for_code(response.error_code, response.error_message)
+    found = _metadata_partition(response, connection)
+    raise_for_code(found.error_code, found.error_message)
+    return QuorumInfo(
+        leader_id=found.leader_id,
+        leader_epoch=found.leader_epoch,
+        high_watermark=found.high_watermark,
+        voters=tuple(map(_replica, found.current_voters)),
+        observers=tuple(map(_replica, found.observers)),
+        nodes={one.node_id: _node(one) for one in response.nodes},
+    )
+
+
+def _metadata_partition(
+    response: wire.DescribeQuorumResponse, connection: Connection
+) -> wire.ResponsePartitionData:
+    for topic in response.topics:
+        for partition in topic.partitions:
+            if (topic.topic_name, partition.partition_index) == (
+                METADATA_TOPIC,
+                METADATA_PARTITION,
+            ):
+                return partition
+    raise DecodeError(
+        f"{connection.peer} left out {METADATA_TOPIC}-{METADATA_PARTITION}",
+        message="DescribeQuorumResponse",
+        version=connection.version_for(wire.DescribeQuorumRequest),
+        path="topics",
+    )
+
+
+def _replica(state: wire.ReplicaState) -> ReplicaState:
+    directory_id = state.replica_directory_id
+    return ReplicaState(
+        replica_id=state.replica_id,
+        replica_directory_id=None if directory_id == ZERO_UUID else directory_id,
+        log_end_offset=state.log_end_offset,
+        last_fetch_timestamp=_known(state.last_fetch_timestamp),
+        last_caught_up_timestamp=_known(state.last_caught_up_timestamp),
+    )
+
+
+def _known(timestamp: int) -> int | None:
+    return None if timestamp == _UNKNOWN else timestamp
+
+
+def _node(node: wire.Node) -> QuorumNode:
+    return QuorumNode(
+        node_id=node.node_id,
+        endpoints=tuple(
+            RaftVoterEndpoint(name=one.name, host=one.host, port=one.port) for one in node.listeners
+        ),
+    )

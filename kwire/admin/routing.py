@@ -1,0 +1,196 @@
+"""Finds the node that an operation is for, and asks again where asking again can help (KIP-919).
+
+With bootstrap.controllers that is the active controller, with bootstrap.servers any broker: it
+forwards. A follower does not say who leads; only DescribeCluster names the active controller, and
+it goes on naming a dead one until another is elected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from kwire.admin.bootstrap import Bootstrap, EndpointType
+from kwire.admin.cluster import ClusterDescription, ask_cluster
+from kwire.admin.deadline import Deadline
+from kwire.admin.failures import NOT_LEADER, Failures, explained
+from kwire.admin.nodes import Nodes
+from kwire.errors import (
+    AnswerLost,
+    BrokerError,
+    ConnectionFailed,
+    InvalidValue,
+    KwireError,
+    UnsupportedEndpointType,
+    WireError,
+)
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+
+T = TypeVar("T")
+Attempt = Callable[[Connection, float], Awaitable[T]]
+"""Asks one node, within so many seconds, and raises BrokerError for an answer with a code."""
+
+PATIENCE = 1.0
+"""Seconds to wait for a leader while too few controllers answer to elect one."""
+
+
+class Router:
+    """Knows the nodes of one cluster and which of them to ask.
+
+    timeout: seconds an operation may take by default, all its attempts together.
+    request_timeout: seconds one attempt may take.
+    """
+
+    def __init__(
+        self, bootstrap: Bootstrap, nodes: Nodes, *, timeout: float, request_timeout: float
+    ) -> None:
+        self._bootstrap = bootstrap
+        self._nodes = nodes
+        self._timeout = timeout
+        self._request_timeout = request_timeout
+        self._cluster: ClusterDescription | None = None
+        self._stale = False
+        self._answered: Address | None = None
+
+    def deadline(self, timeout: float | None) -> Deadline:
+        """The end of an operation that begins now."""
+        return Deadline(self._timeout if timeout is None else timeout)
+
+    async def describe_cluster(
+        self, request: DescribeClusterRequest, timeout: float | None = None
+    ) -> ClusterDescription:
+        """DescribeCluster at the first node that answers; every call asks anew."""
+        wanted = self._bootstrap.endpoint_type
+        if request.include_fenced_brokers and wanted is EndpointType.CONTROLLER:
+            raise UnsupportedEndpointType(
+                "fenced brokers are not listed by controllers: give bootstrap_servers"
+            )
+        return await self._describe(request, self.deadline(timeout))
+
+    async def call(
+        self, attempt: Attempt[T], *, timeout: float | None = None, repeatable: bool = True
+    ) -> T:
+        """What `attempt` returns at the active controller, or at a broker.
+
+        repeatable: whether it does no harm twice. If not, it has all the time in one attempt, and
+        a lost answer or a code other than "not the leader" is raised at once.
+
+        1. Learn the controllers from the first that answers, and try the one it names as active.
+        2. Where that fails, try every other known node: the name may be stale.
+        3. None can be connected to: ConnectionFailed at once.
+        4. Too few controllers for an election answer: NoReachableLeader after a second.
+        5. Else learn anew and try again, with growing pauses, until time is up.
+        """
+        deadline = self.deadline(timeout)
+        while True:
+            cluster = await self.cluster(deadline)
+            failures = Failures(self._bootstrap)
+            for address in self._candidates():
+                try:
+                    result = await self._attempt(attempt, address, deadline, repeatable)
+                except _TryAnother as failed:
+                    failures.add(address, failed.reason)
+                else:
+                    self._answered = address
+                    return result
+            self._answered, self._stale = None, True
+            await self._wait(cluster, failures, deadline)
+
+    async def call_node(
+        self, node_id: int, attempt: Attempt[T], *, timeout: float | None = None
+    ) -> T:
+        """What `attempt` returns at the node of this id. Raises InvalidValue for an unknown one."""
+        deadline = self.deadline(timeout)
+        cluster = await self._describe(DescribeClusterRequest(), deadline)
+        node = cluster.nodes.get(node_id)
+        if node is None:
+            noun = self._bootstrap.endpoint_type.noun
+            known = ", ".join(map(str, sorted(cluster.nodes)))
+            raise InvalidValue(f"the cluster has no {noun} {node_id}, only {known}")
+        try:
+            return await self._attempt(attempt, node.address, deadline)
+        except _TryAnother as failed:
+            raise failed.reason from failed
+
+    async def cluster(self, deadline: Deadline) -> ClusterDescription:
+        """What is known of the cluster, asked for when nothing is, or nothing that still holds."""
+        if self._cluster is None or self._stale:
+            return await self._describe(DescribeClusterRequest(), deadline)
+        return self._cluster
+
+    def explained(self, failure: KwireError) -> KwireError:
+        """The same failure, with what to do next where a broker left a request unanswered."""
+        return explained(failure, self._bootstrap)
+
+    async def _describe(
+        self, request: DescribeClusterRequest, deadline: Deadline
+    ) -> ClusterDescription:
+        wanted = self._bootstrap.endpoint_type
+
+        async def ask(connection: Connection, timeout: float) -> ClusterDescription:
+            return await ask_cluster(connection, request, wanted, timeout)
+
+        while True:
+            failures = Failures(self._bootstrap)
+            for address in self._candidates():
+                try:
+                    self._cluster = await self._attempt(ask, address, deadline)
+                except _TryAnother as failed:
+                    failures.add(address, failed.reason)
+                else:
+                    self._stale = False
+                    return self._cluster
+            if failures.nobody_connected or not await deadline.pause():
+                raise failures.unreachable()
+
+    async def _attempt(
+        self, attempt: Attempt[T], address: Address, deadline: Deadline, repeatable: bool = True
+    ) -> T:
+        try:
+            connection = await self._nodes.connection(address, deadline.remaining)
+        except (ConnectionFailed, WireError) as error:
+            raise _TryAnother(error) from error
+        try:
+            share = min(self._request_timeout, deadline.remaining)
+            return await attempt(connection, share if repeatable else deadline.remaining)
+        except ConnectionFailed as error:
+            await self._nodes.drop(connection)
+            if repeatable or not isinstance(error, AnswerLost):
+                raise _TryAnother(error) from error
+            raise
+        except BrokerError as error:
+            if error.code in NOT_LEADER or (repeatable and error.retriable):
+                raise _TryAnother(error) from error
+            raise
+
+    async def _wait(
+        self, cluster: ClusterDescription, failures: Failures, deadline: Deadline
+    ) -> None:
+        leaderless = (
+            self._bootstrap.endpoint_type is EndpointType.CONTROLLER and failures.leaderless
+        )
+        if leaderless and deadline.elapsed > PATIENCE and failures.too_few(cluster):
+            raise failures.no_leader(cluster)
+        if not await deadline.pause():
+            raise failures.no_leader(cluster) if leaderless else failures.last()
+
+    def _candidates(self) -> list[Address]:
+        """Whom to ask, best first: who answered last, who is named as active, all others."""
+        first = [self._answered] if self._answered else []
+        if self._cluster is None:
+            return [*dict.fromkeys([*first, *self._bootstrap.addresses])]
+        active = self._cluster.controller
+        leads = self._bootstrap.endpoint_type is EndpointType.CONTROLLER and not self._stale
+        if leads and active is not None:
+            first.append(active.address)
+        learned = (node.address for node in self._cluster.nodes.values() if not node.is_fenced)
+        return [*dict.fromkeys([*first, *self._bootstrap.addresses, *learned])]
+
+
+class _TryAnother(Exception):
+    """This node could not do it; another one, or another time, may."""
+
+    def __init__(self, reason: KwireError) -> None:
+        self.reason = reason

@@ -1,0 +1,62 @@
+"""The options that every command asking a cluster has: whom to ask, and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from kwire.cli.failure import WrongUsage
+
+if TYPE_CHECKING:
+    from kwire.admin import AdminClient
+
+T = TypeVar("T")
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-server", metavar="HOST:PORT,...", help="Ask these brokers; they forward."
+    ),
+]
+Controller = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-controller",
+        metavar="HOST:PORT,...",
+        help="Ask these controllers directly (KIP-919). Give exactly one of the two.",
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(metavar="SECONDS", min=0.1, help="Give up after so long, all tries counted."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+TIMEOUT = 10.0
+
+
+def admin_client(server: str | None, controller: str | None, timeout: float) -> AdminClient:
+    """A client of the cluster that the options name; WrongUsage where they name none, or two."""
+    if bool(server) == bool(controller):
+        raise WrongUsage("give exactly one of --bootstrap-server and --bootstrap-controller.")
+    from kwire.admin import AdminClient
+    from kwire.codec import engine_cache
+    from kwire.errors import InvalidValue
+
+    engine_cache.use_folder(engine_cache.user_folder())
+    try:
+        return AdminClient(server, controller, timeout=timeout)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+
+
+def ask(client: AdminClient, question: Callable[[AdminClient], Awaitable[T]]) -> T:
+    """The answer to a question, asked in an event loop of its own; the client is closed after."""
+    import asyncio
+
+    async def asking() -> T:
+        async with client:
+            return await question(client)
+
+    return asyncio.run(asking())

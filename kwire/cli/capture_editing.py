@@ -1,0 +1,83 @@
+"""`kwire capture merge`, `split` and `anonymize`: captures out of captures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kwire.cli.capture import Captures, files, say_written, warn
+from kwire.cli.failure import WrongUsage
+
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")]
+
+
+def merge(captures: Captures, out: Out) -> None:
+    """Write the events of captures to one, by their times; what stands in two is written once.
+
+    \b
+    kwire capture merge node1.avro node2.avro --out both.avro
+    """
+    from kwire.capture.editing import merge_captures
+
+    say_written(merge_captures(files(captures), out, warn), out)
+
+
+def split(
+    capture: Annotated[Path, typer.Argument(metavar="FILE", help="A capture.")],
+    into: Annotated[
+        Path, typer.Option("--into", metavar="DIR", help="The folder, made where it is missing.")
+    ],
+    seconds: Annotated[
+        float | None, typer.Option(min=0.001, metavar="SECONDS", help="A file for so long each.")
+    ] = None,
+    mib: Annotated[
+        float | None, typer.Option(min=0.001, metavar="MIB", help="Files of about this size.")
+    ] = None,
+) -> None:
+    """Write the events of a capture to several, by time or by size.
+
+    \b
+    kwire capture split night.avro --into hours --seconds 3600
+    """
+    from kwire.capture.editing import split_capture
+
+    if (seconds is None) == (mib is None):
+        raise WrongUsage("Give one of --seconds and --mib.")
+    into.mkdir(parents=True, exist_ok=True)
+    size = None if mib is None else round(mib * 1024 * 1024)
+    for path in split_capture(capture, into, warn, seconds=seconds, size=size):
+        typer.echo(path)
+
+
+def anonymize(
+    captures: Captures,
+    out: Out,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="The same key gives the same names in the next capture; keep it to yourself.",
+        ),
+    ] = None,
+) -> None:
+    """Rename topics, clients, hosts and all other strings, and take out contents and secrets.
+
+    Names become the same for the same string. Node ids, random ids, internal topics, names of
+    configs, sizes of arrays and times stay. What does not decode is left out.
+
+    \b
+    kwire capture anonymize quorum.avro --out to-give-away.avro
+    """
+    from hashlib import sha256
+    from secrets import token_bytes
+
+    from kwire.capture.editing import events_of, write_events
+    from kwire.cli.capture import everything
+    from kwire.proxy.capture.anonymize import Anonymizer
+
+    anonymizer = Anonymizer(token_bytes(32) if key is None else sha256(key.encode()).digest())
+    groups = events_of(everything(files(captures)), warn)
+    count = write_events(map(anonymizer.event, groups), out)
+    say_written(count, out)

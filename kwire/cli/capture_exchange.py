@@ -1,0 +1,127 @@
+"""`kwire capture export` and `import`: captures as other tools have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.capture import Captures, say_written
+from kwire.cli.failure import WrongUsage
+from kwire.cli.flow_options import From, Meant, To, expression
+
+if TYPE_CHECKING:
+    from kwire.capture import CaptureRecord
+
+
+def export(
+    captures: Captures,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="FILE.pcapng or FILE.jsonl.")
+    ],
+    view: Meant = None,
+    since: From = None,
+    until: To = None,
+) -> None:
+    """Write captures as packets for Wireshark, or as JSON lines with the whole messages.
+
+    The TCP connections around the frames are made up. Wireshark's Kafka dissector expects port
+    9092; tshark takes others with -d tcp.port==9093,kafka.
+
+    \b
+    kwire capture export quorum.avro --out quorum.pcapng
+    kwire capture export quorum.avro --out votes.jsonl --view "~api Vote" --from +10s
+    """
+    if out.suffix not in (".pcapng", ".jsonl"):
+        raise WrongUsage(f"{str(out)!r} is neither FILE.pcapng nor FILE.jsonl.")
+    from kwire.cli.capture_reading import Reading
+
+    reading = Reading(captures=captures, since=since, until=until, meant=expression(view))
+    write = _write_packets if out.suffix == ".pcapng" else _write_json
+    count, what = write(reading.records(), out)
+    typer.echo(f"{count} {what} written to {out}")
+
+
+def import_(
+    packets: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files of tcpdump: pcap or pcapng.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")],
+    node_port: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="PORT",
+            help="At which nodes listen; without it the lower port of two is the node's.",
+        ),
+    ] = None,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Keep passwords and tokens as they are.")
+    ] = False,
+) -> None:
+    """Make a capture of what tcpdump has written on a broker.
+
+    \b
+    tcpdump -i any -w broker.pcap port 9092
+    kwire capture import broker.pcap --out broker.avro --node-port 9092
+    """
+    from kwire.capture import CaptureFile, RecordEncoder
+    from kwire.errors import KwireError
+
+    file, encoder, count = CaptureFile(out), RecordEncoder(), 0
+    try:
+        for records in _imported(packets, frozenset(node_port or ()), show_secrets):
+            file.write(*map(encoder.encode, records))
+            count += 1
+        file.close()
+    except (KwireError, OSError, KeyboardInterrupt):
+        file.discard()
+        raise
+    say_written(count, out)
+
+
+def _imported(
+    packets: list[Path], ports: frozenset[int], show_secrets: bool
+) -> Iterator[Iterator[CaptureRecord]]:
+    """The records of each event; every file is a recording of its own."""
+    from uuid import uuid4
+
+    from kwire.proxy.capture.pcap_import import import_events
+    from kwire.proxy.capture.records import event_records
+    from kwire.text.ids import uuid_text
+
+    for path in packets:
+        capture = uuid_text(uuid4())
+        with path.open("rb") as file:
+            for number, event in enumerate(import_events(file, str(path), ports)):
+                at = event.at
+                yield event_records(event, number, capture, at, show_secrets=show_secrets)
+
+
+def _write_packets(records: Iterable[CaptureRecord], out: Path) -> tuple[int, str]:
+    from kwire.proxy.capture.pcap_export import write_pcapng
+
+    with out.open("wb") as file:
+        return write_pcapng(records, file), "packets"
+
+
+def _write_json(records: Iterable[CaptureRecord], out: Path) -> tuple[int, str]:
+    import json
+
+    from kwire.cli.flow_json import flow_data, notice_data
+    from kwire.proxy import DecodedFlow, Flow, Notice
+    from kwire.proxy.capture.records import events
+
+    count = 0
+    with out.open("w", encoding="ascii") as file:
+        for event in events(records):
+            if isinstance(event, Flow):
+                data = flow_data(DecodedFlow(event), tree=True)
+            elif isinstance(event, Notice):
+                data = notice_data(event)
+            else:
+                continue
+            file.write(json.dumps(data) + "\n")
+            count += 1
+    return count, "events"

@@ -1,0 +1,100 @@
+"""What is in one capture file, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from kwire.capture import NOTICE, CaptureRecord, Damage, capture_info, read_capture
+from kwire.proxy.flows.text import size_text
+
+
+@dataclass(slots=True, kw_only=True)
+class Facts:
+    """Counts of one file. first, last: microseconds of Unix time."""
+
+    path: Path
+    version: int
+    size: int
+    captures: set[str] = field(default_factory=set)
+    connections: set[tuple[str, int]] = field(default_factory=set)
+    kinds: Counter[str] = field(default_factory=Counter)
+    redactions: Counter[str] = field(default_factory=Counter)
+    truncated: int = 0
+    bytes: int = 0
+    first: int | None = None
+    last: int | None = None
+    damages: list[Damage] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Read a file through; FileError where it is no capture."""
+        facts = cls(path=path, version=capture_info(path).version, size=path.stat().st_size)
+        for record in read_capture(path):
+            if isinstance(record, Damage):
+                facts.damages.append(record)
+            else:
+                facts.add(record)
+        return facts
+
+    def add(self, record: CaptureRecord) -> None:
+        """Count one more."""
+        self.captures.add(record.capture)
+        self.connections.add((record.capture, record.connection))
+        self.kinds[record.kind] += 1
+        self.bytes += len(record.frame or b"")
+        if record.redaction is not None:
+            self.redactions[record.redaction] += 1
+        elif record.kind != NOTICE and record.truncated:
+            self.truncated += 1
+        self.first = record.at_us if self.first is None else min(self.first, record.at_us)
+        self.last = record.at_us if self.last is None else max(self.last, record.at_us)
+
+    def data(self) -> dict[str, Any]:
+        """For scripts."""
+        return {
+            "file": str(self.path),
+            "version": self.version,
+            "size": self.size,
+            "captures": sorted(self.captures),
+            "connections": len(self.connections),
+            "requests": self.kinds["REQUEST"],
+            "responses": self.kinds["RESPONSE"],
+            "notices": self.kinds["NOTICE"],
+            "frameBytes": self.bytes,
+            "truncated": self.truncated,
+            "redacted": dict(self.redactions),
+            "first": _time(self.first),
+            "last": _time(self.last),
+            "damages": [str(damage) for damage in self.damages],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        kinds = self.kinds
+        yield f"{self.path}: version {self.version}, {size_text(self.size)}"
+        yield f"  recording     {', '.join(sorted(self.captures)) or '-'}"
+        yield f"  from, to      {_time(self.first) or '-'}, {_time(self.last) or '-'}"
+        yield f"  connections   {len(self.connections)}"
+        yield f"  requests      {kinds['REQUEST']}"
+        yield f"  responses     {kinds['RESPONSE']}"
+        yield f"  notices       {kinds['NOTICE']}"
+        yield f"  frames        {size_text(self.bytes)}, {self.truncated} of them cut or not copied"
+        if self.redactions:
+            counts = (
+                f"{count} {_REDACTED.get(kind, kind)}" for kind, count in self.redactions.items()
+            )
+            yield f"  redacted      {', '.join(counts)}"
+
+
+_REDACTED = {"fields": "with secrets masked", "frame": "left out", "names": "anonymized"}
+
+
+def _time(micros: int | None) -> str | None:
+    if micros is None:
+        return None
+    return datetime.fromtimestamp(micros / 1_000_000, UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,70 @@
+"""`kwire controller`: a KRaft controller of kwire's own, or a whole quorum of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_Metrics = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Serve Kafka's metrics to Prometheus, at /metrics there.",
+    ),
+]
+
+app = typer.Typer(
+    help="Run KRaft controllers, for tests and laboratories: brokers boot from them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def run(
+    config: Annotated[Path, typer.Argument(metavar="FILE", help="The node's server.properties.")],
+    metrics: _Metrics = None,
+) -> None:
+    """Run one controller in the foreground, until SIGTERM or Ctrl-C; a leader hands over first.
+
+    Its directories are those that `kwire storage format`, or kafka-storage, has formatted. What the
+    file names and kwire does not take is told on stderr.
+
+    \b
+    kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone \\
+      --feature eligible.leader.replicas.version=0
+    kwire controller run server.properties
+    """
+    from kwire.cli.controller_run import run_node
+
+    run_node(config, metrics)
+
+
+@app.command()
+def quorum(
+    size: Annotated[
+        int, typer.Option("--size", "-n", metavar="N", min=1, max=9, help="How many controllers.")
+    ] = 3,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where the data lies and stays; else it goes at the end."
+        ),
+    ] = None,
+    release_version: Annotated[
+        str | None,
+        typer.Option("--release-version", "-r", metavar="VERSION", help="Kafka's, as in 3.9-IV0."),
+    ] = None,
+    metrics: _Metrics = None,
+) -> None:
+    """Run a quorum on free ports of 127.0.0.1 until Ctrl-C, and say what brokers need to join it.
+
+    \b
+    kwire controller quorum -n 3
+    kwire quorum status --bootstrap-controller 127.0.0.1:PORT
+    """
+    from kwire.cli.controller_run import run_quorum
+
+    run_quorum(size, folder, release_version, metrics)

@@ -1,0 +1,96 @@
+"""Runs controllers in the foreground; SIGTERM ends them in order, and so does Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+
+from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.screen import screen
+from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.metrics import NodesCollector
+from kwire.controller.server.node import ControllerNode
+from kwire.controller.server.quorum import Quorum
+from kwire.errors import InvalidValue
+from kwire.net.address import Address
+from kwire.net.metrics_server import MetricsServer
+from kwire.operating_system import TERMINATION, on_signal
+
+
+def run_node(file: Path, metrics: str | None) -> None:
+    """One controller, as its server.properties says; metrics: `host:port` to serve them at."""
+    where = _where(metrics)
+    config = NodeConfig.read(file)
+    if config.unknown:
+        screen(stderr=True).print(
+            f"not taken by kwire: {', '.join(config.unknown)}", style="yellow"
+        )
+    _log_to_stderr()
+    asyncio.run(_run_node(config, where))
+
+
+async def _run_node(config: NodeConfig, where: Address | None) -> None:
+    ended = _terminated()
+    node = ControllerNode(config, metered=where is not None)
+    async with _metrics(where, lambda: [node]), node:
+        failed = asyncio.create_task(node.failed())
+        stopped = asyncio.create_task(ended.wait())
+        try:
+            await asyncio.wait([failed, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if failed.done():
+                failed.result()
+        finally:
+            failed.cancel()
+            stopped.cancel()
+
+
+def run_quorum(size: int, folder: Path | None, release: str | None, metrics: str | None) -> None:
+    """Some controllers that find each other; metrics: `host:port` to serve those of all at."""
+    where = _where(metrics)
+    if folder is not None and any(folder.glob("node-*")):
+        raise Failure(f"{folder} has nodes already: give an empty folder")
+    _log_to_stderr()
+    quorum = Quorum(size, folder=folder, release=release, metered=where is not None)
+    asyncio.run(_run_quorum(quorum, where))
+
+
+async def _run_quorum(quorum: Quorum, where: Address | None) -> None:
+    ended = _terminated()
+    async with _metrics(where, lambda: quorum.nodes.values()), quorum:
+        console = screen()
+        console.print(f"cluster.id={quorum.cluster_id}")
+        console.print(f"controller.quorum.bootstrap.servers={quorum.bootstrap_controllers}")
+        console.print("controller.listener.names=CONTROLLER")
+        console.file.flush()
+        await ended.wait()
+
+
+def _where(metrics: str | None) -> Address | None:
+    try:
+        return None if metrics is None else Address.parse(metrics)
+    except InvalidValue as error:
+        raise WrongUsage(f"--metrics: {error}.") from error
+
+
+def _metrics(
+    where: Address | None, nodes: Callable[[], Iterable[ControllerNode]]
+) -> AbstractAsyncContextManager[object]:
+    """Around the nodes, so that a port that is taken is told before anything starts."""
+    if where is None:
+        return nullcontext()
+    return MetricsServer(NodesCollector(nodes), where.host, where.port)
+
+
+def _terminated() -> asyncio.Event:
+    """Set at SIGTERM, so that a leader can hand over; Ctrl-C cancels instead."""
+    ended = asyncio.Event()
+    on_signal(TERMINATION, ended.set)
+    return ended
+
+
+def _log_to_stderr() -> None:
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.INFO, format=form)

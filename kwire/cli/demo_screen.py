@@ -1,0 +1,85 @@
+"""What the demo shows: its steps, and the RPCs that pass while they run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from kwire.cli.flood import Flood
+from kwire.cli.flow_counts import FlowCounts
+from kwire.cli.flow_lines import flow_lines, notice_lines, who
+from kwire.cli.printer import Printer
+from kwire.cli.quorum_screen import print_replicas
+from kwire.proxy import DecodedFlow, Kind, Notice
+
+CLIENT_ID = "kwire-demo"
+"""The client whose RPCs are always shown."""
+
+
+class DemoScreen:
+    """Prints in order, from the printer's thread: headings, tables and the flows between them."""
+
+    def __init__(self, console: Console, printer: Printer, *, every: bool, verbose: bool) -> None:
+        self.counts = FlowCounts()
+        self._console = console
+        self._printer = printer
+        self._every = every
+        self._verbose = verbose
+        self._flood = Flood()
+        self._over = False
+
+    def heading(self, text: str) -> None:
+        """A step begins."""
+        self.say(Text(f"\n── {text} ", "bold magenta"))
+
+    def say(self, text: RenderableType) -> None:
+        """A line of the demo's own."""
+        self._printer.put(lambda: self._console.print(text))
+
+    def replicas(self, status: dict[str, Any]) -> None:
+        """The leader, the voters and the observers of a quorum."""
+        self.say(f"\nLeaderId: {status['leaderId']}")
+        self._printer.put(lambda: print_replicas(status, self._console))
+
+    def view(self, seen: DecodedFlow | Notice) -> None:
+        """A flow or a notice, shown unless its like was shown a moment ago."""
+        if self._over:
+            return
+        self.counts.add(seen)
+        connection = seen.connection if isinstance(seen, Notice) else seen.flow.connection
+        if isinstance(seen, Notice):
+            if seen.kind not in (Kind.OPENED, Kind.CLOSED):
+                self._limited((seen.kind, connection.node_id), seen)
+        elif self._every or connection.client_id == CLIENT_ID:
+            self._show(seen, "", tree=self._verbose and connection.client_id == CLIENT_ID)
+        else:
+            self._limited((seen.flow.key, who(connection)), seen)
+
+    def _limited(self, kind: tuple[object, ...], seen: DecodedFlow | Notice) -> None:
+        at = seen.at if isinstance(seen, Notice) else seen.flow.at
+        skipped = self._flood.passes(kind, at)
+        if skipped is not None:
+            self._show(seen, f"(and {skipped} like it)" if skipped else "", tree=False)
+
+    def _show(self, seen: DecodedFlow | Notice, note: str, *, tree: bool) -> None:
+        console = self._console
+        if isinstance(seen, Notice):
+            self._printer.put(lambda: console.print(notice_lines(seen, console)), seen.weight)
+            return
+        self._printer.put(
+            lambda: console.print(flow_lines(seen, console, tree=tree, note=note)),
+            seen.flow.weight,
+        )
+
+    def close(self) -> None:
+        """Show no more flows: the nodes are about to be killed, which cuts off those that wait."""
+        self._over = True
+
+    def print_counts(self) -> None:
+        """What passed."""
+        self.say(Text(f"\n{self.counts.sentence}", "bold"))
+        self.say(self.counts.table())
+        if (sentence := self.counts.leader_sentence) is not None:
+            self.say(sentence)

@@ -1,0 +1,79 @@
+"""The admin session of the demo: describe, add a voter, describe, remove it, describe."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kwire.admin import AdminClient
+from kwire.admin.voter_change import VoterChange, plan_addition
+from kwire.cli import quorum_data
+from kwire.cli.demo_kafka import JOINING
+from kwire.cli.demo_screen import CLIENT_ID, DemoScreen
+from kwire.cli.failure import Failure
+from kwire.errors import KwireError
+
+READY = 60.0
+"""Seconds for the quorum to elect a leader and to hear of the joining controller."""
+
+PACE = 1.5
+"""Seconds between steps, for people to read what passed."""
+
+
+async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
+    """Make an observer a voter and back. Raises Failure where the voters are not as they should be.
+
+    controllers: where the proxy listens in front of each.
+    """
+    planned = await _until_ready(controllers)
+    assert planned.directory_id is not None
+    async with AdminClient(bootstrap_controllers=controllers, client_id=CLIENT_ID) as admin:
+        screen.heading("Describe the quorum: its controllers are asked directly (KIP-919)")
+        before = await _describe(admin, screen)
+
+        screen.heading(f"Add controller {JOINING} to the voters (KIP-853)")
+        await admin.add_raft_voter(JOINING, planned.directory_id, planned.endpoints)
+        await asyncio.sleep(PACE)
+
+        screen.heading("Describe the quorum")
+        _expect(await _describe(admin, screen), before | {JOINING})
+
+        screen.heading(f"Remove controller {JOINING} from the voters")
+        await admin.remove_raft_voter(JOINING, planned.directory_id)
+        await asyncio.sleep(PACE)
+
+        screen.heading("Describe the quorum")
+        _expect(await _describe(admin, screen), before)
+
+
+async def _until_ready(controllers: list[str]) -> VoterChange:
+    """Wait for a leader, and for the joining controller to follow it and to be registered.
+
+    Asked by a client of another name, whose many questions are not all shown.
+    """
+    deadline = time.monotonic() + READY
+    async with AdminClient(bootstrap_controllers=controllers, client_id="kwire-waits") as admin:
+        while True:
+            try:
+                planned = await plan_addition(admin, admin, JOINING)
+                problem = "; ".join(planned.problems)
+                if not problem:
+                    return planned
+            except KwireError as error:
+                problem = str(error)
+            if time.monotonic() > deadline:
+                raise Failure(f"the quorum is not ready after {READY:.0f} s: {problem}.")
+            await asyncio.sleep(PACE / 3)
+
+
+async def _describe(admin: AdminClient, screen: DemoScreen) -> set[int]:
+    """Show voters and observers; the ids of the voters."""
+    quorum = await admin.describe_metadata_quorum()
+    await asyncio.sleep(PACE)
+    screen.replicas(quorum_data.status("", quorum))
+    return {one.replica_id for one in quorum.voters}
+
+
+def _expect(found: set[int], wanted: set[int]) -> None:
+    if found != wanted:
+        raise Failure(f"the voters are {sorted(found)}, not {sorted(wanted)} as they should be.")

@@ -1,0 +1,58 @@
+"""A flow, or a notice, as one JSON value for scripts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from kwire.cli.record_tree import record_trees
+from kwire.proxy import Connection, DecodedFlow, Notice, Tree, flow_trees, summarize
+
+
+def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False) -> dict[str, Any]:
+    """One RPC; with `tree` its messages as names, values and children, with `secrets` all of it."""
+    flow = decoded.flow
+    data = {
+        "type": "flow",
+        **_where(flow.at, flow.connection),
+        "clientId": flow.client_id,
+        "api": flow.api,
+        "apiKey": flow.key,
+        "apiVersion": flow.version,
+        "correlationId": flow.correlation_id,
+        "ending": flow.ending.name.lower(),
+        "handling": flow.handling,
+        "latencyMs": None if flow.latency is None else round(flow.latency * 1000, 3),
+        "requestSize": flow.request_size,
+        "responseSize": flow.response_size,
+        "errors": list(decoded.errors),
+        "summary": summarize(decoded),
+        "problems": list(decoded.problems),
+        "notes": list(flow.notes),
+        "deeds": [deed.name.lower() for deed in flow.deeds],
+    }
+    trees = flow_trees(decoded, record_trees, secrets=secrets) if tree else ()
+    return data | ({"messages": [_tree(one) for one in trees]} if tree else {})
+
+
+def notice_data(notice: Notice) -> dict[str, Any]:
+    """Something about a connection that is no RPC."""
+    where = _where(notice.at, notice.connection)
+    return {"type": notice.kind.name.lower(), **where, "text": notice.text}
+
+
+def _where(at: float, connection: Connection) -> dict[str, Any]:
+    return {
+        "time": datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds"),
+        "connection": connection.number,
+        "client": connection.client,
+        "clientNode": connection.peer,
+        "node": connection.node_id,
+        "upstream": connection.upstream,
+    }
+
+
+def _tree(tree: Tree) -> dict[str, Any]:
+    value = {"value": tree.value} if tree.value else {}
+    children = [_tree(one) for one in tree.children]
+    return {"name": tree.name, **value} | ({"children": children} if children else {})

@@ -1,0 +1,136 @@
+"""A flow on a screen: time, connection, who asks whom, API, latency, and what it was about.
+
+Where the summary has no room beside the rest it stands on a line of its own. In a pipe a flow is
+one line, whose columns are separated by two spaces or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from kwire.cli.record_tree import record_trees
+from kwire.cli.tree_screen import draw
+from kwire.proxy import Connection, DecodedFlow, Ending, Kind, Notice, flow_trees, summarize
+from kwire.proxy.flows.text import printable
+
+WHO, API, LATENCY, HANDLING = 20, 25, 7, 9
+"""Columns of who asks whom, of an API with its version, of a latency, and of who answered."""
+
+HANDLED = {"answered": "magenta", "routed": "blue", "simulated": "bold red"}
+
+ROOM = 40
+"""Fewest columns in which a summary is put beside the rest."""
+
+INDENT = 14
+
+QUIET = frozenset({Kind.OPENED, Kind.CLOSED, Kind.SASL_TOKENS})
+"""Notices of what is in order."""
+
+
+def flow_lines(
+    decoded: DecodedFlow,
+    console: Console,
+    *,
+    tree: bool = False,
+    note: str = "",
+    handling: bool = False,
+    secrets: bool = False,
+) -> RenderableType:
+    """The line of a flow, its problems below it, and where asked for the whole messages.
+
+    note: what is to be said behind the summary. handling: say whether it passed, was answered or
+    routed. secrets: show them in the messages.
+    """
+    flow = decoded.flow
+    head = Text.assemble(
+        *_stamp(flow.at, flow.connection),
+        (_who(flow.connection, console), "cyan"),
+        (f"{flow.api} v{flow.version}".ljust(API), "bold"),
+        (f"  {flow.handling:<{HANDLING}}" if handling else "", HANDLED.get(flow.handling, "dim")),
+        (f"{_latency(decoded):>{LATENCY}}  ", "dim"),
+    )
+    said = Text.assemble(_said(decoded), (f"  {note}" if note else "", "dim"))
+    lines = list(_beside(head, said, console))
+    lines += [Text(f"{'':{INDENT}}! {problem}", "yellow") for problem in decoded.problems]
+    lines += [Text(f"{'':{INDENT}}· {printable(note)}", "magenta") for note in decoded.flow.notes]
+    trees = (
+        [draw(one) for one in flow_trees(decoded, record_trees, secrets=secrets)] if tree else []
+    )
+    return Group(*lines, *trees)
+
+
+def notice_lines(notice: Notice, console: Console) -> RenderableType:
+    """Something about a connection that is no RPC."""
+    style = "dim" if notice.kind in QUIET else "yellow"
+    head = Text.assemble(
+        *_stamp(notice.at, notice.connection), (_who(notice.connection, console), "cyan")
+    )
+    said = Text(f"{notice.kind.value}: {printable(notice.text)}", style)
+    return Group(*_beside(head, said, console))
+
+
+def who(connection: Connection, *, brief: bool = False) -> str:
+    """`1 → 3000` for nodes; where an id is not known a name or an address, `brief` a port."""
+    client, node = str(connection.peer), str(connection.node_id)
+    if connection.peer is None:
+        client = printable(connection.client_id or _address(connection.client, brief), 40)
+    if connection.node_id is None:
+        node = _address(connection.upstream, brief)
+    return f"{client} → {node}"
+
+
+def _address(address: str, brief: bool) -> str:
+    return f":{address.rpartition(':')[2]}" if brief else address
+
+
+def duration(seconds: float) -> str:
+    """`0.8 ms`, `120 ms`, `3.2 s`."""
+    if seconds < 0.01:
+        return f"{seconds * 1000:.1f} ms"
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _who(connection: Connection, console: Console) -> str:
+    """In a terminal never wider than its column."""
+    text = who(connection, brief=console.is_terminal)
+    if console.is_terminal and len(text) > WHO:
+        text = f"{text[: WHO - 1]}…"
+    return f"{text:{WHO}}  "
+
+
+def _stamp(at: float, connection: Connection) -> Iterator[tuple[str, str]]:
+    time = datetime.fromtimestamp(at).strftime("%H:%M:%S.%f")[:12]
+    yield f"{time}  ", "dim"
+    yield f"#{connection.number:<3} ", "dim"
+
+
+def _latency(decoded: DecodedFlow) -> str:
+    latency = decoded.flow.latency
+    return "-" if latency is None else duration(latency)
+
+
+def _said(decoded: DecodedFlow) -> Text:
+    failed = decoded.failures or decoded.flow.ending is Ending.LOST
+    return Text(summarize(decoded), "red" if failed else "")
+
+
+def _beside(head: Text, said: Text, console: Console) -> Iterator[Text]:
+    """Head and summary on one line where both have room, else the summary below, indented."""
+    room = console.width - head.cell_len
+    if said.cell_len <= room:
+        yield Text.assemble(head, said)
+        return
+    if room >= ROOM:
+        first, *rest = said.wrap(console, room)
+        yield Text.assemble(head, first)
+        indent = head.cell_len
+    else:
+        yield head
+        indent = INDENT
+        rest = list(said.wrap(console, max(console.width - INDENT, 20)))
+    for line in rest:
+        yield Text.assemble(" " * indent, line)

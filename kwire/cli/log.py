@@ -1,0 +1,67 @@
+"""`kwire log`: the metadata log's files as text, in the form of kafka-dump-log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Show the files of a metadata log (KIP-595, KIP-630).",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def group() -> None:
+    """A group, although it has one command yet."""
+
+
+@app.command()
+def dump(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Segments, indexes, snapshots, quorum-state, leader-epoch-checkpoint;"
+            " a folder stands for all of them in it.",
+        ),
+    ],
+    skip_record_metadata: Annotated[
+        bool, typer.Option(help="Print the values only, control records as empty lines.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON value a line, for each record.")
+    ] = False,
+) -> None:
+    """Print segments, snapshots and the small files beside them, as kafka-dump-log does.
+
+    What is wrong with them goes to stderr, with exit code 1; nothing is changed.
+
+    \b
+    kwire log dump /var/lib/kafka/__cluster_metadata-0
+    """
+    if as_json:
+        return _dump_json(files)
+    from kwire.logdir.dump import Dump
+    from kwire.text.printable import harmless
+
+    dumper = Dump(skip_record_metadata=skip_record_metadata)
+    for file in files:
+        for line in dumper.lines(file):
+            typer.echo(harmless(line))
+    for problem in dumper.problems:
+        typer.secho(harmless(problem), fg="yellow", err=True)
+    if dumper.problems:
+        raise typer.Exit(1)
+
+
+def _dump_json(files: list[Path]) -> None:
+    from kwire.cli.screen import print_json
+    from kwire.logdir.dump_json import records_as_json
+
+    for file in files:
+        for record in records_as_json(file):
+            print_json(record, indent=None)

@@ -1,0 +1,140 @@
+"""The `kwire` command: its groups, and what a user sees when one of them fails.
+
+A command is imported when it is called, and imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from kwire.cli.lazy import lazy_group
+
+COMMANDS = {
+    "decode": "kwire.cli.decode:decode",
+    "show": "kwire.cli.show:show",
+    "quorum": "kwire.cli.quorum:app",
+    "storage": "kwire.cli.storage:app",
+    "log": "kwire.cli.log:app",
+    "controller": "kwire.cli.controller:app",
+    "proxy": "kwire.cli.proxy:app",
+    "watch": "kwire.cli.watch:watch",
+    "proxy-config": "kwire.cli.proxy_config:proxy_config",
+    "replay": "kwire.cli.replay:replay",
+    "capture": "kwire.cli.capture:app",
+    "pipeline": "kwire.cli.pipeline:app",
+    "demo": "kwire.cli.demo:demo",
+}
+"""Each command and group in the order of `kwire --help`, and where it is imported from."""
+
+app = typer.Typer(
+    name="kwire",
+    cls=lazy_group(COMMANDS),
+    help="Kafka's wire protocol, both sides of the broker-controller line.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 130 stopped with Ctrl-C.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+TERMINATION = ("SIGTERM", "SIGBREAK")
+"""Signals that end a command as Ctrl-C does; Windows has the second one, Ctrl-Break."""
+
+OWN = frozenset({"kwire", "real_kafka"})
+"""Packages whose errors are sentences for the user; any other error is a fault of kwire."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"kwire {version('kwire')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error was raised; allowed anywhere.")
+    ] = False,
+) -> None:
+    """Taken by every command; `main` reads --debug itself, wherever it stands."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    _open_streams()
+    for name in TERMINATION:
+        if number := getattr(signal, name, None):
+            signal.signal(number, _terminate)
+    try:
+        app([argument for argument in given if argument != "--debug"], prog_name="kwire")
+    except Exception as error:
+        sys.exit(_report(error, debug))
+    finally:
+        _flush()
+    sys.exit(0)
+
+
+def _terminate(*_: object) -> None:
+    """SIGTERM is Ctrl-C, also for a script's background job, which a shell has ignore Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+
+def _open_streams() -> None:
+    """Have streams that take everything.
+
+    A stream that the caller closed (`>&-`) is None; characters that the encoding of stdout lacks
+    are escaped, where Python would raise.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    if isinstance(sys.stdout, io.TextIOWrapper):  # stderr does so by itself
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _report(error: Exception, debug: bool) -> int:
+    """One line on stderr; the traceback before it only where it was asked for."""
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    typer.secho(f"Error: {_sentence(error)}", fg="red", err=True)
+    return 1
+
+
+def _sentence(error: Exception) -> str:
+    if type(error).__module__.partition(".")[0] in OWN:
+        return str(error)
+    if isinstance(error, OSError):
+        about = f" {error.filename}" if error.filename else ""
+        return f"{error.strerror or error}:{about}" if about else f"{error.strerror or error}"
+    kind = type(error).__name__
+    return f"kwire failed with {kind}: {error}. Add --debug to see where, and report it."
+
+
+def _flush() -> None:
+    """Write what is buffered; a reader that has gone, as `| head` does, is no error."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        gone = errno.EINVAL if os.name == "nt" else errno.EPIPE
+        if error.errno != gone:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

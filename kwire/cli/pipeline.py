@@ -1,0 +1,172 @@
+"""`kwire pipeline`: tables of captures and of metadata logs, on Spark."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.lazy import lazy_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+    from kwire.pipeline.ingest import Summary
+
+app = typer.Typer(
+    cls=lazy_group(
+        {
+            "stream": "kwire.cli.pipeline_stream:stream",
+            "analyse": "kwire.cli.pipeline_analyse:analyse",
+            "compare": "kwire.cli.pipeline_analyse:compare",
+            "sql": "kwire.cli.pipeline_analyse:sql",
+            "report": "kwire.cli.pipeline_report:report",
+        }
+    ),
+    help="Make tables of captures and metadata logs on Spark: pip install 'kwire[pipeline]'.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="The folder, or URL, of the tables.")
+]
+Master = Annotated[
+    str, typer.Option(metavar="URL", help="Spark's master: local[2], spark://host:7077, yarn, …")
+]
+Packages = Annotated[
+    str | None,
+    typer.Option(metavar="LIST", help="More JVM packages: group:artifact:version,…"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+@app.command()
+def ingest(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Captures, pcap files, __cluster_metadata folders, or folders of them; or URLs.",
+        ),
+    ],
+    output: Output,
+    master: Master = "local[*]",
+    table: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="This table only; may be repeated.")
+    ] = None,
+    avro: Annotated[
+        bool, typer.Option("--avro", help="Read captures with Spark's Avro reader, spark-avro.")
+    ] = False,
+    packages: Packages = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make tables of captures and metadata logs: frames, calls, messages, records, quorum,
+    partitions, verdicts. They are described in docs/pipeline.md.
+
+    What cannot be decoded becomes a row that says why. Rows are added to tables that are there; a
+    capture that is in them already is refused, and copies of one are taken once.
+    Exit code 1 where bytes were lost to damage, or a check does not hold.
+
+    \b
+    kwire pipeline ingest captures/ --output tables
+    kwire pipeline ingest /var/lib/kafka/__cluster_metadata-0 --output tables --master 'local[2]'
+    """
+    from kwire.pipeline.installed import require_spark
+
+    require_spark()
+    from kwire.pipeline.ingest import Summary, readable
+    from kwire.pipeline.ingest import ingest as run
+    from kwire.pipeline.packages import AVRO, coordinates
+    from kwire.pipeline.schemas import TABLES
+
+    if unknown := sorted(set(table or ()) - set(TABLES)):
+        raise WrongUsage(f"no table is called {unknown[0]!r}: {', '.join(TABLES)}.")
+    if not avro:
+        readable(paths)  # before Spark takes its time to start
+    jars = [*(coordinates([AVRO]) if avro else []), *(packages.split(",") if packages else [])]
+    summary = Summary()
+    try:
+        with session(master, jars) as spark, progress(spark) as told:
+            run(spark, paths, output, tables=table or (), avro=avro, told=told, summary=summary)
+    except KeyboardInterrupt:
+        _print_stopped(summary, output)
+        raise
+    print_summary(summary, as_json)
+    if summary.damages or summary.failed:
+        raise typer.Exit(1)
+
+
+def _print_stopped(summary: Summary, output: str) -> None:
+    """Say in a line what of the tables is there."""
+    written = ", ".join(summary.rows)
+    left = f"{written} in {output} were written and stay, no other table was"
+    typer.secho(f"Stopped: {left if written else 'nothing was written'}.", err=True)
+
+
+@contextmanager
+def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
+    """Give a Spark session while the context lasts; what it says of a failure is one sentence.
+
+    One that ran before goes on running. PySpark's own log of bad queries is kept quiet. Ctrl-C and
+    SIGTERM are a KeyboardInterrupt, once Spark's jobs have ended.
+    """
+    import logging
+
+    from pyspark.errors import PySparkException
+    from pyspark.logger import PySparkLogger
+    from pyspark.sql import SparkSession
+
+    from kwire.cli.pipeline_interruption import Interruption
+    from kwire.pipeline.failure import sentence
+    from kwire.pipeline.session import spark_session
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+    ran, logged_from = SparkSession.getActiveSession() is not None, logging.root.manager.disable
+    spark = spark_session(master, packages=packages)
+    try:
+        with Interruption(spark):
+            yield spark
+    except PySparkException as error:
+        raise Failure(sentence(error)) from error
+    finally:
+        if not ran:
+            with suppress(Exception):  # the JVM is gone where the signal went to it as well
+                spark.stop()
+        logging.disable(logged_from)  # which Interruption has turned off
+
+
+@contextmanager
+def progress(spark: SparkSession) -> Iterator[Any]:
+    """What is being done, and how many of Spark's tasks are, on a terminal's stderr."""
+    from kwire.cli.pipeline_progress import Progress
+
+    with Progress(spark) as progress:
+        yield progress.told
+
+
+def print_summary(summary: Summary, as_json: bool) -> None:
+    """What was read and written, and what was wrong with it."""
+    from dataclasses import asdict
+
+    from kwire.cli.screen import print_json
+    from kwire.text.printable import harmless
+
+    if as_json:
+        print_json(asdict(summary))
+        return
+    for damage in summary.damages:
+        typer.secho(harmless(damage), fg="yellow", err=True)
+    typer.echo(f"{len(summary.read)} files")
+    for status, count in summary.frames.items():
+        typer.echo(f"  {status.lower():12} {count:>12,}")
+    if summary.repeated:
+        typer.echo(f"  {'repeated':12} {summary.repeated:>12,}, not written again")
+    for name, count in summary.rows.items():
+        typer.echo(f"{name:14} {count:>12,} rows")
+    for check, count in summary.failed.items():
+        typer.secho(f"{check}: {count} times not so", fg="red", err=True)

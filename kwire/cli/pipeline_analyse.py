@@ -1,0 +1,137 @@
+"""`kwire pipeline analyse`, `compare` and `sql`: answers from the tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.failure import WrongUsage
+from kwire.cli.pipeline import AsJson, Master, Packages, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Folder = Annotated[
+    str, typer.Argument(metavar="TABLES", help="The folder, or URL, that ingest wrote.")
+]
+Top = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Rows that a table shows; JSON has all.")
+]
+
+
+def analyse(
+    tables: Folder,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Analyses; all by default.")
+    ] = None,
+    top: Top = 20,
+    master: Master = "local[*]",
+    packages: Packages = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer what nobody reads off a screen: latencies, errors, versions, features, elections,
+    voter-changes, isr, alter-partitions, controller-load, heartbeats, checks.
+
+    They are described in docs/pipeline.md. Without a NAME: all of them for which there are tables.
+
+    \b
+    kwire pipeline analyse tables elections voter-changes
+    kwire pipeline analyse tables latencies --json | jq '.latencies[0]'
+    """
+    from kwire.pipeline.installed import require_spark
+
+    require_spark()
+    from kwire.pipeline.analyses import ANALYSES
+    from kwire.pipeline.opening import needed, open_tables, tables_in
+
+    if unknown := [name for name in names or () if name not in ANALYSES]:
+        raise WrongUsage(f"no analysis is called {unknown[0]!r}: {', '.join(ANALYSES)}.")
+    tables_in(tables)  # before Spark takes its time to start
+    with session(master, packages.split(",") if packages else []) as spark:
+        opened = open_tables(spark, tables)
+        possible = [name for name, one in ANALYSES.items() if one.table in opened]
+        for name in names or ():
+            needed(opened, ANALYSES[name].table, tables)
+        chosen = {name: ANALYSES[name].rows(opened) for name in names or possible}
+        titles = {name: f"{name}: {ANALYSES[name].purpose}" for name in chosen}
+        _print(chosen, titles, top, as_json)
+
+
+def compare(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of tables.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="The one beside it.")],
+    top: Top = 20,
+    master: Master = "local[*]",
+    packages: Packages = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold two recordings against each other, as before and after an upgrade: what became slower,
+    what fails now, who speaks other versions. A row for every API and client.
+
+    \b
+    kwire pipeline compare tables-3.9 tables-4.3
+    """
+    from kwire.pipeline.installed import require_spark
+
+    require_spark()
+    from kwire.pipeline.analyses import comparison
+    from kwire.pipeline.analyses.latencies import LEAST_CALLS
+    from kwire.pipeline.opening import needed, open_tables, tables_in
+
+    for one in (before, after):
+        tables_in(one)  # before Spark takes its time to start
+    with session(master, packages.split(",") if packages else []) as spark:
+        calls = [needed(open_tables(spark, one), "calls", one) for one in (before, after)]
+        title = f"{before} and {after}: what became slower first"
+        title += f"; behind: fewer than {LEAST_CALLS} calls on a side"
+        _print({"comparison": comparison(*calls)}, {"comparison": title}, top, as_json)
+
+
+def sql(
+    tables: Folder,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A query in Spark's SQL.")],
+    top: Top = 100,
+    master: Master = "local[*]",
+    packages: Packages = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the tables in SQL: each is a view of its name.
+
+    Bodies of messages are variants: variant_get(body, '$.throttle_time_ms', 'int').
+
+    \b
+    kwire pipeline sql tables "select api, count(*) from calls group by api order by 2 desc"
+    kwire pipeline sql tables "describe quorum"
+    """
+    from kwire.pipeline.installed import require_spark
+
+    require_spark()
+    from kwire.cli.pipeline_rows import json_rows, print_rows
+    from kwire.cli.screen import print_json, screen
+    from kwire.pipeline.opening import open_tables, tables_in
+
+    tables_in(tables)  # before Spark takes its time to start
+    with session(master, packages.split(",") if packages else []) as spark:
+        for name, table in open_tables(spark, tables).items():
+            table.createOrReplaceTempView(name)
+        found = spark.sql(query)
+        if as_json:
+            print_json(json_rows(found))
+        else:
+            print_rows(screen(), found, top)
+
+
+def _print(found: dict[str, DataFrame], titles: dict[str, str], top: int, as_json: bool) -> None:
+    from kwire.cli.pipeline_rows import json_rows, print_rows
+    from kwire.cli.screen import print_json, screen
+
+    if as_json:
+        print_json({name: json_rows(frame) for name, frame in found.items()})
+        return
+    console = screen()
+    for place, (name, frame) in enumerate(found.items()):
+        if place:
+            console.print()
+        console.print(titles[name], style="bold")
+        print_rows(console, frame, top)

@@ -1,0 +1,56 @@
+"""How far a Spark job is, from Spark's own status, on a terminal."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Self
+
+from kwire.cli.screen import screen
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SECONDS = 0.5
+"""Between two looks at Spark's status."""
+
+
+class Progress:
+    """A line while the context lasts: what is being done, and tasks done of tasks."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._tracker = spark.sparkContext.statusTracker()
+        self._console = screen(stderr=True)
+        self._status = self._console.status("starting")
+        self._doing = "starting"
+        self._ending = Event()
+        self._thread = Thread(target=self._follow, name="progress", daemon=True)
+
+    def told(self, doing: str) -> None:
+        """What is done from now on; a line of its own where there is no terminal."""
+        self._doing = doing
+        if not self._console.is_terminal:
+            self._console.print(doing)
+
+    def warned(self, sentence: str) -> None:
+        """Something is wrong, and it goes on."""
+        self._console.print(sentence, style="yellow")
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._status.start()
+            self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+            self._status.stop()
+
+    def _follow(self) -> None:
+        while not self._ending.wait(SECONDS):
+            stages = map(self._tracker.getStageInfo, self._tracker.getActiveStageIds())
+            known = [stage for stage in stages if stage is not None]
+            done = sum(stage.numCompletedTasks for stage in known)
+            tasks = sum(stage.numTasks for stage in known)
+            self._status.update(f"{self._doing}: {done} of {tasks} tasks")

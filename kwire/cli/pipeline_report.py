@@ -1,0 +1,44 @@
+"""`kwire pipeline report`: one page of what the tables tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kwire.cli.failure import WrongUsage
+from kwire.cli.pipeline import Master, Packages, progress, session
+from kwire.cli.pipeline_analyse import Folder
+
+
+def report(
+    tables: Folder,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page, written over.")
+    ],
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Its heading; the folder by default.")
+    ] = None,
+    master: Master = "local[*]",
+    packages: Packages = None,
+) -> None:
+    """Draw what the tables tell, as one HTML page that needs nothing else: the quorum's leaders
+    and votes, latencies, errors, versions, controller load, in-sync replicas, heartbeats, verdicts.
+
+    \b
+    kwire pipeline report tables --output report.html
+    """
+    from kwire.pipeline.installed import REPORTING, require_spark
+
+    require_spark(*REPORTING)
+    from kwire.pipeline.opening import open_tables, tables_in
+    from kwire.pipeline.report import render, sections
+
+    if not output.parent.is_dir():
+        raise WrongUsage(f"{output.parent} is no folder: make it, or choose another --output.")
+    tables_in(tables)  # before Spark takes its time to start
+    with session(master, packages.split(",") if packages else []) as spark, progress(spark) as told:
+        made = sections(spark, open_tables(spark, tables), told)
+    output.write_text(render(made, title or f"Kafka as recorded in {tables}"), encoding="utf-8")
+    typer.echo(f"{output}: {output.stat().st_size / 1_000_000:.1f} MB")

@@ -1,0 +1,142 @@
+"""`kwire pipeline stream`: tables of captures that are still growing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.failure import WrongUsage
+from kwire.cli.pipeline import AsJson, Master, Output, Packages, print_summary, session
+from kwire.cli.record_topic import topic_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kwire.proxy.capture.record_topic import TopicAddress
+
+
+def stream(
+    output: Output,
+    folder: Annotated[
+        str | None,
+        typer.Argument(metavar="DIR", help="The folder, or URL, in which captures appear."),
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOPIC@HOST:PORT", help="Read what kwire proxy --record-topic wrote instead."
+        ),
+    ] = None,
+    master: Master = "local[*]",
+    once: Annotated[
+        bool, typer.Option("--once", help="Take what is there, and end; for a timer.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Look for more so often.")
+    ] = 10.0,
+    late: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="How long a request waits for its response, by the time in the captures.",
+        ),
+    ] = 7200.0,
+    files: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Captures in one batch, at most.")
+    ] = 16,
+    packages: Packages = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make tables of captures as they appear: frames, calls, messages, quorum, verdicts.
+
+    `kwire proxy -w DIR` gives a capture its name when it is whole; it is read then, once. What was
+    read is remembered in _stream, beside the tables: however the command ends, the next one goes on
+    there, and every row comes into the tables once.
+
+    \b
+    kwire pipeline stream captures/ --output tables
+    kwire pipeline stream captures/ --output tables --once
+    kwire pipeline stream --topic captures@kafka:9092 --output tables
+    """
+    if (folder is None) == (topic is None):
+        raise WrongUsage("give a folder of captures, or --topic, and not both.")
+    from kwire.pipeline.installed import require_spark
+
+    require_spark()
+    from kwire.cli.pipeline_progress import Progress
+    from kwire.pipeline.streaming.job import stream as run
+
+    jars = packages.split(",") if packages else []
+    address = topic_address(topic) if topic is not None else None
+    source = _topic(address) if address is not None else _folder(folder or "", files)
+    jars += source.packages
+    with (
+        session(master, jars) as spark,
+        Progress(spark) as progress,
+        _watched(address, progress.warned) as look,
+    ):
+        for sentence in source.empty if not once else ():  # its summary comes but in the end
+            progress.warned(sentence)
+        summary = run(
+            source.follow(spark),
+            output,
+            every=None if once else timedelta(seconds=every),
+            late=timedelta(seconds=late),
+            told=progress.told,
+            look=look,
+        )
+    summary.damages += source.empty if once else ()
+    print_summary(summary, as_json)
+    if summary.damages or summary.failed:
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A source of captures.
+
+    packages: Spark's, which reading it takes. empty: a sentence for each file without records.
+    """
+
+    follow: Callable[[SparkSession], DataFrame]
+    packages: Sequence[str] = ()
+    empty: Sequence[str] = ()
+
+
+def _topic(address: TopicAddress) -> _Source:
+    """Check that a topic can be reached, before Spark takes its time to start."""
+    from kwire.pipeline.packages import KAFKA, coordinates
+    from kwire.pipeline.streaming.contact import ensure_topic
+    from kwire.pipeline.streaming.topic import follow_topic
+
+    ensure_topic(address)
+    follow = partial(follow_topic, topic=address.topic, bootstrap=address.bootstrap)
+    return _Source(follow=follow, packages=coordinates([KAFKA]))
+
+
+def _folder(folder: str, files: int) -> _Source:
+    """Check that a folder is there. files: captures in one batch, at most."""
+    from kwire.pipeline.streaming.captures import empty_captures, ensure_folder, follow_captures
+
+    ensure_folder(folder)
+    follow = partial(follow_captures, folder=folder, files=files)
+    return _Source(follow=follow, empty=empty_captures(folder))
+
+
+def _watched(
+    address: TopicAddress | None, warned: Callable[[str], None]
+) -> AbstractContextManager[Callable[[], None]]:
+    """Looks whether the cluster of a topic still answers; a folder needs no look."""
+    from kwire.pipeline.streaming.contact import watched
+
+    return nullcontext(lambda: None) if address is None else watched(address, warned)

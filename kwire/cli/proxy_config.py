@@ -1,0 +1,96 @@
+"""`kwire proxy-config`: the lines by which nodes advertise the proxy, and the command for it."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.failure import WrongUsage
+
+if TYPE_CHECKING:
+    from kwire.proxy.addresses.config_lines import ProxiedNode
+    from kwire.proxy.data_path.listener import Listener
+
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Each node's server.properties.")
+]
+Host = Annotated[
+    str, typer.Option(metavar="HOST", help="The host of the proxy, as nodes and clients reach it.")
+]
+FirstPort = Annotated[
+    int, typer.Option(metavar="PORT", min=1, max=65535, help="Its listeners take ports from here.")
+]
+Rewrite = Annotated[
+    bool,
+    typer.Option(
+        "--rewrite-endpoints",
+        help="The nodes keep their advertised addresses; only their quorum is found at the proxy.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def proxy_config(
+    files: Files,
+    host: Host = "127.0.0.1",
+    first_port: FirstPort = 19092,
+    rewrite_endpoints: Rewrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print what to change in the nodes' properties, and the `kwire proxy` to run.
+
+    Give the files of all nodes, as they are without a proxy. The lines may be put at the end of
+    each file, where they count; a running quorum takes them up when its nodes restart, one by one.
+    A new one is formatted with the voters that are printed, each with its directory id.
+
+    \b
+    kwire proxy-config node-*/server.properties
+    kwire proxy-config broker.properties --host proxy.example.org --rewrite-endpoints
+    """
+    from kwire.errors import InvalidValue
+    from kwire.net.address import Address
+    from kwire.proxy.addresses.config_lines import config_lines, proxied
+    from kwire.text.properties import parse_properties
+
+    ports = count(first_port)
+    try:
+        pairs = [parse_properties(_text(path)) for path in files]
+        nodes = proxied(pairs, lambda: Address(host, next(ports)))
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    if next(ports) > 1 << 16:
+        raise WrongUsage(f"--first-port {first_port} leaves too few ports for these nodes.")
+    lines = [config_lines(node, nodes, advertise=not rewrite_endpoints) for node in nodes]
+    options = [_option(one) for node in nodes for one in node.listeners.values()]
+    if rewrite_endpoints:
+        options.append("--rewrite-endpoints")
+    if as_json:
+        from kwire.cli.screen import print_json
+
+        named = {str(path): one for path, one in zip(files, lines, strict=True)}
+        print_json({"properties": named, "proxy": options, "initial_controllers": _voters(nodes)})
+        return
+    for path, node, one in zip(files, nodes, lines, strict=True):
+        typer.echo(f"# {path}: node {node.node_id}")
+        typer.echo("".join(f"{name}={value}\n" for name, value in one.items()))
+    if voters := _voters(nodes):
+        typer.echo("# To format a new quorum: --initial-controllers " + ",".join(voters))
+    typer.echo("kwire proxy \\\n  " + " \\\n  ".join(options))
+
+
+def _option(listener: Listener) -> str:
+    return f"--listen {listener.node_id}@{listener.listen}={listener.upstream}"
+
+
+def _voters(nodes: list[ProxiedNode]) -> list[str]:
+    return [f"{node.node_id}@{node.voter}:DIRECTORY-ID" for node in nodes if node.voter is not None]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise WrongUsage(f"{path} is no properties file: {error}.") from error

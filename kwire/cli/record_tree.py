@@ -1,0 +1,106 @@
+"""Record batches as branches of a message's tree: control and metadata records are decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwire.batches import Batch, Compression, Record, RecordBatch, read_batches
+from kwire.batches.control_records import ControlRecordType, read_control_record
+from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
+from kwire.errors import KwireError
+from kwire.proxy.flows.text import value_text
+from kwire.proxy.flows.tree import Tree, message_tree
+
+RECORDS_SHOWN = 100
+"""Records of one batch that become branches."""
+
+
+def record_trees(data: bytes, *, secrets: bool = False) -> list[Tree]:
+    """A branch for each batch, and one that says why where the rest cannot be read.
+
+    secrets: show those in metadata records.
+    """
+    trees: list[Tree] = []
+    end = 0
+    try:
+        for batch in read_batches(data):
+            trees.append(_batch(batch, secrets))
+            end += batch.size
+    except KwireError as error:
+        return [*trees, Tree(name="unreadable", value=str(error))]
+    if end < len(data):
+        trees.append(Tree(name="cut", value=f"{len(data) - end} bytes of a batch that goes on"))
+    return trees
+
+
+def _batch(batch: Batch, secrets: bool) -> Tree:
+    children: list[Tree] = []
+    for number, record in enumerate(_records(batch)):
+        if number == RECORDS_SHOWN:
+            children.append(Tree(name="more", value=f"records after the first {RECORDS_SHOWN}"))
+            break
+        children.append(record if isinstance(record, Tree) else _record(batch, record, secrets))
+    return Tree(name="batch", value=_about(batch), children=tuple(children))
+
+
+def _records(batch: Batch) -> Iterator[Record | Tree]:
+    try:
+        yield from batch.records()
+    except KwireError as error:
+        yield Tree(name="unreadable", value=str(error))
+
+
+def _about(batch: Batch) -> str:
+    about = [f"offsets {batch.base_offset}-{batch.last_offset}"]
+    if isinstance(batch, RecordBatch):
+        about.append(f"leader epoch {batch.partition_leader_epoch}")
+        about += ["control"] * batch.is_control + ["transactional"] * batch.is_transactional
+        if batch.producer_id >= 0:
+            about.append(f"producer {batch.producer_id} epoch {batch.producer_epoch}")
+    if batch.compression:
+        known = batch.compression in set(Compression)
+        about.append(
+            Compression(batch.compression).name.lower()
+            if known
+            else f"compression {batch.compression}"
+        )
+    return ", ".join(about)
+
+
+def _record(batch: Batch, record: Record, secrets: bool) -> Tree:
+    """What the record says, where it is Kafka's own; else its key and value."""
+    title = f"offset {record.offset}"
+    try:
+        own = _control(record) if _is_control(batch) else _metadata(record, secrets)
+    except KwireError:
+        own = None
+    if own is not None:
+        return Tree(name=title, value=f"{own.name} {own.value}".strip(), children=own.children)
+    fields = [Tree(name="key", value=value_text(record.key))] if record.key is not None else []
+    fields.append(Tree(name="value", value=value_text(record.value)))
+    for header in record.headers:
+        fields.append(Tree(name=f"header {value_text(header.key)}", value=value_text(header.value)))
+    return Tree(name=title, children=tuple(fields))
+
+
+def _is_control(batch: Batch) -> bool:
+    return isinstance(batch, RecordBatch) and batch.is_control
+
+
+def _control(record: Record) -> Tree | None:
+    control = read_control_record(record)
+    if control.message is None:
+        return None
+    name = ControlRecordType(control.type).name
+    return message_tree(name, control.message, control.version)
+
+
+def _metadata(record: Record, secrets: bool) -> Tree | None:
+    """A metadata record, told from a user's by its frame and by encoding to the same bytes."""
+    if record.key is not None or not record.value or record.headers:
+        return None
+    found = read_metadata_record(record.value)
+    if isinstance(found.record, OpaqueRecord) or found.encode() != record.value:
+        return None
+    name = type(found.record).__name__
+    return message_tree(name, found.record, found.version, secrets=secrets)

@@ -1,0 +1,66 @@
+"""Runs `kwire replay --server` and shows what was asked, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kwire.cli.capture_reading import Reading
+from kwire.cli.printer import Printer
+from kwire.cli.proxy_run import Display, Selection
+from kwire.cli.screen import screen
+from kwire.net.address import Address
+from kwire.net.tls import ServerTls
+from kwire.proxy import DecodedFlow, Flow, Notice, Tap
+from kwire.proxy.capture.records import events
+from kwire.proxy.capture.replay.answers import Answers
+from kwire.proxy.capture.replay.server import ReplayServer
+
+
+def serve(
+    reading: Reading,
+    listen: dict[int | None, Address],
+    tls: ServerTls | None,
+    *,
+    fast: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Answer from the captures at these addresses."""
+    flows = [event for event in events(reading.records()) if isinstance(event, Flow)]
+    answers = Answers(flows, by_node=any(node_id is not None for node_id in listen))
+    how = Display(Selection(), verbose=verbose, as_json=as_json)
+    asyncio.run(_serve(ReplayServer(answers, listen, tls=tls, fast=fast), how))
+
+
+async def _serve(server: ReplayServer, how: Display) -> None:
+    loop, unread = asyncio.get_running_loop(), asyncio.Event()
+
+    def view(seen: DecodedFlow | Notice) -> None:
+        weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
+        printer.put(lambda: how.show(seen), weight)
+
+    def gone() -> None:
+        loop.call_soon_threadsafe(unread.set)
+
+    with Printer(gone) as printer:
+        tap = Tap(view)
+        server.add_sink(tap)
+        try:
+            async with tap, server:
+                _announce(server)
+                await unread.wait()
+        finally:
+            printer.put(lambda: how.end(printer.dropped + tap.dropped))
+            if server.unmatched:
+                said = f"{server.unmatched} requests were not in the recording"
+                screen(stderr=True).print(said, style="red")
+
+
+def _announce(server: ReplayServer) -> None:
+    console = screen(stderr=True)
+    for node_id, address in server.addresses.items():
+        node = "" if node_id is None else f" as node {node_id}"
+        answers = server.answers
+        said = f"listening at {address}{node}: {answers.size} recorded requests can be answered"
+        lost = f", {answers.unusable} are not whole" if answers.unusable else ""
+        console.print(said + lost, style="yellow" if lost else "dim")

@@ -1,0 +1,110 @@
+"""`kwire proxy --serve controller`: a controller of kwire's own answers in front of a real cluster.
+
+It leads a copy of the cluster's metadata that was made when the proxy started; nothing that it
+carries out reaches the cluster.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from kwire.codec.declaration import Request, Response
+from kwire.codec.versions import Versions
+from kwire.controller.sandbox import APIS, Origin, SimulatedController
+from kwire.errors import ConnectionFailed
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.data.voters_record import VotersRecord
+from kwire.net.service import RequestContext
+from kwire.proxy import Proxy
+from kwire.proxy.addresses.places import places
+from kwire.proxy.serve import Dispatch
+from kwire.proxy.serve.answers import describe_cluster
+from kwire.proxy.serve.served_cluster import ServedCluster
+from kwire.proxy.serve.tasks import as_task
+
+BANNER = (
+    "SIMULATED: voters, ISRs, features and registrations are those of a copy."
+    " The cluster carries out nothing of what is answered here."
+)
+
+_DESCRIBE_CLUSTER = DescribeClusterRequest.key or 0
+
+
+class Simulation:
+    """Serves like the modes of `kwire.proxy.serve.modes`."""
+
+    banner = BANNER
+
+    def __init__(self, cluster: ServedCluster) -> None:
+        self.cluster = cluster
+        self._begun: asyncio.Future[SimulatedController] | None = None
+        self.filter = Dispatch(
+            self,
+            as_task,
+            name="simulated controller",
+            simulated=APIS,
+            guarded=cluster.opener.with_sasl,
+        )
+
+    @property
+    def apis(self) -> Mapping[int, Versions]:
+        """Those of the simulated controller, and by which node to ask it."""
+        return {**APIS, _DESCRIBE_CLUSTER: DescribeClusterRequest.versions}
+
+    async def answer(self, request: Request, context: RequestContext) -> Response | None:
+        """As the simulated controller says, at whichever node it is asked."""
+        if isinstance(request, DescribeClusterRequest):
+            view = await self.cluster.view()
+            return describe_cluster.answer(request, context.version, view)
+        assert self._begun is not None, "nobody is listened to before"
+        return await (await asyncio.shield(self._begun)).answer(request, context)
+
+    @asynccontextmanager
+    async def run(self, proxy: Proxy) -> AsyncIterator[None]:
+        """Copy the metadata, and answer while the context lasts."""
+        self._begun = asyncio.get_running_loop().create_future()
+        async with (
+            self.cluster.follow(),
+            self.cluster.listen(proxy),
+            SimulatedController(self._origin()) as controller,
+        ):
+            self._begun.set_result(controller)
+            yield
+
+    def renew(self) -> Callable[[], None]:
+        """Read the files of the proxy's own connections again; gives what takes that back."""
+        return self.cluster.opener.renew()
+
+    def _origin(self) -> Origin:
+        cluster = self.cluster
+        observer = cluster.live.observer
+        if cluster.cluster_id is None:
+            raise ConnectionFailed(
+                "the controllers do not tell the cluster's id: give --cluster-id"
+            )
+        return Origin(
+            cluster_id=cluster.cluster_id,
+            node_id=observer.leader_id,
+            end=observer.position,
+            epoch=observer.epoch,
+            image=observer.image,
+            kraft_version=observer.kraft_version,
+            voters=self._voters(observer.voters),
+            static_voters=tuple(
+                f"{id}@{cluster.nodes.addresses[id]}"
+                for id in sorted(cluster.nodes.controllers(cluster.live.image))
+            ),
+        )
+
+    def _voters(self, voters: VotersRecord | None) -> VotersRecord | None:
+        """With the proxy's addresses, so that whoever asks for the quorum stays here."""
+        if voters is None:
+            return None
+        addresses = self.cluster.nodes.addresses
+        copied = VotersRecord.decode(voters.encode(0), 0)
+        for place in places(copied):
+            if place.node_id is not None and place.node_id in addresses:
+                place.change(addresses[place.node_id])
+        return copied

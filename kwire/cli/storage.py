@@ -1,0 +1,202 @@
+"""`kwire storage`: formats and shows the directories of a node, in the words of kafka-storage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.failure import Failure, WrongUsage
+
+if TYPE_CHECKING:
+    from kwire.logdir.format import FormatPlan
+    from kwire.logdir.inspect import Inspection
+    from kwire.logdir.server_properties import StorageProperties
+
+app = typer.Typer(
+    help="Format and show the directories of a node (KIP-631, KIP-853).",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Config = Annotated[
+    Path, typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+ClusterId = Annotated[
+    str, typer.Option("--cluster-id", "-t", metavar="ID", help="The cluster's id.")
+]
+Standalone = Annotated[
+    bool, typer.Option("--standalone", "-s", help="This controller is the only first voter.")
+]
+InitialControllers = Annotated[
+    str | None,
+    typer.Option(
+        "--initial-controllers",
+        "-I",
+        metavar="VOTERS",
+        help="The first voters, id@host:port:directory-id, separated by commas."
+        " The same for all nodes.",
+    ),
+]
+NoInitialControllers = Annotated[
+    bool,
+    typer.Option(
+        "--no-initial-controllers", "-N", help="This node learns of the voters from others."
+    ),
+]
+ReleaseVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--release-version", "-r", metavar="VERSION", help="Kafka's release, as in 4.3-IV0."
+    ),
+]
+Features = Annotated[
+    list[str] | None,
+    typer.Option("--feature", "-f", metavar="NAME=LEVEL", help="May be given again."),
+]
+IgnoreFormatted = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-formatted", "-g", help="Leave formatted directories, format the others."
+    ),
+]
+
+
+@app.command("format")
+def format_directories(
+    config: Config,
+    cluster_id: ClusterId,
+    standalone: Standalone = False,
+    initial_controllers: InitialControllers = None,
+    no_initial_controllers: NoInitialControllers = False,
+    release_version: ReleaseVersion = None,
+    feature: Features = None,
+    ignore_formatted: IgnoreFormatted = False,
+    as_json: AsJson = False,
+) -> None:
+    """Format the directories of a node, so that it can be started.
+
+    \b
+    kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone
+    """
+    from kwire.errors import InvalidValue
+    from kwire.logdir.features import parse_feature
+    from kwire.logdir.format import FormatOptions, plan
+    from kwire.logdir.voters import parse_initial_voters
+
+    if (standalone, initial_controllers is not None, no_initial_controllers).count(True) > 1:
+        raise WrongUsage(
+            "Give one of --standalone, --initial-controllers and --no-initial-controllers."
+        )
+    try:
+        voters = parse_initial_voters(initial_controllers) if initial_controllers else ()
+        features = dict(map(parse_feature, feature or []))
+    except InvalidValue as error:
+        raise WrongUsage(str(error)) from None
+    options = FormatOptions(
+        cluster_id=cluster_id,
+        standalone=standalone,
+        initial_controllers=voters,
+        no_initial_controllers=no_initial_controllers,
+        release_version=release_version,
+        features=features,
+        ignore_formatted=ignore_formatted,
+    )
+    _write(plan(_properties(config), options), as_json)
+
+
+@app.command()
+def info(config: Config, as_json: AsJson = False) -> None:
+    """Show what the directories of a node hold; exit code 1 where something is wrong.
+
+    \b
+    kwire storage info -c server.properties
+    """
+    from kwire.logdir.inspect import inspect
+
+    found = inspect(_properties(config).directories)
+    _print_json(found) if as_json else _print_text(found)
+    if found.problems:
+        raise typer.Exit(1)
+
+
+@app.command("random-uuid")
+def random_uuid() -> None:
+    """Print a new id, for a cluster or a directory."""
+    from kwire.logdir.format import random_uuid
+    from kwire.text.ids import uuid_text
+
+    typer.echo(uuid_text(random_uuid()))
+
+
+def _properties(config: Path) -> StorageProperties:
+    from kwire.errors import InvalidValue
+    from kwire.logdir.server_properties import storage_properties
+    from kwire.text.properties import parse_properties
+
+    try:
+        return storage_properties(parse_properties(config.read_text(encoding="utf-8")))
+    except UnicodeDecodeError:
+        raise Failure(f"{config} is no text in UTF-8: give a server.properties.") from None
+    except InvalidValue as error:
+        raise Failure(f"{config}: {error}") from None
+
+
+def _write(plan: FormatPlan, as_json: bool) -> None:
+    from datetime import UTC, datetime
+
+    from kwire.cli.screen import print_json
+    from kwire.logdir.format import write
+    from kwire.text.ids import uuid_text
+
+    write(plan, datetime.now(UTC))
+    version = plan.metadata_version.name
+    if as_json:
+        print_json(
+            {
+                "clusterId": plan.cluster_id,
+                "metadataVersion": version,
+                "initialControllers": [str(voter) for voter in plan.voters],
+                "directories": [
+                    {"path": str(path), "kind": kind.value, "directoryId": uuid_text(directory_id)}
+                    for path, kind, directory_id in plan.directories
+                ],
+            }
+        )
+        return
+    for path, kind, _ in plan.directories:
+        typer.echo(f"Formatted {kind} {path} with metadata.version {version}.")
+    if not plan.directories:
+        typer.echo("All of the log directories are already formatted.")
+
+
+def _print_json(found: Inspection) -> None:
+    from kwire.cli.screen import print_json
+
+    print_json(
+        {
+            "directories": [str(path) for path in found.found],
+            "metadata": found.meta.as_properties() if found.meta else None,
+            "problems": list(found.problems),
+        }
+    )
+
+
+def _print_text(found: Inspection) -> None:
+    if found.found:
+        typer.echo("Found log directory:" if len(found.found) == 1 else "Found log directories:")
+        for path in found.found:
+            typer.echo(f"  {path}")
+        typer.echo()
+    if found.meta:
+        pairs = (f"{name}={value}" for name, value in found.meta.as_properties().items())
+        typer.echo(f"Found metadata: {{{', '.join(pairs)}}}\n")
+    if found.problems:
+        typer.echo("Found problem:" if len(found.problems) == 1 else "Found problems:")
+        for problem in found.problems:
+            typer.echo(f"  {problem}")
+        typer.echo()

@@ -1,0 +1,129 @@
+"""The tree of one flow; branches are made when they are opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.style import Style
+from rich.text import Text
+from textual.widgets import Tree
+from textual.widgets.tree import TreeNode
+
+from kwire.cli import tree_screen
+from kwire.cli.record_tree import record_trees
+from kwire.cli.watch_screen.flow_log import Entry
+from kwire.proxy import DecodedFlow, flow_trees, summarize
+from kwire.proxy import Tree as Branch
+from kwire.proxy.flows.text import printable, size_text
+
+OPENED = 80
+"""Branches that are opened without being asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A branch, and its path in a message as edits take it; empty outside of what may be held."""
+
+    branch: Branch
+    path: str = ""
+
+
+class Details(Tree[Place]):
+    """Shows an entry."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__("", id=id)
+        self.guide_depth = 2
+
+    def show(self, entry: Entry | None) -> None:
+        """Show this one from now on."""
+        self.clear()
+        if entry is None:
+            self.root.set_label(Text("no flow is chosen", "dim"))
+            return
+        if not isinstance(entry.seen, DecodedFlow):
+            self.root.set_label(Text(printable(entry.seen.text)))
+            return
+        self.root.set_label(_title(entry.seen))
+        for problem in entry.seen.problems:
+            self.root.add_leaf(Text(f"! {problem}", "yellow"))
+        for note in entry.seen.flow.notes:
+            self.root.add_leaf(Text(f"· {printable(note)}", "magenta"))
+        self._open(entry.seen, "Response" if entry.holds_response else "Request")
+        self.root.expand()
+
+    def render_label(self, node: TreeNode[Place], base_style: Style, style: Style) -> Text:
+        """Draw a branch's line; one that is too long for the tree ends with an ellipsis."""
+        text = super().render_label(node, base_style, style)
+        depth, above = 0, node.parent
+        while above is not None:
+            depth, above = depth + 1, above.parent
+        if room := self.scrollable_content_region.width:
+            text.truncate(max(room - depth * self.guide_depth, 1), overflow="ellipsis")
+        return text
+
+    @property
+    def edit(self) -> str:
+        """`path=value` of the field at the cursor; empty where there is none."""
+        place = None if self.cursor_node is None else self.cursor_node.data
+        if place is None or not place.path or place.branch.children:
+            return ""
+        value = place.branch.value
+        if place.path.endswith("error_code"):
+            value = value.partition(" ")[0]
+        return f"{place.path}={value}"
+
+    def on_tree_node_expanded(self, event: Tree.NodeExpanded[Place]) -> None:
+        """Make the branches of a node that is opened."""
+        event.stop()
+        self._grow(event.node)
+
+    def _open(self, decoded: DecodedFlow, editable: str) -> None:
+        """The messages, breadth first, until there is enough to read.
+
+        editable: which of them edits change, `Request` or `Response`.
+        """
+        nodes = []
+        for tree in flow_trees(decoded, record_trees):
+            label = Text.assemble((tree.name, "bold"), f" {tree.value}")
+            path = "." if tree.name.endswith(editable) else ""
+            nodes.append(self.root.add(label, Place(tree, path)))
+        count = 0
+        while nodes and count < OPENED:
+            node = nodes.pop(0)
+            if node.data is None or node.data.branch.name == "header":
+                continue
+            self._grow(node)
+            node.expand()
+            count += len(node.children)
+            nodes += [child for child in node.children if child.allow_expand]
+
+    def _grow(self, node: TreeNode[Place]) -> None:
+        if node.data is None or node.children:
+            return
+        for child in node.data.branch.children:
+            place = Place(child, _path(node.data.path, child))
+            inline = tree_screen.inline(child)
+            if not child.children:
+                node.add_leaf(tree_screen.leaf(child), place)
+            elif inline is not None and not place.path:
+                node.add_leaf(Text.assemble((child.name, "bold"), "  ", inline), place)
+            else:
+                value = (f" {child.value}" if child.value else "", "dim")
+                node.add(Text.assemble((child.name, "bold"), value), place)
+
+
+def _path(above: str, child: Branch) -> str:
+    if not above or child.name == "header" or child.name.startswith("unknown tag"):
+        return ""
+    return child.name if above == "." else f"{above}.{child.name}"
+
+
+def _title(decoded: DecodedFlow) -> Text:
+    flow = decoded.flow
+    sizes = size_text(flow.request_size)
+    if flow.response_size is not None:
+        sizes += f" → {size_text(flow.response_size)}"
+    about = f"  #{flow.connection.number} correlation {flow.correlation_id}  {sizes}  "
+    title = f"{flow.api} v{flow.version}"
+    return Text.assemble((title, "bold"), (about, "dim"), summarize(decoded))

@@ -1,0 +1,95 @@
+"""The flows that the screen knows, the latest ones, and those among them that the filter shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kwire.proxy import DecodedFlow, Flow, Notice
+from kwire.proxy.feed.receiver import Watched
+from kwire.proxy.flows.language import Expression
+from kwire.proxy.flows.subject import Subject
+
+MOST = 5000
+"""Events that are kept; the oldest leave, a tenth at a time."""
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """An event by its number in the feed. held: its response waits, without one its request."""
+
+    number: int
+    seen: DecodedFlow | Notice
+    held: bool = False
+
+    @property
+    def holds_response(self) -> bool:
+        """Whether it is the response that waits."""
+        seen = self.seen
+        return self.held and isinstance(seen, DecodedFlow) and seen.flow.answered is not None
+
+
+class FlowLog:
+    """Keeps entries in the order in which they came.
+
+    shown: those that the filter passes, with notices where there is no filter. gone: how many have
+    left the front of `shown`.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._entries: dict[int, Entry] = {}
+        self._filter: Expression | None = None
+        self.shown: list[Entry] = []
+        self.gone = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, watched: Watched) -> Entry:
+        """An event is there, or a held one has ended or was edited."""
+        event = watched.event
+        seen = DecodedFlow(event) if isinstance(event, Flow) else event
+        known = self._entries.get(watched.number)
+        if known is not None:
+            known.seen, known.held = seen, watched.held
+            return known
+        entry = self._entries[watched.number] = Entry(watched.number, seen, watched.held)
+        if self._passes(entry):
+            self.shown.append(entry)
+        if len(self._entries) > self._most:
+            self._trim(self._most // 10)
+        return entry
+
+    def get(self, number: int) -> Entry | None:
+        """The entry of this number."""
+        return self._entries.get(number)
+
+    def settle(self, held: tuple[int, ...]) -> None:
+        """These wait at the proxy, and no others do."""
+        for entry in self._entries.values():
+            if entry.held and entry.number not in held:
+                entry.held = False
+
+    def filter(self, expression: Expression | None) -> None:
+        """Show those of which it is so, or all."""
+        self._filter = expression
+        self.shown = [entry for entry in self._entries.values() if self._passes(entry)]
+        self.gone = 0
+
+    def clear(self) -> None:
+        """Forget all but what is held."""
+        self._entries = {n: entry for n, entry in self._entries.items() if entry.held}
+        self.filter(self._filter)
+
+    def _passes(self, entry: Entry) -> bool:
+        if self._filter is None:
+            return True
+        return isinstance(entry.seen, DecodedFlow) and self._filter(Subject.of_flow(entry.seen))
+
+    def _trim(self, count: int) -> None:
+        leaving = list(self._entries)[:count]
+        for number in leaving:
+            del self._entries[number]
+        before = len(self.shown)
+        self.shown = [entry for entry in self.shown if entry.number in self._entries]
+        self.gone += before - len(self.shown)

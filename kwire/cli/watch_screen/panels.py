@@ -1,0 +1,105 @@
+"""The panels beside the flows: the quorum as the traffic shows it, and latencies by API."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.flows.latencies import ApiLatency, Latencies
+from kwire.proxy.flows.quorum_seen import QuorumSeen
+
+ROWS = 14
+"""APIs in the panel of latencies."""
+
+
+def quorum_panel(quorum: QuorumSeen) -> RenderableType:
+    """Leader, epoch, high watermark, and the lag of each replica."""
+    if quorum.epoch < 0 and not quorum.replicas:
+        return Text("nothing of a quorum has passed yet", "dim")
+    leader = "none" if quorum.leader_id < 0 else str(quorum.leader_id)
+    head = Text.assemble(
+        "leader ",
+        (leader, "bold green" if quorum.leader_id >= 0 else "bold red"),
+        "   epoch ",
+        (_number(quorum.epoch), "bold"),
+        "   high watermark ",
+        (_number(quorum.high_watermark), "bold"),
+    )
+    table = _table("node", "", "log end", "lag", wide="")
+    for replica in quorum.replicas:
+        lag = quorum.lag(replica)
+        leads = replica.node_id == quorum.leader_id
+        table.add_row(
+            Text(str(replica.node_id), "bold" if leads else ""),
+            Text("leader" if leads else replica.role, "green" if leads else "dim"),
+            _number(quorum.log_end(replica)),
+            Text("-" if lag is None else str(lag), "yellow" if lag else ""),
+        )
+    return Group(head, table)
+
+
+def latency_panel(latencies: Latencies) -> RenderableType:
+    """p50 and p99 of each API; long polls stand below."""
+    apis = latencies.apis
+    if not apis:
+        return Text("no RPC has been answered yet", "dim")
+    table = _table("API", "RPCs", "errors", "p50 ms", "p99 ms", wide="API")
+    for one in [one for one in apis if not one.is_long_poll][:ROWS]:
+        table.add_row(*_latency(one))
+    polls = [one for one in apis if one.is_long_poll]
+    if polls:
+        table.add_row(Text("long polls", "dim"))
+    for one in polls:
+        table.add_row(*_latency(one))
+    return table
+
+
+def status_line(address: str, receiver: Receiver | None, kept: int, following: bool) -> Text:
+    """Where it is from, what came, what was lost, what is held."""
+    status = None if receiver is None else receiver.status
+    if receiver is None or status is None:
+        why = f": {receiver.problem}" if receiver is not None and receiver.problem else ""
+        said = f"no answer from a proxy with --feed {address}{why}; trying"
+        return Text.assemble((" kwire watch ", "bold"), (said, "bold red"))
+    lost = receiver.lost
+    text = Text.assemble(
+        (" kwire watch ", "bold"),
+        (address, "cyan"),
+        f"   {kept} events kept",
+        (f"   {lost} lost", "bold yellow" if lost else "dim"),
+        (f"   {status.viewers} viewer{'' if status.viewers == 1 else 's'}", "dim"),
+        ("" if following else "   paused", "bold"),
+    )
+    if status.hold is not None or status.held:
+        text.append("   ")
+        text.append(f" {len(status.held)} held ", "black on yellow" if status.held else "yellow")
+        text.append(f" of {status.hold}" if status.hold else "", "yellow")
+    return text
+
+
+def _latency(one: ApiLatency) -> tuple[RenderableType, ...]:
+    failed = Text(str(one.failed) if one.failed else "", "red")
+    quantiles = (_milliseconds(one.quantile(share)) for share in (0.5, 0.99))
+    return (one.api, str(one.count), failed, *quantiles)
+
+
+def _table(first: str, *others: str, wide: str) -> Table:
+    """Return a table whose column `wide` takes the room that the others leave."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", expand=True)
+    table.add_column(first, no_wrap=True, ratio=1 if first == wide else None)
+    for name in others:
+        ratio = 1 if name == wide else None
+        table.add_column(name, justify="right" if name else "left", no_wrap=True, ratio=ratio)
+    return table
+
+
+def _milliseconds(seconds: float) -> str:
+    """`0.84`, `8.4`, `840`: three figures at most."""
+    value = seconds * 1000
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:,.0f}"
+
+
+def _number(value: int) -> str:
+    return "-" if value < 0 else f"{value}"

@@ -1,0 +1,137 @@
+"""The rules of the proxy: listed, added, switched and removed while traffic flows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Label
+
+from kwire.cli.rule_text import rule_text
+from kwire.cli.watch_screen.ask import Ask
+from kwire.errors import AnswerLost, InvalidValue, KwireError
+from kwire.proxy.feed.datagrams import RuleShown
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.filters.rules import read_rule
+
+REFRESH = 1.0
+"""Seconds between two looks at the rules: their hits grow."""
+
+QUESTION = "Add a rule, keys as in a rules file: match: ~api Fetch, delay: 2s"
+
+
+def braced(text: str) -> str:
+    """The YAML mapping that one line stands for: braces may be left out."""
+    return text if text.strip().startswith("{") else f"{{{text}}}"
+
+
+def rule_problem(text: str) -> str:
+    """Say what is wrong with a rule, nothing where it is one."""
+    try:
+        read_rule(braced(text))
+    except InvalidValue as error:
+        return str(error)
+    return ""
+
+
+class Rules(ModalScreen[None]):
+    """Shows the rules and changes them. filter: an expression that a new rule may begin with."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "switch", "On or off", priority=True),
+        Binding("a", "add", "Add", priority=True),
+        Binding("delete,x", "remove", "Remove"),
+        Binding("escape,u,q", "dismiss", "Back"),
+    ]
+
+    DEFAULT_CSS = """
+    Rules { align: center middle; background: $background 40%; }
+    Rules Vertical { width: 90%; height: auto; max-height: 80%; border: round $accent; }
+    Rules Vertical { background: $panel; padding: 1 2; }
+    Rules DataTable { height: auto; max-height: 100%; background: $panel; }
+    Rules Label { color: $text-muted; margin: 1 0 0 0; }
+    """
+
+    def __init__(self, receiver: Receiver, complain: Callable[[str], None], filter: str) -> None:
+        super().__init__()
+        self._receiver = receiver
+        self._complain = complain
+        self._filter = filter
+        self._rules: tuple[RuleShown, ...] = ()
+        self._table: DataTable[Any] = DataTable(cursor_type="row", zebra_stripes=True)
+
+    def compose(self) -> ComposeResult:
+        """A table, and its keys."""
+        with Vertical() as box:
+            box.border_title = "Rules"
+            yield self._table
+            yield Label("space switches   a adds   x removes   Escape goes back", markup=False)
+
+    def on_mount(self) -> None:
+        """Fetch the rules, now and again."""
+        self._table.add_columns("", "name", "from", "hits", "rule")
+        self._look()
+        self.set_interval(REFRESH, self._look)
+
+    def action_switch(self) -> None:
+        """Switch the rule at the cursor on or off."""
+        rule = self._chosen
+        if rule is not None:
+            self._do(self._receiver.switch_rule(rule.name, enabled=not rule.enabled))
+
+    def action_remove(self) -> None:
+        """Remove the rule at the cursor."""
+        rule = self._chosen
+        if rule is not None:
+            self._do(self._receiver.remove_rule(rule.name))
+
+    async def action_add(self) -> None:
+        """Ask for a rule, and add it."""
+        begun = f"match: '{self._filter.replace(chr(39), chr(39) * 2)}', delay: 1s"
+        ask = Ask(QUESTION, check=rule_problem, earlier=[begun] if self._filter else [])
+        await self.app.push_screen(ask, self._add)
+
+    def _add(self, text: str | None) -> None:
+        if text is not None:
+            self._do(self._receiver.add_rule(braced(text)))
+
+    @property
+    def _chosen(self) -> RuleShown | None:
+        row = self._table.cursor_row
+        return self._rules[row] if 0 <= row < len(self._rules) else None
+
+    def _look(self) -> None:
+        self.run_worker(self._fetch(), exclusive=True, group="look")
+
+    def _do(self, work: Awaitable[Any]) -> None:
+        self.run_worker(self._done(work))
+
+    async def _done(self, work: Awaitable[Any]) -> None:
+        try:
+            await work
+        except AnswerLost as error:
+            self._complain(f"it is not known whether that was done: {error}")
+        except KwireError as error:
+            self._complain(str(error))
+        self._look()
+
+    async def _fetch(self) -> None:
+        try:
+            rules = await self._receiver.rules()
+        except KwireError as error:
+            self._complain(str(error))
+            return
+        if rules == self._rules and self._table.row_count == len(rules):
+            return
+        self._rules, row = rules, self._table.cursor_row
+        self._table.clear()
+        for rule in rules:
+            state = Text("on ", "green") if rule.enabled else Text("off", "yellow")
+            name, says = Text(rule.name), Text(rule_text(rule.rule))
+            self._table.add_row(state, name, rule.origin, str(rule.hits), says)
+        self._table.move_cursor(row=min(row, len(rules) - 1))

@@ -1,0 +1,69 @@
+"""`kwire watch` in browsers: textual-serve starts the same screen for each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import socket
+import sys
+from contextlib import suppress
+
+from aiohttp import web
+from textual_serve import server
+from textual_serve.app_service import AppService
+
+from kwire.cli.failure import Failure
+from kwire.cli.screen import screen
+
+HOST = "127.0.0.1"
+
+PATIENCE = 10.0
+"""Seconds that a screen may take to end."""
+
+
+class Screen(AppService):
+    """One screen's process, which has ended when this is stopped.
+
+    asyncio complains of a process that outlives its loop, with a traceback.
+    """
+
+    async def stop(self) -> None:
+        """Let it end, and wait for that."""
+        await super().stop()
+        if self._process is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._process.wait()
+
+
+vars(server)["AppService"] = Screen  # the name by which `handle_websocket` makes one
+
+
+class WatchServer(server.Server):
+    """Serves browsers of this machine. A page from elsewhere may not command it: see the Origin."""
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """One screen for one browser."""
+        if request.headers.get("Origin") != self.public_url:
+            raise web.HTTPForbidden(text=f"open {self.public_url} itself")
+        return await super().handle_websocket(request)
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Say where it is."""
+        screen(stderr=True).print(f"open {self.public_url}; Ctrl-C ends it", style="dim")
+
+    def initialize_logging(self) -> None:
+        """Requests are not told."""
+
+
+def serve(port: int, arguments: list[str]) -> None:
+    """Serve until Ctrl-C. arguments: of the `kwire` that runs in each browser. Raises Failure."""
+    try:  # textual-serve says where it serves before it knows that it can
+        socket.create_server((HOST, port)).close()
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise Failure(f"cannot serve at {HOST}:{port}: {reason}; give another --web") from error
+    program = "from kwire.cli.main import main; main()"
+    command = shlex.join([sys.executable, "-c", program, *arguments])
+    WatchServer(command, host=HOST, port=port, title="kwire watch").serve()

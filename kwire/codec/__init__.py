@@ -1,0 +1,1 @@
+"""How a message is declared, and the three engines that read and write it."""

@@ -1,0 +1,141 @@
+"""Generated code and native tables on disk, so that a command starts without construct.
+
+A program asks for it with `use_folder`; nothing is written before. A file holds the code or the
+tables of one message version, and hashes of itself and of the sources they were made from: a file
+that is damaged, of other sources or of another user is ignored and replaced. Files are replaced in
+one step, so that processes may share the folder; where it cannot be written, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.util import MAGIC_NUMBER, source_hash
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kwire.codec.nodes import ArrayOf, Node, Nullable, StructOf
+
+if TYPE_CHECKING:
+    from kwire.codec.declaration import Declared
+    from kwire.codec.reference import Reference
+
+VARIABLE = "KWIRE_CACHE"
+"""Environment variable with the folder; an empty one keeps nothing."""
+
+_HASH = 8
+_folder: Path | None = None
+
+
+def user_folder() -> Path | None:
+    """Return the folder for the user's caches, or None where there is none or none is wanted."""
+    if VARIABLE in os.environ:
+        return Path(os.environ[VARIABLE]) if os.environ[VARIABLE] else None
+    try:
+        if sys.platform == "win32":
+            return Path(os.environ["LOCALAPPDATA"]) / "kwire" / "engines"
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "kwire" / "engines"
+        given = os.environ.get("XDG_CACHE_HOME", "")
+        caches = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
+        return caches / "kwire" / "engines"
+    except (KeyError, RuntimeError):
+        return None
+
+
+def use_folder(folder: Path | None) -> None:
+    """Keep what engines make in this folder from now on; None keeps nothing."""
+    global _folder
+    _folder = folder
+
+
+def is_used() -> bool:
+    """True while a folder is used."""
+    return _folder is not None
+
+
+def load(reference: Reference, engine: str) -> Any:
+    """Return what `store` has kept of this engine, or None."""
+    if _folder is None or (key := _key(reference)) is None:
+        return None
+    try:
+        with _path(_folder, reference, engine).open("rb") as file:
+            if not _is_own(file.fileno()):
+                return None
+            content = file.read()
+    except OSError:
+        return None
+    head, payload = content[: 2 * _HASH], content[2 * _HASH :]
+    if head != key + source_hash(payload):
+        return None
+    return marshal.loads(payload)
+
+
+def store(reference: Reference, engine: str, value: Any) -> None:
+    """Keep a value of Python's basic types or a code object; a failure to write changes nothing."""
+    if _folder is None or (key := _key(reference)) is None:
+        return
+    try:
+        payload = marshal.dumps(value)
+    except ValueError:  # a default of a type that marshal does not know
+        return
+    path = _path(_folder, reference, engine)
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial.write_bytes(key + source_hash(payload) + payload)
+        os.replace(partial, path)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def _path(folder: Path, reference: Reference, engine: str) -> Path:
+    return folder / f"{reference.message}-{reference.version}.{engine}"
+
+
+def _is_own(file: int) -> bool:
+    """True unless the file is another user's, whose code would run with our rights."""
+    return not hasattr(os, "geteuid") or os.fstat(file).st_uid == os.geteuid()
+
+
+def _key(reference: Reference) -> bytes | None:
+    """The hash of all sources that a value is made from; None where they cannot be read."""
+    modules: set[str] = set()
+    _collect(reference.cls, modules, set())
+    try:
+        return source_hash(b"".join([_machinery(), *map(_source, sorted(modules))]))
+    except (OSError, KeyError):
+        return None
+
+
+def _collect(cls: Declared, modules: set[str], seen: set[Declared]) -> None:
+    """Add the modules that declare a class and the classes inside it."""
+    seen.add(cls)
+    modules.add(cls.__module__)
+    for field in cls.fields.values():
+        node: Node = field.node
+        while isinstance(node, ArrayOf | Nullable):
+            node = node.element if isinstance(node, ArrayOf) else node.inner
+        if isinstance(node, StructOf) and node.cls not in seen:
+            _collect(node.cls, modules, seen)
+
+
+@cache
+def _machinery() -> bytes:
+    """The interpreter's version of marshal, and the hash of each source that makes engines."""
+    here = Path(__file__).parent
+    sources = [*here.glob("*.py"), *(here / "compiler").glob("*.py"), *(here / "native").iterdir()]
+    files = sorted(path for path in sources if path.is_file())
+    return MAGIC_NUMBER + b"".join(source_hash(path.read_bytes()) for path in files)
+
+
+@cache
+def _source(module: str) -> bytes:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if not module.startswith("kwire.") or file is None:
+        raise KeyError(module)
+    return source_hash(Path(file).read_bytes())

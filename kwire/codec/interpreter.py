@@ -1,0 +1,56 @@
+"""Decodes and encodes by interpreting a construct tree, with kwire's errors."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+from construct import ConstructError, StreamError
+
+from kwire.codec.constructs import Record, Source
+from kwire.errors import DecodeError, EncodeError
+
+
+def decode(
+    message: str, version: int, struct: Record, data: bytes | bytearray | memoryview, offset: int
+) -> tuple[Any, int]:
+    """Return the object at `offset` and the offset behind it; DecodeError names the field."""
+    stream = Source(data if isinstance(data, bytes) else bytes(memoryview(data)))
+    stream.seek(offset)
+    try:
+        return struct._parsereport(stream, None, ""), stream.tell()
+    except ConstructError as error:
+        raise DecodeError(
+            _reason(error),
+            message=message,
+            version=version,
+            path=_path(error),
+            offset=getattr(error, "offset", offset),
+        ) from None
+
+
+def encode(message: str, version: int, struct: Record, obj: Any) -> bytes:
+    """Return the bytes of an object; EncodeError names the field."""
+    stream = BytesIO()
+    try:
+        struct._build(obj, stream, None, "")
+    except ConstructError as error:
+        raise EncodeError(
+            _reason(error), message=message, version=version, path=_path(error)
+        ) from None
+    except (TypeError, AttributeError, ValueError, OverflowError) as error:
+        reason = f"{type(obj).__name__} holds what is no message: {error}"
+        raise EncodeError(reason, message=message, version=version) from None
+    return stream.getvalue()
+
+
+def _path(error: ConstructError) -> str:
+    path: str = error.path or ""
+    return path.removeprefix(" -> ").replace(" -> ", ".")
+
+
+def _reason(error: ConstructError) -> str:
+    """construct puts the path on a line of its own before the reason."""
+    if isinstance(error, StreamError):
+        return "the bytes end inside this field"
+    return str(error).rpartition("\n")[2]

@@ -1,0 +1,265 @@
+/* kwire.native._program: one version of one message as a pair of fast functions. */
+#include "native.h"
+#include <structmember.h>
+
+#ifndef KWIRE_SOURCES
+#define KWIRE_SOURCES ""  /* hatch_build.py names the state of the sources here */
+#endif
+
+#define KEPT_BUFFER ((Py_ssize_t)1 << 20)
+
+typedef struct {
+    PyTypeObject *program;
+    Uuids uuids;
+    unsigned char *buffer;  /* what the next encode writes into, NULL while one does */
+    Py_ssize_t buffer_size;
+} State;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *module;   /* keeps `state` alive */
+    State *state;
+    PyObject *decode;   /* the reference, which takes over where these functions fail */
+    PyObject *encode;
+    Tables tables;
+    unsigned long long fallbacks;
+} Program;
+
+/* Whether a failure may be forgotten: what asks the program to stop, such as Ctrl-C, may not. */
+static bool forgiven(Program *self)
+{
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+        return false;
+    PyErr_Clear();
+    self->fallbacks++;
+    return true;
+}
+
+static const Node *root(const Program *self)
+{
+    return &self->tables.nodes[self->tables.count - 1];
+}
+
+static PyObject *object_and_end(PyObject *obj, Py_ssize_t end)
+{
+    PyObject *position = PyLong_FromSsize_t(end);
+    PyObject *pair = obj && position ? PyTuple_Pack(2, obj, position) : NULL;
+    Py_XDECREF(obj);
+    Py_XDECREF(position);
+    return pair;
+}
+
+static PyObject *read_at(Program *self, const char *start, Py_ssize_t size, Py_ssize_t offset)
+{
+    const unsigned char *bytes = (const unsigned char *)start;
+    if (offset < 0 || offset > size)
+        return NULL;
+    Reader reader = {bytes + offset, bytes + size, &self->tables, &self->state->uuids, {0, 0}};
+    PyObject *obj = read_value(&reader, root(self));
+    return obj ? object_and_end(obj, reader.at - bytes) : NULL;
+}
+
+static PyObject *read_from(Program *self, PyObject *data, PyObject *position)
+{
+    Py_buffer view;
+    Py_ssize_t offset = position ? -1 : 0;
+    if (position && PyLong_CheckExact(position))
+        offset = PyLong_AsSsize_t(position);
+    if (offset < 0 || PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0)
+        return NULL;
+    PyObject *pair = read_at(self, view.buf, view.len, offset);
+    PyBuffer_Release(&view);
+    return pair;
+}
+
+PyDoc_STRVAR(decode_doc, "decode(data, offset=0, /)\n--\n\n"
+"The object at `offset` and the offset behind it; raises what the reference raises.");
+
+static PyObject *program_decode(Program *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count != 1 && count != 2) {
+        PyErr_SetString(PyExc_TypeError, "decode takes the data and an offset");
+        return NULL;
+    }
+    PyObject *offset = count == 2 ? arguments[1] : NULL;
+    PyObject *pair = read_from(self, arguments[0], offset);
+    if (pair || !forgiven(self))
+        return pair;
+    return PyObject_CallFunctionObjArgs(self->decode, arguments[0], offset, NULL);
+}
+
+/* An encode inside an encode, by a comparison in Python, finds no buffer and gets its own. */
+static Writer borrow_buffer(State *state, const Tables *tables)
+{
+    unsigned char *start = state->buffer, *end = start ? start + state->buffer_size : NULL;
+    state->buffer = NULL;
+    return (Writer){start, start, end, tables, &state->uuids, {0, 0}};
+}
+
+static void return_buffer(State *state, Writer *writer)
+{
+    if (state->buffer || writer->end - writer->start > KEPT_BUFFER) {
+        PyMem_Free(writer->start);
+        return;
+    }
+    state->buffer = writer->start;
+    state->buffer_size = writer->end - writer->start;
+}
+
+PyDoc_STRVAR(encode_doc, "encode(obj, /)\n--\n\n"
+"The bytes of an object; raises what the reference raises.");
+
+static PyObject *program_encode(Program *self, PyObject *obj)
+{
+    PyObject *encoded = NULL;
+    Writer writer = borrow_buffer(self->state, &self->tables);
+    if (write_value(&writer, root(self), obj))
+        encoded = bytes_of(writer.start, writer.at - writer.start);
+    return_buffer(self->state, &writer);
+    if (encoded || !forgiven(self))
+        return encoded;
+    return PyObject_CallFunctionObjArgs(self->encode, obj, NULL);
+}
+
+/* ---- The type ---- */
+
+static int program_traverse(Program *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE((PyObject *)self));
+    Py_VISIT(self->module);
+    Py_VISIT(self->decode);
+    Py_VISIT(self->encode);
+    Py_VISIT(self->tables.parts);
+    return 0;
+}
+
+static void program_dealloc(Program *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    PyObject_GC_UnTrack(self);
+    tables_free(&self->tables);
+    Py_XDECREF(self->tables.parts);
+    Py_XDECREF(self->decode);
+    Py_XDECREF(self->encode);
+    Py_XDECREF(self->module);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyMemberDef program_members[] = {
+    {"fallbacks", T_ULONGLONG, offsetof(Program, fallbacks), READONLY,
+     "how many calls the reference took over"},
+    {NULL},
+};
+
+static PyMethodDef program_methods[] = {
+    {"decode", (PyCFunction)(void (*)(void))program_decode, METH_FASTCALL, decode_doc},
+    {"encode", (PyCFunction)program_encode, METH_O, encode_doc},
+    {NULL},
+};
+
+static PyType_Slot program_slots[] = {
+    {Py_tp_doc, "One version of one message, as `program` made it."},
+    {Py_tp_traverse, program_traverse},
+    {Py_tp_dealloc, program_dealloc},
+    {Py_tp_members, program_members},
+    {Py_tp_methods, program_methods},
+    {0, NULL},
+};
+
+static PyType_Spec program_spec = {
+    .name = "kwire.codec.native._program.Program",
+    .basicsize = sizeof(Program),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION
+           | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = program_slots,
+};
+
+/* ---- The module ---- */
+
+PyDoc_STRVAR(program_doc, "program(parts, decode, encode, string_limit, tag_limit, /)\n--\n\n"
+"The program of a description by kwire.native.tables; ValueError when it cannot be trusted.");
+
+static PyObject *make_program(PyObject *module, PyObject *arguments)
+{
+    State *state = PyModule_GetState(module);
+    Program *self = PyObject_GC_New(Program, state->program);
+    if (!self)
+        return NULL;
+    memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
+    self->module = Py_NewRef(module);
+    self->state = state;
+    Tables *tables = &self->tables;
+    bool parsed = PyArg_ParseTuple(arguments, "O!OOnn", &PyTuple_Type, &tables->parts,
+                                   &self->decode, &self->encode, &tables->string_limit,
+                                   &tables->tag_limit);
+    Py_XINCREF(tables->parts);
+    Py_XINCREF(self->decode);
+    Py_XINCREF(self->encode);
+    if (!parsed || !tables_fill(tables)) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    PyObject_GC_Track(self);
+    return (PyObject *)self;
+}
+
+static int module_exec(PyObject *module)
+{
+    State *state = PyModule_GetState(module);
+    state->program = (PyTypeObject *)PyType_FromModuleAndSpec(module, &program_spec, NULL);
+    if (!state->program || PyModule_AddType(module, state->program) < 0
+        || PyModule_AddStringConstant(module, "SOURCES", KWIRE_SOURCES) < 0)
+        return -1;
+    return uuids_init(&state->uuids);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    State *state = PyModule_GetState(module);
+    Py_VISIT(state->program);
+    Py_VISIT(state->uuids.cls);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    State *state = PyModule_GetState(module);
+    Py_CLEAR(state->program);
+    uuids_clear(&state->uuids);
+    PyMem_Free(state->buffer);
+    state->buffer = NULL;
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    module_clear(module);
+}
+
+static PyMethodDef module_methods[] = {
+    {"program", make_program, METH_VARARGS, program_doc},
+    {NULL},
+};
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "kwire.codec.native._program",
+    .m_doc = "Reads and writes messages by tables; kwire.native makes the tables.",
+    .m_size = sizeof(State),
+    .m_methods = module_methods,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__program(void)
+{
+    return PyModuleDef_Init(&module_definition);
+}

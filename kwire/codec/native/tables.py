@@ -1,0 +1,102 @@
+"""Walks a construct tree into the parts that the C extension makes its tables of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from construct import Construct, Flag, Float64b, Int8sb, Int16sb, Int32sb
+
+from kwire.codec import constructs
+from kwire.codec.constructs import Blob, Items, Maybe, Record, Tag, Text
+from kwire.codec.native.parts import Part, Unsupported, maker
+
+FIXED: Mapping[Construct, str] = {
+    **constructs.INTEGERS,
+    Float64b: "float64",
+    Flag: "boolean",
+    constructs.uuid: "uuid",
+}
+
+WIDTHS: Mapping[Construct, str] = {
+    Int8sb: "int8",
+    Int16sb: "int16",
+    Int32sb: "int32",
+    constructs.uvarint: "uvarint",
+    constructs.compact: "compact",
+}
+
+
+def describe(record: Record) -> tuple[Part, ...]:
+    """The parts of a struct, itself the last."""
+    walk = _Walk()
+    walk.index(record)
+    return tuple(walk.parts)
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.indexes: dict[int, int] = {}
+
+    def index(self, con: Construct) -> int:
+        """Where the part of a node stands; a node met again has one already."""
+        index = self.indexes.get(id(con))
+        if index is None:
+            part = self.part(con)
+            index = self.indexes[id(con)] = len(self.parts)
+            self.parts.append(part)
+        return index
+
+    def part(self, con: Construct) -> Part:
+        match con:
+            case Text():
+                return "text", _name(WIDTHS, con.length), con.nullable
+            case Blob():
+                return "bytes", _name(WIDTHS, con.length), con.nullable
+            case Items():
+                return self.items(con)
+            case Maybe():
+                return "optional", _name(WIDTHS, con.marker), con.null, self.index(con.subcon)
+            case Record():
+                return self.struct(con)
+        return (_name(FIXED, con),)
+
+    def items(self, con: Items) -> Part:
+        if con.make not in (list, tuple):
+            raise Unsupported(f"an array that becomes a {con.make!r}")
+        width = _name(WIDTHS, con.length)
+        return con.make.__name__, width, con.nullable, con.least, self.index(con.subcon)
+
+    def struct(self, record: Record) -> Part:
+        members = (*self.fields(record), *self.tags(record), *_absent(record))
+        return "struct", record.cls, record.tags is not None, members
+
+    def fields(self, record: Record) -> Iterator[Part]:
+        for field in record.subcons:
+            yield field.name, self.index(field.subcon), -1, None, None, False
+
+    def tags(self, record: Record) -> Iterator[Part]:
+        for number, tag in _known(record).items():
+            make = maker(tag.default)
+            yield tag.name, self.index(tag.con), number, tag.default, make, False
+
+
+def _known(record: Record) -> Mapping[int, Tag]:
+    return record.tags.known if record.tags else {}
+
+
+def _absent(record: Record) -> Iterator[Part]:
+    written = {field.name for field in record.subcons} | {"unknown_tags"}
+    written.update(tag.name for tag in _known(record).values())
+    new = record.cls()
+    for name in record.cls.__struct_fields__:
+        if name not in written:
+            default = record.refused.get(name, getattr(new, name))
+            yield name, -1, -1, default, maker(default), name in record.refused
+
+
+def _name(names: Mapping[Construct, str], con: Construct) -> str:
+    name = names.get(con)
+    if name is None:
+        raise Unsupported(f"no part for {con!r}")
+    return name

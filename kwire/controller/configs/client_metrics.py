@@ -1,0 +1,57 @@
+"""The configuration of a subscription to client metrics (ClientMetricsConfigs, KIP-714)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kwire.controller.configs.client_metrics_keys import KEYS
+from kwire.controller.configs.java_regex import is_java_regex
+from kwire.controller.configs.keys import Configs, values
+from kwire.controller.configs.values import java_split, java_trim, refused
+from kwire.controller.errors import ApiError
+from kwire.error_codes import ErrorCode
+
+SHORTEST, LONGEST = 100, 3_600_000
+"""Milliseconds between two pushes."""
+
+CLIENT_FACTS = {
+    "client_instance_id",
+    "client_id",
+    "client_software_name",
+    "client_software_version",
+    "client_source_address",
+    "client_source_port",
+}
+"""The properties that clients are chosen by."""
+
+
+def check(configs: Configs) -> None:
+    """Check all that a subscription would have.
+
+    1. A name that is not known, or an interval out of bounds: INVALID_REQUEST.
+    2. A value that is not of its type: INVALID_CONFIG.
+    3. A pattern that is not `fact=regular expression`: INVALID_CONFIG.
+    """
+    for name in sorted(configs):
+        if name not in KEYS:
+            text = f"Unknown client metrics configuration: {name}"
+            raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    found = values(KEYS, configs)
+    interval, patterns = found["interval.ms"], found["match"]
+    assert isinstance(interval, int)
+    assert isinstance(patterns, list)
+    if not SHORTEST <= interval <= LONGEST:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            f"Invalid value {interval} for interval.ms, interval must be between {SHORTEST} and"
+            f" {LONGEST} (1 hour)",
+        )
+    _check_patterns(patterns)
+
+
+def _check_patterns(patterns: Iterable[str]) -> None:
+    for pattern in patterns:
+        parts = java_split(pattern, "=")
+        fact = java_trim(parts[0]) if parts else ""
+        if len(parts) != 2 or fact not in CLIENT_FACTS or not is_java_regex(java_trim(parts[1])):
+            raise refused(f"Illegal client matching pattern: {pattern}")

@@ -1,0 +1,95 @@
+"""One key of a ConfigDef: its type, its default, what makes a value valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Protocol
+
+from kwire.controller.configs.values import ConfigType, Value, parse
+from kwire.controller.errors import ApiError
+
+Configs = Mapping[str, str]
+"""Names and values as they are set."""
+
+
+class Validator(Protocol):
+    """One of Kafka's validators (`kwire.controller.configs.validators`)."""
+
+    def check(self, name: str, value: Value) -> Value:
+        """Return the value that holds. ApiError where it is not valid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Synonym:
+    """The name of a default in server.properties, in milliseconds times `unit`."""
+
+    name: str
+    unit: int = 1
+
+    def convert(self, value: str) -> str:
+        """Return the value in the unit of the key: -1 stays what it is, and so does no number."""
+        try:
+            number = parse(self.name, value, ConfigType.LONG)
+        except ApiError:
+            return value
+        positive = isinstance(number, int) and number > 0
+        return str(number * self.unit) if isinstance(number, int) and positive else value
+
+    def stated(self, value: str | None) -> str | None:
+        """Return the key's value as server.properties has it."""
+        return value if value is None or self.unit == 1 else str(int(value) // self.unit)
+
+
+class Dynamic(Enum):
+    """The ways in which a node's key may be changed at run time (KIP-226)."""
+
+    CLUSTER_WIDE = "for one node or for all"
+    PER_BROKER = "for one node"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigKey:
+    """One key. default: as text; None where there is none.
+
+    internal: Kafka takes it and does not tell it. dynamic: None where it needs a restart.
+    """
+
+    name: str
+    type: ConfigType
+    default: str | None = None
+    validator: Validator | None = None
+    synonyms: tuple[Synonym, ...] = ()
+    internal: bool = False
+    dynamic: Dynamic | None = None
+
+    @property
+    def is_sensitive(self) -> bool:
+        """True for a password, or what may be one: no answer shows it."""
+        return self.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
+
+    def value(self, text: str | None) -> Value:
+        """Return what a text stands for; None for the default. ApiError where it is not valid."""
+        found = text if text is not None else self.default
+        value = None if found is None else parse(self.name, found, self.type)
+        return value if self.validator is None else self.validator.check(self.name, value)
+
+    def is_valid(self, text: str) -> bool:
+        """True if the key may have this value."""
+        try:
+            self.value(text)
+        except ApiError:
+            return False
+        return True
+
+
+def table(keys: Iterable[ConfigKey]) -> Mapping[str, ConfigKey]:
+    """Return keys by name, in Kafka's order."""
+    return MappingProxyType({key.name: key for key in keys})
+
+
+def values(keys: Mapping[str, ConfigKey], texts: Configs) -> dict[str, Value]:
+    """Return every key with its value, the default where nothing is set. ApiError for the first."""
+    return {name: key.value(texts.get(name)) for name, key in keys.items()}

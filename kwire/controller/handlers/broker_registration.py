@@ -1,0 +1,131 @@
+"""BrokerRegistration (KIP-631, KIP-858, KIP-896)."""
+
+from __future__ import annotations
+
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
+from kwire.error_codes import ErrorCode
+from kwire.image.broker import RESERVED_DIRECTORIES, BrokerRegistration
+from kwire.image.endpoint import supported
+from kwire.messages.a62_broker_registration import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+)
+from kwire.messages.metadata_versions import KRAFT_VERSION, METADATA_VERSION
+from kwire.messages.records.register_broker import (
+    BrokerEndpoint,
+    BrokerFeature,
+    RegisterBrokerRecord,
+)
+from kwire.net.negotiation import VersionRange
+from kwire.text.ids import uuid_text
+
+
+def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> ControllerResult:
+    """A broker enters the cluster, or comes back.
+
+    1. Another cluster's id: INCONSISTENT_CLUSTER_ID.
+    2. The id has a valid session under another incarnation: DUPLICATE_BROKER_REGISTRATION.
+    3. It wants to migrate from ZooKeeper: BROKER_ID_NOT_REGISTERED.
+    4. Directories, once metadata.version has them: none, reserved ones, one twice, or another
+       broker's: INVALID_REGISTRATION.
+    5. A finalised feature level outside what it supports: UNSUPPORTED_VERSION.
+    6. The same incarnation keeps its epoch; else the epoch is the offset at which the batch of
+       this registration begins, and the broker is fenced. Where the one before it was not fenced
+       yet, it leaves every ISR first (KIP-841).
+    """
+    if request.cluster_id != context.config.cluster_id:
+        text = f"This is cluster {context.config.cluster_id}, not {request.cluster_id}."
+        raise ApiError(ErrorCode.INCONSISTENT_CLUSTER_ID, text)
+    known = context.image.cluster.brokers.get(request.broker_id)
+    _check_session(request, known, context)
+    if request.is_migrating_zk_broker:
+        raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, "ZooKeeper brokers cannot register.")
+    if context.metadata_version.supports_directory_assignment:
+        _check_directories(request, context)
+    _check_features(request, context)
+    same = known is not None and known.incarnation_id == request.incarnation_id
+    epoch = known.epoch if known is not None and same else context.next_offset
+    record = _record(request, epoch, context)
+    if known is not None and same:
+        record.fenced = known.fenced
+        record.in_controlled_shutdown = known.in_controlled_shutdown
+    left = [] if same else replication(context).without(request.broker_id)
+    return ControllerResult(
+        records=(*left, versioned(record, context.metadata_version.register_broker_record)),
+        response=BrokerRegistrationResponse(broker_epoch=epoch),
+    )
+
+
+def _check_session(
+    request: BrokerRegistrationRequest, known: BrokerRegistration | None, context: ControllerContext
+) -> None:
+    if known is None or known.incarnation_id == request.incarnation_id:
+        return
+    if context.heartbeats.has_valid_session(known.id, context.now):
+        text = f"Broker {known.id} is running elsewhere: its session has not ended."
+        raise ApiError(ErrorCode.DUPLICATE_BROKER_REGISTRATION, text)
+
+
+def _check_directories(request: BrokerRegistrationRequest, context: ControllerContext) -> None:
+    directories = request.log_dirs
+    if not directories:
+        raise _invalid("No log directories are given.")
+    if RESERVED_DIRECTORIES & set(directories):
+        raise _invalid("A reserved id is given as that of a log directory.")
+    if len(set(directories)) != len(directories):
+        raise _invalid("A log directory is given twice.")
+    for other in context.image.cluster.brokers.values():
+        shared = set(other.directories) & set(directories)
+        if other.id != request.broker_id and shared:
+            raise _invalid(f"Directory {uuid_text(shared.pop())} is broker {other.id}'s.")
+
+
+def _invalid(message: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_REGISTRATION, message)
+
+
+def _check_features(request: BrokerRegistrationRequest, context: ControllerContext) -> None:
+    ranges = _ranges(request)
+    finalised = {**context.image.features.levels, KRAFT_VERSION: context.quorum.kraft_version}
+    for name in [*ranges, *(name for name in sorted(finalised) if name not in ranges)]:
+        level = finalised.get(name, 0)
+        levels = ranges.get(name, VersionRange(0, 0))
+        if level not in levels:
+            text = f"{name} is at {level}, the broker supports {levels}."
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
+
+
+def _ranges(request: BrokerRegistrationRequest) -> dict[str, VersionRange]:
+    """What the broker supports; one that is silent on metadata.version has only the first."""
+    ranges = {one.name: supported(one) for one in request.features}
+    return {METADATA_VERSION: VersionRange(1, 1)} | ranges
+
+
+def _record(
+    request: BrokerRegistrationRequest, epoch: int, context: ControllerContext
+) -> RegisterBrokerRecord:
+    version = context.metadata_version
+    return RegisterBrokerRecord(
+        broker_id=request.broker_id,
+        incarnation_id=request.incarnation_id,
+        broker_epoch=epoch,
+        end_points=[
+            BrokerEndpoint(
+                name=one.name, host=one.host, port=one.port, security_protocol=one.security_protocol
+            )
+            for one in request.listeners
+        ],
+        features=[
+            BrokerFeature(
+                name=name,
+                min_supported_version=levels.min_version,
+                max_supported_version=levels.max_version,
+            )
+            for name, levels in _ranges(request).items()
+        ],
+        rack=request.rack,
+        fenced=True,
+        log_dirs=request.log_dirs if version.supports_directory_assignment else (),
+    )

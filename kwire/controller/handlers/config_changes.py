@@ -1,0 +1,107 @@
+"""Changes of a resource's keys, and the changes that no resource takes (KIP-339)."""
+
+from __future__ import annotations
+
+import re
+
+from kwire.controller.configs import node_keys, topic_keys
+from kwire.controller.configs.keys import ConfigKey
+from kwire.controller.configs.values import ConfigType, java_split, java_trim
+from kwire.controller.errors import ApiError
+from kwire.error_codes import ErrorCode
+from kwire.image.configs import ConfigResource, ResourceType
+from kwire.messages.a44_incremental_alter_configs import AlterableConfig
+from kwire.messages.metadata_versions import MetadataVersion
+
+SET, DELETE, APPEND, SUBTRACT = range(4)
+LONGEST = 32_767
+"""Characters of a value, as Java counts them."""
+
+CORDONED = "cordoned.log.dirs"
+
+
+def changed(config: AlterableConfig, resource: ConfigResource, current: str | None) -> str | None:
+    """Return the value that a key gets; None where it is deleted.
+
+    Lists of topics and nodes grow and shrink; those of other resources do not, as in Kafka.
+    """
+    operation = config.config_operation
+    if operation == DELETE:
+        return None
+    if operation not in (SET, APPEND, SUBTRACT):
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"{operation} is not an operation on a key.")
+    if config.value is None:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"{config.name} needs a value that is not null.")
+    if operation == SET:
+        return config.value
+    key = _key(resource, config.name)
+    if key is None or key.type is not ConfigType.LIST:
+        word = "APPEND" if operation == APPEND else "SUBTRACT"
+        text = f"Can't {word} to key {config.name} because its type is not LIST."
+        raise ApiError(ErrorCode.INVALID_CONFIG, text)
+    return _words(key.default if current is None else current, config.value, operation)
+
+
+def _key(resource: ConfigResource, name: str) -> ConfigKey | None:
+    if resource.type == ResourceType.TOPIC:
+        return topic_keys.KEYS.get(name)
+    return node_keys.KEYS.get(name) if resource.type == ResourceType.BROKER else None
+
+
+def _words(current: str | None, given: str, operation: int) -> str:
+    words = [word for word in (current or "").split(",") if word]
+    for word in java_split(given, ","):
+        if operation == APPEND and word not in words:
+            words.append(word)
+        elif operation == SUBTRACT and word in words:
+            words.remove(word)
+    return ",".join(words)
+
+
+def check_change(
+    resource: ConfigResource,
+    name: str,
+    value: str | None,
+    current: str | None,
+    version: MetadataVersion,
+    *,
+    forwarded: bool,
+) -> None:
+    """Check one key that changes (ConfigurationControlManager.validateAlterConfig).
+
+    1. cordoned.log.dirs of nodes before 4.3-IV0: INVALID_CONFIG.
+    2. More of them than there are, unless the broker itself forwards it: INVALID_CONFIG.
+    3. A value of more than 32767 characters, which no record holds: INVALID_CONFIG.
+    """
+    if name == CORDONED and resource.type == ResourceType.BROKER:
+        _check_cordoned(value, current, version, forwarded=forwarded)
+    if value is not None and len(value.encode("utf-16-le", "surrogatepass")) // 2 > LONGEST:
+        text = (
+            "The configuration value cannot be added because it exceeds the maximum value size of"
+            f" {LONGEST} bytes."
+        )
+        raise ApiError(ErrorCode.INVALID_CONFIG, text)
+
+
+def _check_cordoned(
+    value: str | None, current: str | None, version: MetadataVersion, *, forwarded: bool
+) -> None:
+    if not version.supports_cordoned_log_dirs:
+        text = (
+            f"The {CORDONED} configuration value cannot be set because it requires"
+            " metadata.version >= 4.3-IV0"
+        )
+        raise ApiError(ErrorCode.INVALID_CONFIG, text)
+    if forwarded or not java_trim(value or ""):
+        return
+    present = set() if current is None else set(_elements(current))
+    if not present.issuperset(_elements(value or "")):
+        text = (
+            f"When updating {CORDONED} via controllers,  the new value must be a subset of the"
+            " current configuration value."
+        )
+        raise ApiError(ErrorCode.INVALID_CONFIG, text)
+
+
+def _elements(text: str) -> list[str]:
+    return re.split(r"[ \t\n\v\f\r]*,[ \t\n\v\f\r]*", java_trim(text))

@@ -1,0 +1,98 @@
+"""Checks of configurations and of the resources they are of (ControllerConfigurationValidator)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from kwire.controller.configs import client_metrics, groups, topics
+from kwire.controller.configs.keys import Configs
+from kwire.controller.configs.nodes import node_value
+from kwire.controller.configs.topic_configs import inherited
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.result import ControllerContext
+from kwire.controller.handlers.topic_names import name_problem
+from kwire.error_codes import ErrorCode
+from kwire.image import MetadataImage
+from kwire.image.configs import ConfigResource, ResourceType
+from kwire.text.numbers import whole_number
+
+
+def check_name(resource: ConfigResource) -> None:
+    """Check the name of a resource.
+
+    1. A topic without a name: INVALID_REQUEST; with a bad one: INVALID_TOPIC_EXCEPTION.
+    2. A broker whose name is neither empty nor a node's id: INVALID_REQUEST.
+    3. A group or a subscription of client metrics without a name: INVALID_REQUEST.
+    4. Anything else: INVALID_REQUEST.
+    """
+    if resource.type == ResourceType.TOPIC and resource.name:
+        problem = name_problem(resource.name)
+        if problem is not None:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    elif resource.type == ResourceType.BROKER:
+        spaced = resource.name != resource.name.strip()  # which no Java parser takes
+        if resource.name and (spaced or whole_number(resource.name, bits=31) is None):
+            raise _invalid(f"{resource.name!r} is not a broker's id.")
+    elif resource.type in _UNNAMED:
+        if not resource.name:
+            raise _invalid(_UNNAMED[resource.type])
+    else:
+        raise _invalid(f"Resources of type {resource.type} have no configuration here.")
+
+
+_UNNAMED: dict[int, str] = {
+    ResourceType.TOPIC: "Default topic resources are not allowed.",
+    ResourceType.GROUP: "Default group resources are not allowed.",
+    ResourceType.CLIENT_METRICS: "Subscription name can't be empty",
+}
+
+
+def check_exists(resource: ConfigResource, image: MetadataImage) -> None:
+    """A topic that is not there: UNKNOWN_TOPIC_OR_PARTITION; a node: BROKER_ID_NOT_REGISTERED."""
+    if resource.type == ResourceType.TOPIC and resource.name not in image.topics.ids:
+        text = f"The topic '{resource.name}' does not exist."
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+    if resource.type == ResourceType.BROKER and resource.name:
+        cluster, id = image.cluster, int(resource.name)
+        if id not in cluster.brokers and id not in cluster.controllers:
+            text = f"No node with id {id} found."
+            raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
+
+
+class ConfigChecker:
+    """Checks what resources of one request would have."""
+
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
+
+    def check(self, resource: ConfigResource, configs: Configs, old: Configs) -> None:
+        """Check a name, and all keys and values as they would be together.
+
+        What is set for nodes is not looked at: Kafka's brokers do that before they forward it.
+        ApiError as `check_name`, `topics.check`, `groups.check` and `client_metrics.check` say.
+        """
+        check_name(resource)
+        static = self._context.config.static
+        if resource.type == ResourceType.TOPIC:
+            topics.check(
+                configs,
+                old,
+                self._inherited,
+                remote_storage_enabled=node_value(static, REMOTE_STORAGE) is True,
+            )
+        elif resource.type == ResourceType.GROUP:
+            groups.check(configs, static)
+        elif resource.type == ResourceType.CLIENT_METRICS:
+            client_metrics.check(configs)
+
+    @cached_property
+    def _inherited(self) -> dict[str, str]:
+        config = self._context.config
+        return inherited(self._context.image, config.static.get, config.node_id)
+
+
+REMOTE_STORAGE = "remote.log.storage.system.enable"
+
+
+def _invalid(message: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_REQUEST, message)

@@ -1,0 +1,93 @@
+"""CreatePartitions (KIP-195)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.limits import check_partitions
+from kwire.controller.handlers.replicas import check_assignment, new_partition, placed
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.error_codes import ErrorCode
+from kwire.image.topics import TopicImage
+from kwire.messages.a37_create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+
+
+def handle(request: CreatePartitionsRequest, context: ControllerContext) -> ControllerResult:
+    """Topics get more partitions, each of them or not, in one batch.
+
+    More partitions than one batch should hold: POLICY_VIOLATION for all. Then, for each topic:
+
+    1. The topic is given twice: INVALID_REQUEST, once.
+    2. It is not known: UNKNOWN_TOPIC_OR_PARTITION.
+    3. The count is what it has, or less: INVALID_PARTITIONS.
+    4. Another number of assignments than of new partitions, a bad one (`check_assignment`), or one
+       without an active replica: INVALID_REPLICA_ASSIGNMENT.
+    5. Without assignments, no place for them: INVALID_REPLICATION_FACTOR.
+    """
+    check_partitions(sum(_growth(topic, context) for topic in request.topics))
+    counts = Counter(topic.name for topic in request.topics)
+    records: Records = []
+    results = []
+    for topic in {topic.name: topic for topic in request.topics}.values():
+        try:
+            if counts[topic.name] > 1:
+                raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given more than once.")
+            records += _grow(topic, context)
+        except ApiError as error:
+            result = CreatePartitionsTopicResult(
+                name=topic.name, error_code=error.code, error_message=error.message
+            )
+        else:
+            result = CreatePartitionsTopicResult(name=topic.name)
+        results.append(result)
+    return ControllerResult(
+        records=() if request.validate_only else tuple(records),
+        response=CreatePartitionsResponse(results=results),
+    )
+
+
+def _growth(wanted: CreatePartitionsTopic, context: ControllerContext) -> int:
+    topic = context.image.topics.named(wanted.name)
+    return 0 if topic is None else max(wanted.count - len(topic.partitions), 0)
+
+
+def _grow(wanted: CreatePartitionsTopic, context: ControllerContext) -> Records:
+    topic = context.image.topics.named(wanted.name)
+    if topic is None:
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is no topic of that name.")
+    count = len(topic.partitions)
+    if wanted.count <= count:
+        text = f"The topic has {count} partitions; {wanted.count} would not be more."
+        raise ApiError(ErrorCode.INVALID_PARTITIONS, text)
+    version = context.metadata_version
+    code = ErrorCode.INVALID_REPLICATION_FACTOR
+    if wanted.assignments is not None:
+        code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    records = []
+    for number, replicas in enumerate(_replicas(wanted, topic, context), count):
+        partition = new_partition(replicas, context)
+        if partition is None:
+            raise ApiError(code, f"No broker of partition {number} is active.")
+        records.append(partition.record(topic.id, number, version))
+    return records
+
+
+def _replicas(
+    wanted: CreatePartitionsTopic, topic: TopicImage, context: ControllerContext
+) -> list[tuple[int, ...]]:
+    additional = wanted.count - len(topic.partitions)
+    factor = len(topic.partitions[0].replicas)
+    if wanted.assignments is None:
+        return placed(additional, factor, context)
+    if len(wanted.assignments) != additional:
+        text = f"{additional} partitions are added, {len(wanted.assignments)} are assigned."
+        raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+    for assignment in wanted.assignments:
+        check_assignment(assignment.broker_ids, factor, context)
+    return [tuple(assignment.broker_ids) for assignment in wanted.assignments]

@@ -1,0 +1,230 @@
+"""CreateTopics (KIP-4, KIP-464, KIP-525)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from kwire.controller.configs.topic_configs import effective
+from kwire.controller.configs.topics import PUBLIC_KEYS
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.config_changes import check_change
+from kwire.controller.handlers.config_resources import ConfigChecker
+from kwire.controller.handlers.limits import check_partitions, check_records
+from kwire.controller.handlers.replicas import check_assignment, new_partition, placed
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.controller.handlers.topic_names import CLUSTER_METADATA, collision, name_problem
+from kwire.error_codes import ErrorCode
+from kwire.image.configs import ConfigResource, ResourceType
+from kwire.image.partition import PartitionRegistration
+from kwire.image.replay import apply_all
+from kwire.messages.a19_create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kwire.messages.records.config import ConfigRecord
+from kwire.messages.records.topic import TopicRecord
+
+DEFAULT = -1
+"""The number of partitions or replicas that the controller's configuration has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Created:
+    records: Records
+    result: CreatableTopicResult
+
+
+def handle(request: CreateTopicsRequest, context: ControllerContext) -> ControllerResult:
+    """Topics come into being, each of them or not, in one batch.
+
+    More partitions, or more records, than one request may bring: POLICY_VIOLATION for all. For each
+    topic, first what concerns names:
+
+    1. The name occurs twice in the request: INVALID_REQUEST, once.
+    2. It is __cluster_metadata: INVALID_REQUEST.
+    3. It is not a name: INVALID_TOPIC_EXCEPTION.
+    4. Metrics could not tell it from an existing topic's: INVALID_TOPIC_EXCEPTION.
+    5. It exists: TOPIC_ALREADY_EXISTS, whatever was found before.
+    6. A configuration value is null, a key unknown or a value invalid: INVALID_CONFIG.
+
+    then, with assignments:
+
+    7. A number of partitions or replicas besides: INVALID_REQUEST.
+    8. A partition twice, a gap in their numbers, a bad replica list (`check_assignment`), or no
+       active replica: INVALID_REPLICA_ASSIGNMENT.
+
+    or without:
+
+    9. 0 or below -1 replicas: INVALID_REPLICATION_FACTOR; partitions: INVALID_PARTITIONS.
+    10. No place, or only brokers that are not active: INVALID_REPLICATION_FACTOR.
+
+    Only active replicas are in the ISR, the first of them leads (KIP-841). The records are
+    TopicRecord, ConfigRecords, PartitionRecords; none if the request only validates.
+    """
+    check_partitions(sum(_size(topic, context) for topic in request.topics))
+    counts = Counter(topic.name for topic in request.topics)
+    checker = ConfigChecker(context)
+    made: list[_Created] = []
+    records: Records = []
+    for topic in request.topics:
+        if counts[topic.name] == 1:
+            made.append(_made(topic, checker, context))
+            records += made[-1].records
+            check_records(records)
+    text = "The topic occurs more than once in the request."
+    twice = ApiError(ErrorCode.INVALID_REQUEST, text)
+    results = [one.result for one in made]
+    results += [_result(name, twice) for name, count in counts.items() if count > 1]
+    return ControllerResult(
+        records=() if request.validate_only else tuple(records),
+        response=CreateTopicsResponse(topics=results),
+    )
+
+
+def _made(topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext) -> _Created:
+    """The topic, or why it cannot be."""
+    try:
+        return _create(topic, checker, context)
+    except ApiError as error:
+        return _Created(records=[], result=_result(topic.name, error))
+
+
+def _size(topic: CreatableTopic, context: ControllerContext) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    default = topic.num_partitions == DEFAULT
+    return context.config.num_partitions if default else max(topic.num_partitions, 0)
+
+
+def _create(topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext) -> _Created:
+    _check_name(topic.name, context)
+    configs = _configs(topic, checker, context)
+    partitions = _assigned(topic, context) if topic.assignments else _placed(topic, context)
+    id = context.new_uuid()
+    records = [versioned(TopicRecord(name=topic.name, topic_id=id))]
+    records += [versioned(record) for record in configs]
+    version = context.metadata_version
+    for number, partition in enumerate(partitions):
+        records.append(partition.record(id, number, version))
+    result = CreatableTopicResult(
+        name=topic.name,
+        topic_id=id,
+        error_message=None,
+        num_partitions=len(partitions),
+        replication_factor=len(partitions[0].replicas),
+        configs=_effective(topic.name, configs, context),
+    )
+    return _Created(records=records, result=result)
+
+
+def _check_name(name: str, context: ControllerContext) -> None:
+    if name == CLUSTER_METADATA:
+        text = f"{CLUSTER_METADATA} is not a topic that can be created."
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    names = context.image.topics.ids
+    if name in names:
+        raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic {name} exists already.")
+    problem = name_problem(name)
+    if problem is not None:
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    other = collision(name, names)
+    if other is not None:
+        text = f"Topic {name} collides with topic {other}: metrics write '.' as '_'."
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, text)
+
+
+def _configs(
+    topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext
+) -> list[ConfigRecord]:
+    nulls = [config.name for config in topic.configs if config.value is None]
+    if nulls:
+        text = f"Null value not supported for topic configs: {','.join(nulls)}"
+        raise ApiError(ErrorCode.INVALID_CONFIG, text)
+    values = {config.name: config.value or "" for config in topic.configs}
+    resource = ConfigResource(ResourceType.TOPIC, topic.name)
+    for name, value in values.items():
+        check_change(
+            resource, name, value, None, context.metadata_version, forwarded=context.forwarded
+        )
+    if values:
+        checker.check(resource, values, {})
+    return [
+        ConfigRecord(
+            resource_type=ResourceType.TOPIC, resource_name=topic.name, name=name, value=value
+        )
+        for name, value in values.items()
+    ]
+
+
+def _assigned(topic: CreatableTopic, context: ControllerContext) -> list[PartitionRegistration]:
+    if topic.replication_factor != DEFAULT or topic.num_partitions != DEFAULT:
+        text = "With assignments, the numbers of partitions and replicas must be -1."
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    partitions: dict[int, PartitionRegistration] = {}
+    replicas: int | None = None
+    for assignment in topic.assignments:
+        number = assignment.partition_index
+        if number in partitions:
+            raise _bad_assignment(f"Partition {number} is assigned more than once.")
+        check_assignment(assignment.broker_ids, replicas, context)
+        replicas = len(assignment.broker_ids)
+        partition = new_partition(tuple(assignment.broker_ids), context)
+        if partition is None:
+            raise _bad_assignment(f"No broker of partition {number} is active.")
+        partitions[number] = partition
+    if set(partitions) != set(range(len(partitions))):
+        raise _bad_assignment("Partitions are numbered from 0 without gaps.")
+    return [partitions[number] for number in range(len(partitions))]
+
+
+def _placed(topic: CreatableTopic, context: ControllerContext) -> list[PartitionRegistration]:
+    if topic.replication_factor < DEFAULT or topic.replication_factor == 0:
+        text = "The number of replicas must be above 0, or -1 for the default."
+        raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, text)
+    if topic.num_partitions < DEFAULT or topic.num_partitions == 0:
+        text = "The number of partitions must be above 0, or -1 for the default."
+        raise ApiError(ErrorCode.INVALID_PARTITIONS, text)
+    config = context.config
+    factor, count = topic.replication_factor, topic.num_partitions
+    factor = config.default_replication_factor if factor == DEFAULT else factor
+    count = config.num_partitions if count == DEFAULT else count
+    partitions = []
+    for replicas in placed(count, factor, context):
+        partition = new_partition(replicas, context)
+        if partition is None:
+            text = "No broker for a partition is active."
+            raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, text)
+        partitions.append(partition)
+    return partitions
+
+
+def _effective(
+    name: str, configs: list[ConfigRecord], context: ControllerContext
+) -> list[CreatableTopicConfigs]:
+    image = apply_all(context.image, configs)
+    static, node_id = context.config.static.get, context.config.node_id
+    found = [(key, effective(image, static, key, name, node_id)) for key in PUBLIC_KEYS]
+    return [
+        CreatableTopicConfigs(
+            name=key,
+            value=value.value,
+            read_only=False,
+            config_source=value.source,
+            is_sensitive=False,
+        )
+        for key, value in found
+    ]
+
+
+def _bad_assignment(message: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+
+
+def _result(name: str, error: ApiError) -> CreatableTopicResult:
+    return CreatableTopicResult(
+        name=name, error_code=error.code, error_message=error.message, configs=[]
+    )

@@ -1,0 +1,80 @@
+"""DescribeCluster of a controller (KIP-700, KIP-919)."""
+
+from __future__ import annotations
+
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.result import ControllerContext, ControllerResult
+from kwire.error_codes import ErrorCode
+from kwire.image.controller import ControllerRegistration
+from kwire.messages.a60_describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+BROKERS, CONTROLLERS = 1, 2
+
+CREATE, ALTER, DESCRIBE, CLUSTER_ACTION = 5, 7, 8, 9
+DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = 10, 11, 12
+
+ALL_OPERATIONS = sum(
+    1 << operation
+    for operation in (
+        CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE
+    )
+)  # fmt: skip
+"""What may be done to a cluster, as bits: everything, without an authorizer."""
+
+NOT_ASKED = -(1 << 31)
+
+
+def handle(request: DescribeClusterRequest, context: ControllerContext) -> ControllerResult:
+    """The controllers as this listener reaches them.
+
+    1. metadata.version below 3.7-IV0, which has no registered controllers: UNSUPPORTED_VERSION.
+    2. An endpoint type that does not exist: UNSUPPORTED_ENDPOINT_TYPE; that of brokers:
+       MISMATCHED_ENDPOINT_TYPE; both INVALID_REQUEST in version 0, which cannot say what it wants.
+    3. A leader that is not among them is given as -1.
+    """
+    if not context.metadata_version.supports_controller_registration:
+        text = f"metadata.version {context.metadata_version.name} has no registered controllers."
+        raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
+    _check_type(request.endpoint_type, context.version)
+    nodes = [
+        node
+        for _, controller in sorted(context.image.cluster.controllers.items())
+        if (node := _node(controller, context.listener)) is not None
+    ]
+    leader = context.quorum.leader_id
+    known = leader is not None and any(node.broker_id == leader for node in nodes)
+    asked = request.include_cluster_authorized_operations
+    return ControllerResult(
+        response=DescribeClusterResponse(
+            endpoint_type=CONTROLLERS,
+            cluster_id=context.config.cluster_id,
+            controller_id=leader if leader is not None and known else -1,
+            brokers=nodes,
+            cluster_authorized_operations=ALL_OPERATIONS if asked else NOT_ASKED,
+        )
+    )
+
+
+def _check_type(type: int, version: int) -> None:
+    if type == CONTROLLERS:
+        return
+    known = type == BROKERS
+    code = ErrorCode.MISMATCHED_ENDPOINT_TYPE if known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+    text = (
+        "This is a controller; brokers were asked for." if known else f"{type} is no endpoint type."
+    )
+    raise ApiError(code if version > 0 else ErrorCode.INVALID_REQUEST, text)
+
+
+def _node(controller: ControllerRegistration, listener: str) -> DescribeClusterBroker | None:
+    """As the listener reaches it that took the request; None if it has none of that name."""
+    for endpoint in controller.endpoints:
+        if endpoint.name == listener:
+            return DescribeClusterBroker(
+                broker_id=controller.id, host=endpoint.host, port=endpoint.port
+            )
+    return None

@@ -1,0 +1,202 @@
+"""DescribeConfigs (KIP-133, KIP-226, KIP-919)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from kwire.controller.configs import client_metrics_keys, group_keys, groups, node_keys
+from kwire.controller.configs.keys import ConfigKey, Dynamic
+from kwire.controller.configs.node_configs import ConfigSource, ConfigValue, node_key, node_synonyms
+from kwire.controller.configs.topic_configs import synonyms, told
+from kwire.controller.configs.topic_keys import KEYS
+from kwire.controller.configs.topics import PUBLIC_KEYS
+from kwire.controller.configs.values import ConfigType, as_text
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.config_resources import check_exists, check_name
+from kwire.controller.handlers.result import ControllerContext, ControllerResult
+from kwire.controller.handlers.topic_names import name_problem
+from kwire.error_codes import ErrorCode
+from kwire.image.configs import ConfigResource, ResourceType
+from kwire.messages.a32_describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+
+Results = list[DescribeConfigsResourceResult]
+
+
+def handle(request: DescribeConfigsRequest, context: ControllerContext) -> ControllerResult:
+    """The configuration of resources.
+
+    1. A resource that cannot be, or is not: as `check_name` and `check_exists` say.
+    2. Topics, groups and client metrics have every key, with the value in force and, if wanted,
+       all that it stands above.
+    3. The nameless broker has what is set for all; this node, by its id, every key of its own.
+       Another node's id: INVALID_REQUEST, since only that node knows its server.properties.
+    4. Log levels are Kafka's own: there are none here.
+    """
+    results = []
+    for wanted in request.resources:
+        try:
+            configs = _configs(wanted, context)
+        except ApiError as error:
+            result = DescribeConfigsResult(error_code=error.code, error_message=error.message)
+        else:
+            keys = wanted.configuration_keys
+            found = [one for one in configs if not keys or one.name in keys]
+            if not request.include_synonyms:
+                for one in found:
+                    one.synonyms = []
+            result = DescribeConfigsResult(error_message=None, configs=found)
+        result.resource_type = wanted.resource_type
+        result.resource_name = wanted.resource_name
+        results.append(result)
+    return ControllerResult(response=DescribeConfigsResponse(results=results))
+
+
+def _configs(wanted: DescribeConfigsResource, context: ControllerContext) -> Results:
+    resource = ConfigResource(wanted.resource_type, wanted.resource_name)
+    if resource.type in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
+        return _node(resource, context)
+    own = context.image.configs.of(*resource)
+    if resource.type == ResourceType.TOPIC:
+        problem = name_problem(resource.name)
+        if problem is not None:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        check_exists(resource, context.image)
+        names = sorted({*PUBLIC_KEYS, *own} & KEYS.keys())  # an internal key where it is set
+        return [_topic(KEYS[name], resource.name, context) for name in names]
+    check_name(resource)
+    if resource.type == ResourceType.GROUP:
+        return _group(own, context)
+    return [
+        _entry(key, _value(key, own), _own(key, own, ConfigSource.CLIENT_METRICS))
+        for key in client_metrics_keys.KEYS.values()
+    ]
+
+
+def _topic(key: ConfigKey, topic: str, context: ControllerContext) -> DescribeConfigsResourceResult:
+    static, node_id = context.config.static.get, context.config.node_id
+    values = list(synonyms(context.image, static, key, topic, node_id))
+    above = told(key, values)
+    if above and above[0].source == ConfigSource.TOPIC:
+        parsed = _text(key, above[0].value)
+        above[0] = replace(above[0], value=parsed, stated=parsed)
+    return _entry(key, _text(key, values[0].value), above)
+
+
+def _group(own: Mapping[str, str], context: ControllerContext) -> Results:
+    static, node_id = context.config.static, context.config.node_id
+    inherited = groups.inherited(static)
+    results = []
+    for key in group_keys.KEYS.values():
+        above = _own(key, own, ConfigSource.GROUP)
+        for synonym in key.synonyms:
+            above += node_synonyms(context.image, static.get, synonym.name, node_id)
+        if not key.synonyms:
+            default = ConfigValue(
+                name=key.name, value=key.default, stated=key.default, source=ConfigSource.DEFAULT
+            )
+            above.append(default)
+        results.append(_entry(key, _value(key, {**inherited, **own}), above))
+    return results
+
+
+def _node(resource: ConfigResource, context: ControllerContext) -> Results:
+    is_logger = resource.type == ResourceType.BROKER_LOGGER
+    if not resource.name and not is_logger:
+        return _every_node(context)
+    own_id = context.config.node_id
+    try:
+        id = int(resource.name)
+    except ValueError:
+        text = f"Broker id must be an integer, but it is: {resource.name}"
+        raise ApiError(ErrorCode.INVALID_REQUEST, text) from None
+    if id != own_id:
+        allowed = f"{own_id}" if is_logger else f"{own_id} or empty string,"
+        text = f"Unexpected broker id, expected {allowed} but received {resource.name}"
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    return [] if is_logger else _this_node(context)
+
+
+def _every_node(context: ControllerContext) -> Results:
+    found = context.image.configs.of(ResourceType.BROKER, "")
+    known = {name: node_key(name) for name in sorted(found)}
+    return [
+        _node_entry(name, found[name], context, only=ConfigSource.DYNAMIC_DEFAULT_BROKER)
+        for name, key in known.items()
+        if key is None or key.dynamic is Dynamic.CLUSTER_WIDE
+    ]
+
+
+def _this_node(context: ControllerContext) -> Results:
+    static = context.config.static
+    names = [name for name, key in node_keys.KEYS.items() if not key.internal]
+    names += sorted(static.keys() - node_keys.KEYS.keys())
+    results = []
+    for name in names:
+        found = node_synonyms(context.image, static.get, name, context.config.node_id)
+        own = [one.value for one in found if one.name == name]
+        results.append(_node_entry(name, own[0] if own else None, context))
+    return results
+
+
+def _node_entry(
+    name: str, value: str | None, context: ControllerContext, only: ConfigSource | None = None
+) -> DescribeConfigsResourceResult:
+    static, node_id = context.config.static.get, context.config.node_id
+    found = node_synonyms(context.image, static, name, node_id)
+    above = [one for one in found if only in (None, one.source)]
+    key = node_key(name) or ConfigKey(name=name, type=ConfigType.UNKNOWN)
+    entry = _entry(key, _text(key, value), above)
+    entry.name = name
+    entry.read_only = key.dynamic is None
+    return entry
+
+
+def _entry(
+    key: ConfigKey, value: str | None, above: Iterable[ConfigValue]
+) -> DescribeConfigsResourceResult:
+    """Return one key of an answer. above: every value it has somewhere, the strongest first."""
+    hidden = key.is_sensitive
+    found = [
+        DescribeConfigsSynonym(
+            name=one.name, value=None if hidden else one.stated, source=one.source
+        )
+        for one in above
+    ]
+    return DescribeConfigsResourceResult(
+        name=key.name,
+        value=None if hidden else value,
+        config_source=found[0].source if found else ConfigSource.DEFAULT,
+        is_sensitive=hidden,
+        synonyms=found,
+        config_type=key.type,
+        documentation=None,
+    )
+
+
+def _own(key: ConfigKey, own: Mapping[str, str], source: ConfigSource) -> list[ConfigValue]:
+    if key.name not in own:
+        return []
+    value = _value(key, own)
+    return [ConfigValue(name=key.name, value=value, stated=value, source=source)]
+
+
+def _value(key: ConfigKey, texts: Mapping[str, str]) -> str | None:
+    return _text(key, texts.get(key.name, key.default))
+
+
+def _text(key: ConfigKey, text: str | None) -> str | None:
+    """Return a value as Kafka prints what it parsed; as it stands where it is not valid."""
+    if text is None:
+        return None
+    try:
+        return as_text(key.value(text))
+    except ApiError:
+        return text

@@ -1,0 +1,88 @@
+"""ElectLeaders (KIP-183, KIP-460)."""
+
+from __future__ import annotations
+
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.limits import check_records
+from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.replicas.partition_change_builder import Election
+from kwire.error_codes import ErrorCode
+from kwire.image.partition import NO_LEADER
+from kwire.messages.a43_elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+
+PREFERRED = 0
+UNCLEAN = 1
+
+
+def handle(request: ElectLeadersRequest, context: ControllerContext) -> ControllerResult:
+    """An admin wants the preferred replicas to lead, or anybody rather than nobody.
+
+    1. Another election type: INVALID_REQUEST for all.
+    2. Topic or partition unknown: UNKNOWN_TOPIC_OR_PARTITION.
+    3. The preferred replica leads already, or anybody where an unclean election is wanted:
+       ELECTION_NOT_NEEDED, which is left out where every partition was asked for.
+    4. Nobody can lead: PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_AVAILABLE.
+    """
+    if request.election_type not in (PREFERRED, UNCLEAN):
+        text = f"{request.election_type} is not a type of election."
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    everything = request.topic_partitions is None
+    topics = context.image.topics
+    wanted = [(one.topic, one.partitions) for one in request.topic_partitions or []]
+    if everything:
+        wanted = [
+            (name, tuple(topics.by_id[topics.ids[name]].numbers())) for name in sorted(topics.ids)
+        ]
+    records: Records = []
+    results = []
+    for name, numbers in wanted:
+        partitions = [
+            _elect(name, number, request.election_type, context, records) for number in numbers
+        ]
+        if everything:
+            needless = ErrorCode.ELECTION_NOT_NEEDED
+            partitions = [one for one in partitions if one.error_code != needless]
+        results.append(ReplicaElectionResult(topic=name, partition_result=partitions))
+    response = ElectLeadersResponse(replica_election_results=results)
+    check_records(records)
+    return ControllerResult(records=tuple(records), response=response)
+
+
+def _elect(
+    name: str, number: int, type: int, context: ControllerContext, records: Records
+) -> PartitionResult:
+    try:
+        records.append(_record(name, number, type, context))
+    except ApiError as error:
+        code, message = error.code, error.message
+        return PartitionResult(partition_id=number, error_code=code, error_message=message)
+    return PartitionResult(partition_id=number, error_message=None)
+
+
+def _record(name: str, number: int, type: int, context: ControllerContext) -> VersionedRecord:
+    topic = context.image.topics.named(name)
+    if topic is None:
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
+    partition = topic.partitions.get(number)
+    if partition is None:
+        text = f"Topic {name} has no partition {number}."
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+    is_preferred = partition.leader == partition.preferred_leader
+    if is_preferred if type == PREFERRED else partition.leader != NO_LEADER:
+        raise ApiError(ErrorCode.ELECTION_NOT_NEEDED, "The partition has such a leader already.")
+    election = Election.PREFERRED if type == PREFERRED else Election.UNCLEAN
+    record = replication(context).change((topic, number, partition), election=election)
+    if record is None:
+        raise ApiError(
+            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+            if type == PREFERRED
+            else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+        )
+    return record

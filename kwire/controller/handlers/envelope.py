@@ -1,0 +1,94 @@
+"""Envelope: what brokers forward of their clients (KIP-590)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kwire.codec.declaration import Group, Request, Response
+from kwire.controller.errors import ApiError
+from kwire.error_codes import ErrorCode
+from kwire.errors import DecodeError, FrameError, UnsupportedVersion
+from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.messages.data.default_principal_data import DefaultPrincipalData
+from kwire.net.frames import decode_request, encode_response
+
+FORWARDABLE = frozenset(
+    {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81, 94}
+)
+"""The APIs whose requests brokers forward."""
+
+_SIZE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forwarded:
+    """A client's request, as a broker got it. principal: as `User:ANONYMOUS`."""
+
+    request: Request
+    version: int
+    correlation_id: int
+    client_id: str | None
+    principal: str
+
+
+def opened(envelope: EnvelopeRequest) -> Forwarded:
+    """What is in an envelope.
+
+    1. A principal that cannot be read: PRINCIPAL_DESERIALIZATION_FAILURE.
+    2. An API or version that is not known: UNSUPPORTED_VERSION; bytes that are no request, or an
+       API that brokers do not forward: INVALID_REQUEST.
+    """
+    principal = _principal(envelope.request_principal)
+    try:
+        frame = decode_request(envelope.request_data)
+    except UnsupportedVersion as error:
+        raise ApiError(ErrorCode.UNSUPPORTED_VERSION, str(error)) from None
+    except (DecodeError, FrameError) as error:
+        raise ApiError(ErrorCode.INVALID_REQUEST, str(error)) from None
+    if frame.header.request_api_key not in FORWARDABLE:
+        text = f"API {frame.header.request_api_key} is not forwarded."
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    return Forwarded(
+        request=frame.body,
+        version=frame.version,
+        correlation_id=frame.header.correlation_id,
+        client_id=frame.header.client_id,
+        principal=principal,
+    )
+
+
+def sealed(forwarded: Forwarded, response: Response) -> EnvelopeResponse:
+    """The answer to it. NOT_CONTROLLER stands on the envelope, so that the broker tries another."""
+    if ErrorCode.NOT_CONTROLLER in _error_codes(response):
+        return refused(ErrorCode.NOT_CONTROLLER)
+    frame = encode_response(response, forwarded.version, correlation_id=forwarded.correlation_id)
+    return EnvelopeResponse(response_data=frame[_SIZE:])
+
+
+def refused(code: ErrorCode) -> EnvelopeResponse:
+    """The answer where the envelope itself, or the node that it went to, is wrong."""
+    return EnvelopeResponse(error_code=code)
+
+
+def _principal(data: bytes | None) -> str:
+    try:
+        version = int.from_bytes((data or b"")[:2], "big")
+        principal = DefaultPrincipalData.decode((data or b"")[2:], version)
+    except (DecodeError, UnsupportedVersion) as error:
+        raise ApiError(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE, str(error)) from None
+    return f"{principal.type}:{principal.name}"
+
+
+def _error_codes(part: Any) -> Iterator[int]:
+    """Every error code in a response."""
+    for name in type(part).fields:
+        value = getattr(part, name)
+        if name == "error_code":
+            yield value
+        elif isinstance(value, Group):
+            yield from _error_codes(value)
+        elif isinstance(value, list):
+            for item in value:
+                yield from _error_codes(item)

@@ -1,0 +1,103 @@
+"""IncrementalAlterConfigs (KIP-339)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kwire.controller.configs import loggers
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.config_changes import changed, check_change
+from kwire.controller.handlers.config_resources import ConfigChecker, check_exists
+from kwire.controller.handlers.limits import check_records
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.error_codes import ErrorCode
+from kwire.image.configs import ConfigResource, ResourceType
+from kwire.messages.a44_incremental_alter_configs import (
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from kwire.messages.records.config import ConfigRecord
+
+
+def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) -> ControllerResult:
+    """Keys of resources are set, deleted, or have words appended and taken away.
+
+    1. A type of resource that does not exist: UNSUPPORTED_VERSION.
+    2. A resource twice: INVALID_REQUEST, once.
+    3. An unknown operation: INVALID_REQUEST; words of a key that is no list: INVALID_CONFIG.
+    4. What `check_change`, `ConfigChecker` and `check_exists` find, in this order.
+    5. One record a key that changes; of a broker, of every key, since that has it reload files.
+    """
+    counts = Counter(_resource(one) for one in request.resources)
+    checker = ConfigChecker(context)
+    records: Records = []
+    results = []
+    for wanted in {_resource(one): one for one in request.resources}.values():
+        try:
+            if counts[_resource(wanted)] > 1:
+                raise ApiError(ErrorCode.INVALID_REQUEST, "Duplicate resource.")
+            records += _alter(wanted, checker, context)
+        except ApiError as error:
+            code, message = int(error.code), error.message
+        else:
+            code, message = 0, None
+        result = AlterConfigsResourceResponse(
+            error_code=code,
+            error_message=message,
+            resource_type=wanted.resource_type,
+            resource_name=wanted.resource_name,
+        )
+        results.append(result)
+        check_records(records)
+    return ControllerResult(
+        records=() if request.validate_only else tuple(records),
+        response=IncrementalAlterConfigsResponse(responses=results),
+    )
+
+
+def _resource(wanted: AlterConfigsResource) -> ConfigResource:
+    return ConfigResource(wanted.resource_type, wanted.resource_name)
+
+
+def _alter(
+    wanted: AlterConfigsResource, checker: ConfigChecker, context: ControllerContext
+) -> Records:
+    resource = _resource(wanted)
+    if resource.type not in set(ResourceType) - {ResourceType.UNKNOWN}:
+        text = f"Unknown resource type {resource.type}."
+        raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
+    if resource.type == ResourceType.BROKER_LOGGER:
+        loggers.check(wanted, context.config.node_id)
+        return []
+    current = context.image.configs.of(*resource)
+    values = {
+        config.name: changed(config, resource, current.get(config.name))
+        for config in wanted.configs
+    }
+    is_broker = resource.type == ResourceType.BROKER
+    changes = {
+        name: value for name, value in values.items() if value != current.get(name) or is_broker
+    }
+    for name, value in changes.items():
+        check_change(
+            resource,
+            name,
+            value,
+            current.get(name),
+            context.metadata_version,
+            forwarded=context.forwarded,
+        )
+    after = {**current, **changes}
+    present = {name: value for name, value in after.items() if value is not None}
+    checker.check(resource, present, current)
+    check_exists(resource, context.image)
+    return [
+        versioned(
+            ConfigRecord(
+                resource_type=resource.type, resource_name=resource.name, name=name, value=value
+            )
+        )
+        for name, value in changes.items()
+    ]

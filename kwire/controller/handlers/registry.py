@@ -1,0 +1,116 @@
+"""Every API that the metadata state machine answers, with its handler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from kwire.codec.declaration import Request
+from kwire.codec.versions import Versions
+from kwire.controller.handlers import (
+    allocate_producer_ids,
+    alter_partition,
+    assign_replicas_to_dirs,
+    broker_heartbeat,
+    broker_registration,
+    controller_registration,
+    create_partitions,
+    create_topics,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    elect_leaders,
+    incremental_alter_configs,
+    list_partition_reassignments,
+    refusals,
+    unregister_broker,
+    unregister_controller,
+    update_features,
+)
+from kwire.controller.handlers.result import ControllerContext, ControllerResult
+from kwire.messages.a19_create_topics import CreateTopicsRequest
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest
+from kwire.messages.a32_describe_configs import DescribeConfigsRequest
+from kwire.messages.a37_create_partitions import CreatePartitionsRequest
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest
+from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
+from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
+from kwire.messages.a56_alter_partition import AlterPartitionRequest
+from kwire.messages.a57_update_features import UpdateFeaturesRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
+from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
+from kwire.messages.a70_controller_registration import ControllerRegistrationRequest
+from kwire.messages.a73_assign_replicas_to_dirs import AssignReplicasToDirsRequest
+from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handler:
+    """How one API is answered.
+
+    refuse: the response that says an error of the whole request. writes: it is judged by what is
+    ahead and waits for commit. active_only: other controllers answer NOT_CONTROLLER.
+    """
+
+    request: type[Request]
+    versions: Versions
+    handle: Callable[[Any, ControllerContext], ControllerResult]
+    refuse: refusals.Refusal
+    writes: bool = True
+    active_only: bool = True
+
+    @property
+    def key(self) -> int:
+        """API key."""
+        assert self.request.key is not None, "every request has an API key"
+        return self.request.key
+
+
+Handle = Callable[[Any, ControllerContext], ControllerResult]
+
+
+def _write(request: type[Request], handle: Handle, versions: str) -> Handler:
+    """Only the active controller answers, when everything is committed."""
+    return Handler(
+        request=request,
+        versions=Versions(versions),
+        handle=handle,
+        refuse=refusals.refusal(request),
+    )
+
+
+def _read(request: type[Request], handle: Handle, versions: str) -> Handler:
+    """Every controller answers, from what is committed."""
+    return replace(_write(request, handle, versions), writes=False, active_only=False)
+
+
+HANDLERS: Mapping[int, Handler] = MappingProxyType(
+    {
+        handler.key: handler
+        for handler in (
+            _write(CreateTopicsRequest, create_topics.handle, "2-7"),
+            _write(DeleteTopicsRequest, delete_topics.handle, "1-6"),
+            _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
+            _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
+            _write(ElectLeadersRequest, elect_leaders.handle, "0-2"),
+            _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
+            _read(ListPartitionReassignmentsRequest, list_partition_reassignments.handle, "0"),
+            _write(AlterPartitionRequest, alter_partition.handle, "2-3"),
+            _write(UpdateFeaturesRequest, update_features.handle, "0-2"),
+            _read(DescribeClusterRequest, describe_cluster.handle, "0-2"),
+            _write(BrokerRegistrationRequest, broker_registration.handle, "0-4"),
+            _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2"),
+            _write(UnregisterBrokerRequest, unregister_broker.handle, "0"),
+            _write(AllocateProducerIdsRequest, allocate_producer_ids.handle, "0"),
+            _write(ControllerRegistrationRequest, controller_registration.handle, "0"),
+            _write(AssignReplicasToDirsRequest, assign_replicas_to_dirs.handle, "0"),
+            _write(UnregisterControllerRequest, unregister_controller.handle, "0"),
+        )
+    }
+)
+"""By API key; the versions are those of a 4.4 controller. What is not here is not advertised."""

@@ -1,0 +1,144 @@
+"""UpdateFeatures (KIP-584, KIP-778, KIP-853)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.error_codes import ErrorCode
+from kwire.messages.a57_update_features import (
+    FeatureUpdateKey,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+from kwire.messages.metadata_versions import (
+    ELIGIBLE_LEADER_REPLICAS,
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    metadata_version_level,
+)
+from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.net.negotiation import VersionRange
+
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+
+CHANGED_METADATA = frozenset({8, 11, 13, 14, 15, 17, 23, 30, 32, 33})
+"""Levels of metadata.version with records or fields that the level below does not have."""
+
+
+def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> ControllerResult:
+    """Features are raised or lowered, all of them or none. INVALID_UPDATE_VERSION for:
+
+    1. an unknown type of update; a level below 0;
+    2. a level that this controller, a broker or another registered controller does not support;
+       a voter that has not registered;
+    3. a lower level as an upgrade, a higher one as a downgrade;
+    4. a metadata.version that would have to forget what is in the metadata;
+    5. another feature whose level needs a higher metadata.version than there will be;
+    6. a lower kraft.version; raising it is raft's affair.
+    """
+    wanted = {update.feature: update for update in request.feature_updates}
+    records: Records = []
+    kraft_version = None
+    for update in wanted.values():
+        _check(update, wanted, context)
+        record = FeatureLevelRecord(name=update.feature, feature_level=update.max_version_level)
+        if update.feature != KRAFT_VERSION:
+            records.append(versioned(record))
+        elif update.max_version_level > context.quorum.kraft_version:
+            kraft_version = update.max_version_level
+    response = UpdateFeaturesResponse(
+        error_message=None,
+        results=[UpdatableFeatureResult(feature=name, error_message=None) for name in wanted],
+    )
+    return ControllerResult(
+        records=() if request.validate_only else tuple(records),
+        response=response,
+        kraft_version=None if request.validate_only else kraft_version,
+    )
+
+
+def _check(
+    update: FeatureUpdateKey, wanted: dict[str, FeatureUpdateKey], context: ControllerContext
+) -> None:
+    name, level = update.feature, update.max_version_level
+    kind = _type(update, context.version)
+    if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        raise _invalid(update, f"{kind} is not a type of update")
+    if level < 0:
+        raise _invalid(update, "levels begin at 0")
+    reason = next(_unsupported(name, level, context), None)
+    if reason is not None:
+        raise _invalid(update, reason)
+    current = _current(name, context)
+    if level < current and (kind == UPGRADE or name == KRAFT_VERSION):
+        raise _invalid(update, f"it is at {current}, and this is not a downgrade that is possible")
+    if level > current and kind != UPGRADE:
+        raise _invalid(update, f"it is at {current}, which a downgrade cannot raise")
+    if name == METADATA_VERSION:
+        _check_metadata_version(update, current)
+    elif name in FEATURES:
+        _check_needs(update, wanted, context)
+
+
+def _type(update: FeatureUpdateKey, version: int) -> int:
+    if version == 0:
+        return SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE
+    return update.upgrade_type
+
+
+def _current(name: str, context: ControllerContext) -> int:
+    if name == KRAFT_VERSION:
+        return context.quorum.kraft_version
+    if name == METADATA_VERSION:
+        return context.metadata_version.level
+    return context.image.features.level(name)
+
+
+def _unsupported(name: str, level: int, context: ControllerContext) -> Iterator[str]:
+    """Who does not support the level, this controller first."""
+    nothing = VersionRange(0, 0)
+    own = context.config.features.get(name, nothing)
+    if level not in own:
+        note = ": its rules are not complete here" if name == ELIGIBLE_LEADER_REPLICAS else ""
+        yield f"controller {context.config.node_id} supports {own}{note}"
+    cluster = context.image.cluster
+    for broker in sorted(cluster.brokers.values(), key=lambda one: one.id):
+        levels = broker.features.get(name, nothing)
+        if level not in levels:
+            yield f"broker {broker.id} supports {levels}"
+    if not context.metadata_version.supports_controller_registration:
+        return
+    for controller in sorted(cluster.controllers.values(), key=lambda one: one.id):
+        levels = controller.features.get(name, nothing)
+        if controller.id != context.config.node_id and level not in levels:
+            yield f"controller {controller.id} supports {levels}"
+    for id in sorted(context.quorum.voter_ids - {context.config.node_id}):
+        if id not in cluster.controllers:
+            yield f"controller {id} has not registered, and may not support it"
+
+
+def _check_metadata_version(update: FeatureUpdateKey, current: int) -> None:
+    level = update.max_version_level
+    if any(level < changed <= current for changed in CHANGED_METADATA):
+        old, new = metadata_version_level(current).name, metadata_version_level(level).name
+        raise _invalid(update, f"from {old} to {new} metadata might be lost")
+
+
+def _check_needs(
+    update: FeatureUpdateKey, wanted: dict[str, FeatureUpdateKey], context: ControllerContext
+) -> None:
+    needed = FEATURES[update.feature].needs.get(update.max_version_level, 0)
+    other = wanted.get(METADATA_VERSION)
+    proposed = context.metadata_version.level if other is None else other.max_version_level
+    if proposed < needed:
+        name = metadata_version_level(needed).name
+        raise _invalid(update, f"it needs {METADATA_VERSION} {name}")
+
+
+def _invalid(update: FeatureUpdateKey, reason: str) -> ApiError:
+    text = f"{update.feature} cannot be set to {update.max_version_level}: {reason}."
+    return ApiError(ErrorCode.INVALID_UPDATE_VERSION, text)

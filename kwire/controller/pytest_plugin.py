@@ -1,0 +1,29 @@
+"""Fixtures for tests of one's own; name them in conftest.py:
+
+pytest_plugins = ["controller.pytest_plugin"]
+
+def test_my_tool(kwire_quorum):
+    run_my_tool("--bootstrap-controller", kwire_quorum.bootstrap_controllers)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kwire.controller.server.background import BackgroundQuorum
+
+
+@pytest.fixture
+def kwire_quorum() -> Iterator[BackgroundQuorum]:
+    """Three controllers of kwire's with a leader, new for each test."""
+    with BackgroundQuorum(3) as quorum:
+        yield quorum
+
+
+@pytest.fixture
+def kwire_controller() -> Iterator[BackgroundQuorum]:
+    """One controller of kwire's that leads, new for each test; it starts at once."""
+    with BackgroundQuorum(1) as quorum:
+        yield quorum

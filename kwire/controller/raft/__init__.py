@@ -1,0 +1,106 @@
+"""KRaft: how replicas agree on one log, without IO, clock or chance of its own (KIP-595, KIP-853).
+
+    raft = Raft(config, log, election, below=random.randrange)
+    for effect in raft.step(Start(), now): …
+
+An *event* is what happens to a replica, an *effect* what it wants done: files `events` and
+`effects`. A replica is in one of six *roles* (`roles/`), goes from one to another by `transitions`
+and does what is due by `duties`. Each RPC is one file in `rpc/`. The *log* is read through `Log`
+and written by effects; `control_history` knows the voters that it names.
+"""
+
+from kwire.controller.raft.config import Config
+from kwire.controller.raft.dispatch import API_KEYS
+from kwire.controller.raft.effects import (
+    Appended,
+    AppendLog,
+    BecomeLeader,
+    Commit,
+    Effect,
+    FlushLog,
+    InstallSnapshot,
+    LeaderChanged,
+    PersistElection,
+    Rejected,
+    Reply,
+    ResignLeader,
+    Send,
+    ShutdownComplete,
+    TruncateLog,
+    WriteSnapshot,
+)
+from kwire.controller.raft.election_state import ElectionState
+from kwire.controller.raft.endpoints import Endpoint, Endpoints, Node
+from kwire.controller.raft.errors import CommittedDataLost
+from kwire.controller.raft.events import (
+    Append,
+    Event,
+    LogFlushed,
+    Replaying,
+    RequestFailed,
+    RequestReceived,
+    Resign,
+    ResponseReceived,
+    Shutdown,
+    SnapshotInstalled,
+    SnapshotTaken,
+    Start,
+    Tick,
+    UpgradeKRaftVersion,
+)
+from kwire.controller.raft.log import Log
+from kwire.controller.raft.memory_log import MemoryLog
+from kwire.controller.raft.metrics import RaftMetrics
+from kwire.controller.raft.raft import Raft
+from kwire.controller.raft.replica_key import ReplicaKey
+from kwire.controller.raft.voter_set import Voter, VoterSet
+from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+
+__all__ = [
+    "API_KEYS",
+    "BOOTSTRAP_SNAPSHOT",
+    "Append",
+    "AppendLog",
+    "Appended",
+    "BecomeLeader",
+    "Commit",
+    "CommittedDataLost",
+    "Config",
+    "Effect",
+    "ElectionState",
+    "Endpoint",
+    "Endpoints",
+    "Event",
+    "FlushLog",
+    "InstallSnapshot",
+    "LeaderChanged",
+    "Log",
+    "LogFlushed",
+    "MemoryLog",
+    "Node",
+    "OffsetAndEpoch",
+    "PersistElection",
+    "Raft",
+    "RaftMetrics",
+    "Rejected",
+    "Replaying",
+    "ReplicaKey",
+    "Reply",
+    "RequestFailed",
+    "RequestReceived",
+    "Resign",
+    "ResignLeader",
+    "ResponseReceived",
+    "Send",
+    "Shutdown",
+    "ShutdownComplete",
+    "SnapshotInstalled",
+    "SnapshotTaken",
+    "Start",
+    "Tick",
+    "TruncateLog",
+    "UpgradeKRaftVersion",
+    "Voter",
+    "VoterSet",
+    "WriteSnapshot",
+]

@@ -1,0 +1,64 @@
+"""Who this replica is, and the `kwire.controller.server.quorum.*` settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from kwire.controller.raft.endpoints import NOWHERE, Endpoints
+from kwire.controller.raft.replica_key import ReplicaKey
+from kwire.controller.raft.voter_set import Voter, VoterSet
+from kwire.net.negotiation import VersionRange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything that does not change while a replica runs. Times are milliseconds.
+
+    listener: name of the default controller listener, the first of `controller.listener.names`.
+    endpoints: of this node's controller listeners; empty for a broker.
+    bootstrap_servers: host and port; where empty, the static voters take their place.
+    static_voters: of `controller.quorum.voters`; in force while the log has no VotersRecord.
+    can_become_voter: true for controllers: they flush what they fetch even while observers.
+    fetch_max_bytes: what is taken in within one step; Java asks for four times as much.
+    auto_join: an observer adds itself, and removes a voter of its id with another directory.
+    """
+
+    node_id: int
+    directory_id: UUID
+    cluster_id: str
+    listener: str = "CONTROLLER"
+    endpoints: Endpoints = NOWHERE
+    bootstrap_servers: tuple[tuple[str, int], ...] = ()
+    static_voters: VoterSet = field(default_factory=VoterSet)
+    supported_kraft_version: VersionRange = VersionRange(0, 1)
+    can_become_voter: bool = True
+    auto_join: bool = False
+    election_timeout_ms: int = 1000
+    election_backoff_max_ms: int = 1000
+    fetch_timeout_ms: int = 2000
+    request_timeout_ms: int = 2000
+    retry_backoff_ms: int = 20
+    fetch_max_wait_ms: int = 500
+    fetch_max_bytes: int = 1 << 18
+    fetch_snapshot_max_bytes: int = 1 << 20
+
+    @property
+    def key(self) -> ReplicaKey:
+        """This replica."""
+        return ReplicaKey(id=self.node_id, directory_id=self.directory_id)
+
+    @property
+    def voter(self) -> Voter:
+        """This replica as a voter set should have it."""
+        return Voter(key=self.key, endpoints=self.endpoints, supported=self.supported_kraft_version)
+
+    @property
+    def check_quorum_timeout_ms(self) -> int:
+        """A leader that a majority does not fetch from for so long resigns."""
+        return self.fetch_timeout_ms * 3 // 2
+
+    @property
+    def begin_quorum_epoch_interval_ms(self) -> int:
+        """A voter that has not fetched for so long is told who leads."""
+        return self.fetch_timeout_ms // 2

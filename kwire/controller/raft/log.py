@@ -1,0 +1,50 @@
+"""What the core reads of a log. It never writes: its effects say what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kwire.logdir.names import OffsetAndEpoch
+
+
+class Log(Protocol):
+    """A log of record batches and the snapshots that stand for its beginning.
+
+    Whoever carries out the effects of a step has done so, in their order, before the next step;
+    the log then shows them. `MemoryLog` is one, `kwire.controller.server.directory_log` another.
+    """
+
+    @property
+    def start_offset(self) -> int:
+        """The first offset that can be read; behind 0 there is a snapshot that ends there."""
+        ...
+
+    @property
+    def end(self) -> OffsetAndEpoch:
+        """The next offset, and the epoch of the last record, else of the snapshot, else 0."""
+        ...
+
+    def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
+        """Where the greatest epoch not above `epoch` ends, and that epoch.
+
+        Snapshots count: below the log's first epoch it is the earliest snapshot's id. An epoch
+        above the last gives `end`.
+        """
+        ...
+
+    def read(self, offset: int, max_bytes: int) -> bytes:
+        """Whole batches from the one that holds `offset`; the first even if greater, if there."""
+        ...
+
+    def snapshots(self) -> Sequence[OffsetAndEpoch]:
+        """The ids of complete snapshots, ascending, the bootstrap snapshot among them."""
+        ...
+
+    def snapshot_size(self, id: OffsetAndEpoch) -> int | None:
+        """Bytes of a snapshot; None where there is no such."""
+        ...
+
+    def read_snapshot(self, id: OffsetAndEpoch, position: int, max_bytes: int) -> bytes:
+        """Bytes of a snapshot, cut anywhere."""
+        ...

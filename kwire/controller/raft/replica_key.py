@@ -1,0 +1,33 @@
+"""Which replica: a node id and, since KIP-853, the directory that its log lies in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from kwire.text.ids import ZERO_UUID, uuid_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaKey:
+    """A replica. `directory_id` is None for a static voter whose directory nobody has told yet."""
+
+    id: int
+    directory_id: UUID | None = None
+
+    @classmethod
+    def from_wire(cls, id: int, directory_id: UUID) -> ReplicaKey:
+        """The zero UUID stands for no directory id on the wire."""
+        return cls(id=id, directory_id=None if directory_id == ZERO_UUID else directory_id)
+
+    @property
+    def wire_directory_id(self) -> UUID:
+        """What to write where a message wants a UUID."""
+        return self.directory_id or ZERO_UUID
+
+    def covers(self, other: ReplicaKey) -> bool:
+        """Whether `other` is this replica; without a directory id, every one of this id is."""
+        return self.id == other.id and self.directory_id in (None, other.directory_id)
+
+    def __str__(self) -> str:
+        return f"{self.id}-{uuid_text(self.directory_id)}" if self.directory_id else str(self.id)

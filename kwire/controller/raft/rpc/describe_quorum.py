@@ -1,0 +1,105 @@
+"""DescribeQuorum, API key 55: how far everybody is (KIP-595, KIP-836, KIP-853)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kwire.controller.raft.events import RequestReceived
+from kwire.controller.raft.progress import Progress
+from kwire.controller.raft.replica import Replica
+from kwire.controller.raft.roles import Leader
+from kwire.controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
+from kwire.error_codes import ErrorCode
+from kwire.messages import a55_describe_quorum as messages
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from kwire.text.ids import ZERO_UUID
+
+_UNKNOWN = -1
+_DIRECTORIES_SINCE = 2
+
+
+def handle(
+    replica: Replica, received: RequestReceived, request: DescribeQuorumRequest, now: int
+) -> DescribeQuorumResponse:
+    """Answer an admin.
+
+    1. Another partition, or more: UNKNOWN_TOPIC_OR_PARTITION for each.
+    2. Not the leader: NOT_LEADER_OR_FOLLOWER, without a hint who is.
+    3. Leader, epoch, high watermark (-1: not known yet), voters and observers with their offsets
+       and times; since version 2 directory ids, and the voters' listeners in Nodes. The leader is
+       caught up now.
+    """
+    if only_partition(request.topics) is None:
+        text = f"Only {TOPIC_NAME} partition {PARTITION} has a quorum."
+        return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+    leader = replica.leader
+    if leader is None:
+        text = "Only the leader of the quorum knows its state: ask another controller."
+        return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER, text)
+    leader.forget_observers(now)
+    answer = messages.ResponsePartitionData(
+        partition_index=PARTITION,
+        leader_id=leader.leader_id,
+        leader_epoch=leader.epoch,
+        high_watermark=_UNKNOWN if leader.high_watermark is None else leader.high_watermark,
+        current_voters=_states(received, leader, leader.voters.values(), now),
+        observers=_states(received, leader, leader.observers.values(), now),
+        error_message=None,
+    )
+    return DescribeQuorumResponse(
+        topics=[messages.ResponseTopicData(topic_name=TOPIC_NAME, partitions=[answer])],
+        nodes=_nodes(leader) if received.version >= _DIRECTORIES_SINCE else [],
+        error_message=None,
+    )
+
+
+def _refused(request: DescribeQuorumRequest, error: ErrorCode, text: str) -> DescribeQuorumResponse:
+    return DescribeQuorumResponse(
+        error_message=None,
+        topics=[
+            messages.ResponseTopicData(
+                topic_name=topic.topic_name,
+                partitions=[
+                    messages.ResponsePartitionData(
+                        partition_index=partition.partition_index,
+                        error_code=error,
+                        error_message=text,
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+def _states(
+    received: RequestReceived, leader: Leader, replicas: Iterable[Progress], now: int
+) -> list[messages.ReplicaState]:
+    states = []
+    for progress in replicas:
+        state = _state(progress, progress.key.covers(leader.local), now)
+        if received.version >= _DIRECTORIES_SINCE:
+            state.replica_directory_id = progress.key.wire_directory_id
+        states.append(state)
+    return states
+
+
+def _state(progress: Progress, is_leader: bool, now: int) -> messages.ReplicaState:
+    end = progress.end_offset
+    return messages.ReplicaState(
+        replica_id=progress.key.id,
+        replica_directory_id=ZERO_UUID,
+        log_end_offset=_UNKNOWN if end is None else end,
+        last_fetch_timestamp=now if is_leader else progress.last_fetch,
+        last_caught_up_timestamp=now if is_leader else progress.last_caught_up,
+    )
+
+
+def _nodes(leader: Leader) -> list[messages.Node]:
+    return [
+        messages.Node(
+            node_id=progress.key.id, listeners=progress.endpoints.groups(messages.Listener)
+        )
+        for progress in leader.voters.values()
+    ]

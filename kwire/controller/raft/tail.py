@@ -1,0 +1,107 @@
+"""The log as it will be when the effects of this step have been carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kwire.controller.raft.log import Log
+from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a fetcher's position fits the log: at most one of the two is there.
+
+    diverging: truncate to here and come again. snapshot: too far behind, take this one.
+    """
+
+    diverging: OffsetAndEpoch | None = None
+    snapshot: OffsetAndEpoch | None = None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether reading can go on from there."""
+        return self.diverging is None and self.snapshot is None
+
+
+class Tail:
+    """A Log and what this step has put behind it."""
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self._pending: list[tuple[int, bytes]] = []
+        self.settle()
+
+    def settle(self) -> None:
+        """The effects of the last step have been carried out: the log speaks for itself."""
+        self._pending.clear()
+        self.end = self.log.end
+        self.is_settled = True
+
+    def append(self, data: bytes, end: OffsetAndEpoch) -> None:
+        """Batches that will be in the log, up to `end`."""
+        self._pending.append((self.end.offset, data))
+        self.end = end
+
+    def truncate(self, position: OffsetAndEpoch) -> None:
+        """The log will end here. Nothing may be read until it does."""
+        self.end = position
+        self.is_settled = False
+
+    @property
+    def start_offset(self) -> int:
+        """The first offset that can be read."""
+        return self.log.start_offset
+
+    @property
+    def latest_snapshot(self) -> OffsetAndEpoch | None:
+        """The latest snapshot that may be sent to others: the bootstrap snapshot is none."""
+        ids = self.log.snapshots()
+        return ids[-1] if ids and ids[-1] != BOOTSTRAP_SNAPSHOT else None
+
+    def read(self, offset: int, max_bytes: int) -> bytes:
+        """Whole batches from `offset`, which is the first of one."""
+        if offset < self.log.end.offset:
+            return self.log.read(offset, max_bytes)
+        return b"".join(data for base, data in self._pending if base >= offset)
+
+    def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
+        """Where the greatest epoch not above `epoch` ends, and that epoch."""
+        return self.end if epoch >= self.end.epoch else self.log.end_of_epoch(epoch)
+
+    def judge(self, position: OffsetAndEpoch) -> Verdict:
+        """How the end of somebody else's log fits ours (ReplicatedLog.validateOffsetAndEpoch).
+
+        1. At offset 0 a snapshot is offered as soon as there is one; else (0, 0) always fits.
+        2. Before our log's start, or at it with another epoch than the snapshot's there, or in an
+           epoch before that of our earliest snapshot: the latest snapshot.
+        3. Behind the end of its epoch here, or in an epoch unknown here: diverging, from the end
+           of the greatest epoch below.
+        """
+        latest = self.latest_snapshot
+        if latest is not None and self._is_before_start(position):
+            return Verdict(snapshot=latest)
+        if position == BOOTSTRAP_SNAPSHOT:
+            return Verdict()
+        ours = self.end_of_epoch(position.epoch)
+        if ours.epoch != position.epoch or ours.offset < position.offset:
+            return Verdict(diverging=ours)
+        return Verdict()
+
+    def _is_before_start(self, position: OffsetAndEpoch) -> bool:
+        earliest = next(id for id in self.log.snapshots() if id != BOOTSTRAP_SNAPSHOT)
+        start = self.start_offset
+        at_start = position.offset == start and position.epoch != earliest.epoch and start > 0
+        return (
+            position.offset == 0
+            or position.offset < start
+            or at_start
+            or position.epoch < earliest.epoch
+        )
+
+    def truncation_for(self, diverging: OffsetAndEpoch) -> OffsetAndEpoch:
+        """Where to truncate so that a leader's DivergingEpoch is met."""
+        ours = self.end_of_epoch(diverging.epoch)
+        if ours.epoch != diverging.epoch:
+            return ours
+        return OffsetAndEpoch(offset=min(ours.offset, diverging.offset), epoch=ours.epoch)

@@ -1,0 +1,1 @@
+"""Brokers and partitions: liveness, placement, ISR, leaders (Java: ReplicationControlManager)."""

@@ -1,0 +1,190 @@
+"""What becomes of partitions when brokers come and go (Java: ReplicationControlManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.configs.topic_configs import unclean_election_enabled
+from kwire.controller.replicas.partition_change_builder import Election, PartitionChange
+from kwire.image import MetadataImage
+from kwire.image.broker import BrokerRegistration
+from kwire.image.partition import NO_LEADER, UNASSIGNED, PartitionRegistration
+from kwire.image.topics import TopicImage
+from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.unregister_broker import UnregisterBrokerRecord
+
+Located = tuple[TopicImage, int, PartitionRegistration]
+
+FENCE = 1
+UNFENCE = -1
+IN_CONTROLLED_SHUTDOWN = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replication:
+    """The rules of leadership over one image. static: server.properties of this controller."""
+
+    image: MetadataImage
+    static: Callable[[str], str | None]
+    node_id: int = NO_LEADER
+
+    def change(
+        self,
+        located: Located,
+        *,
+        acceptable: Callable[[int], bool] | None = None,
+        election: Election | None = None,
+        isr: tuple[int, ...] | None = None,
+        leader_recovery_state: int | None = None,
+        directories: dict[int, UUID] | None = None,
+    ) -> VersionedRecord | None:
+        """The record that changes one partition; None when nothing changes.
+
+        election: where it is not given, what the topic's configuration allows.
+        """
+        topic, number, partition = located
+        if election is None:
+            unclean = unclean_election_enabled(self.image, self.static, topic.name, self.node_id)
+            election = Election.UNCLEAN if unclean else Election.ONLINE
+        return PartitionChange(
+            partition=partition,
+            topic_id=topic.id,
+            partition_id=number,
+            acceptable=self.acceptable(partition, acceptable),
+            metadata_version=self.image.features.metadata_version,
+            default_directory=self.default_directory,
+            election=election,
+            isr=isr,
+            leader_recovery_state=leader_recovery_state,
+            directories=directories or {},
+        ).record()
+
+    def acceptable(
+        self, partition: PartitionRegistration, active: Callable[[int], bool] | None = None
+    ) -> Callable[[int], bool]:
+        """May a replica lead: its broker is active (KIP-841) and its directory online (KIP-858)."""
+        cluster = self.image.cluster
+        is_active = active or cluster.is_active
+
+        def check(replica: int) -> bool:
+            return is_active(replica) and cluster.has_online_directory(
+                replica, partition.directory(replica)
+            )
+
+        return check
+
+    def default_directory(self, broker_id: int) -> UUID:
+        """Where a new replica goes on that broker."""
+        broker = self.image.cluster.brokers.get(broker_id)
+        return UNASSIGNED if broker is None else broker.default_directory
+
+    def leads(self, broker_id: int) -> bool:
+        """Whether that broker leads a partition."""
+        return any(
+            partition.leader == broker_id
+            for topic in self.image.topics.by_id.values()
+            for partition in topic.partitions.values()
+        )
+
+    def without(
+        self, broker_id: int, where: Callable[[PartitionRegistration], bool] | None = None
+    ) -> list[VersionedRecord]:
+        """A broker leaves every ISR and leads no more; where nobody else can lead, nobody does."""
+        wanted = where or (lambda partition: broker_id in partition.isr)
+        active = self.image.cluster.is_active
+
+        def acceptable(replica: int) -> bool:
+            return replica != broker_id and active(replica)
+
+        return _all(
+            self.change(
+                located,
+                acceptable=acceptable,
+                isr=tuple(one for one in located[2].isr if one != broker_id),
+            )
+            for located in self.image.topics.partitions(wanted)
+        )
+
+    def fenced(self, broker: BrokerRegistration) -> list[VersionedRecord]:
+        """A broker is fenced: it leaves every ISR first."""
+        change = BrokerRegistrationChangeRecord(
+            broker_id=broker.id, broker_epoch=broker.epoch, fenced=FENCE
+        )
+        return [*self.without(broker.id), VersionedRecord(record=change, version=0)]
+
+    def unfenced(self, broker: BrokerRegistration) -> list[VersionedRecord]:
+        """A broker is unfenced, and then leads what has no leader and has it in the ISR.
+
+        Not one in controlled shutdown (KIP-841): what unfences it is a heartbeat that came late.
+        """
+        change = BrokerRegistrationChangeRecord(
+            broker_id=broker.id, broker_epoch=broker.epoch, fenced=UNFENCE
+        )
+        active = self.image.cluster.is_active
+
+        def acceptable(replica: int) -> bool:
+            return active(replica) or (replica == broker.id and not broker.in_controlled_shutdown)
+
+        leaderless = self.image.topics.partitions(lambda partition: partition.leader == NO_LEADER)
+        led = (self.change(located, acceptable=acceptable) for located in leaderless)
+        return [VersionedRecord(record=change, version=0), *_all(led)]
+
+    def in_controlled_shutdown(self, broker: BrokerRegistration) -> list[VersionedRecord]:
+        """A broker wants to stop: it leaves every ISR and leads no more (KIP-841)."""
+        change = BrokerRegistrationChangeRecord(
+            broker_id=broker.id,
+            broker_epoch=broker.epoch,
+            in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN,
+        )
+        known = broker.in_controlled_shutdown
+        said = [] if known else [VersionedRecord(record=change, version=1)]
+        return [*said, *self.without(broker.id)]
+
+    def unregistered(self, broker: BrokerRegistration) -> list[VersionedRecord]:
+        """A broker is forgotten."""
+        gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.epoch)
+        return [*self.without(broker.id), VersionedRecord(record=gone, version=0)]
+
+    def directories_offline(
+        self, broker: BrokerRegistration, offline: Iterable[UUID]
+    ) -> list[VersionedRecord]:
+        """A broker lost directories: replicas in them leave the ISR (KIP-858)."""
+        lost = set(broker.directories) & set(offline)
+        if not lost:
+            return []
+
+        def is_there(partition: PartitionRegistration) -> bool:
+            return broker.id in partition.replicas and partition.directory(broker.id) in lost
+
+        left = tuple(one for one in broker.directories if one not in lost)
+        change = BrokerRegistrationChangeRecord(
+            broker_id=broker.id, broker_epoch=broker.epoch, log_dirs=left
+        )
+        return [*self.without(broker.id, is_there), VersionedRecord(record=change, version=2)]
+
+    def elect_leaderless(self, limit: int) -> list[VersionedRecord]:
+        """Unclean elections where topics allow them and nobody leads, up to so many."""
+        leaderless = self.image.topics.partitions(lambda partition: partition.leader == NO_LEADER)
+        return _all(self.change(located) for located in leaderless)[:limit]
+
+    def balance(self, limit: int) -> list[VersionedRecord]:
+        """Leadership back to the preferred replicas, up to so many."""
+        elsewhere = self.image.topics.partitions(
+            lambda partition: partition.leader != partition.preferred_leader
+        )
+        changes = (self.change(one, election=Election.PREFERRED) for one in elsewhere)
+        return _all(changes)[:limit]
+
+
+def changed(record: VersionedRecord) -> PartitionChangeRecord:
+    """The PartitionChangeRecord in it."""
+    assert isinstance(record.record, PartitionChangeRecord)
+    return record.record
+
+
+def _all(records: Iterable[VersionedRecord | None]) -> list[VersionedRecord]:
+    return [record for record in records if record is not None]

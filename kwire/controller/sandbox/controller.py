@@ -1,0 +1,124 @@
+"""The service of a simulated controller."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from kwire.codec.declaration import Request, Response
+from kwire.codec.versions import Versions
+from kwire.controller.handlers.registry import HANDLERS
+from kwire.controller.raft import Raft, ReplicaKey
+from kwire.controller.sandbox.origin import Origin
+from kwire.controller.sandbox.shadows import FETCH_VERSION, ShadowChannels, acknowledgement
+from kwire.controller.server.controller_apis import ControllerApis
+from kwire.controller.server.directory_log import DirectoryLog
+from kwire.controller.server.environment import Environment
+from kwire.controller.server.foreign_clusters import ForeignClusters
+from kwire.controller.server.metadata import Metadata
+from kwire.controller.server.runtime import Runtime
+from kwire.errors import ConnectionFailed
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.messages.registry import request as api_request
+from kwire.net.service import RequestContext
+
+APIS: Mapping[int, Versions] = {
+    key: HANDLERS[key].versions if key in HANDLERS else api_request(key).versions
+    for key in (55, 56, 57, 62, 63, 64, 70, 80, 81, 82)
+}
+"""DescribeQuorum, AlterPartition, UpdateFeatures, the registrations of brokers and controllers with
+their heartbeats and unregistration, and the changes of the voter set."""
+
+READY = 30.0
+TURN = 0.01
+"""Seconds between two acknowledgements, while somebody waits for an answer."""
+
+
+class SimulatedController:
+    """Leads in place of the origin's leader while the context lasts; its files go with it."""
+
+    def __init__(self, origin: Origin) -> None:
+        self._origin = origin
+        self._folder = tempfile.TemporaryDirectory(prefix="kwire-simulated-")
+
+    async def __aenter__(self) -> Self:
+        folder = Path(self._folder.name, "data")
+        origin, config = self._origin, self._origin.config(folder)
+        origin.write(folder)
+        self._log = DirectoryLog(config.storage)
+        raft_config = config.raft_config(origin.cluster_id, self._log.directory_id)
+        environment = Environment()
+        below = environment.random.randrange
+        self._raft = Raft(raft_config, self._log, self._log.election, below=below)
+        self._channels = ShadowChannels(
+            client_id="kwire-simulated", request_timeout_ms=raft_config.request_timeout_ms
+        )
+        self._runtime = Runtime(self._raft, self._log, self._channels, environment)
+        self._metadata = Metadata(config, self._log, self._runtime, environment)
+        self._apis = ControllerApis(
+            self._runtime,
+            self._metadata,
+            ForeignClusters(node_id=raft_config.node_id, cluster_id=self._log.cluster_id),
+        )
+        try:
+            self._runtime.start(self._metadata)
+            await self._lead()
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._stop()
+
+    @property
+    def apis(self) -> Mapping[int, Versions]:
+        """What it answers of what a controller answers."""
+        return APIS
+
+    async def answer(self, request: Request, context: RequestContext) -> Response | None:
+        """What a controller would answer whose quorum does whatever it says.
+
+        A new voter counts as caught up; whether it is there, and can be one, is really asked.
+        """
+        await self._acknowledge()
+        if isinstance(request, AddRaftVoterRequest):
+            await self._fetch(ReplicaKey.from_wire(request.voter_id, request.voter_directory_id))
+        own = replace(context, listener=self._raft.config.listener)
+        answering = asyncio.ensure_future(self._apis.answer(request, own))
+        try:
+            while not answering.done():
+                await asyncio.wait([answering], timeout=TURN)
+                await self._acknowledge()
+        finally:
+            answering.cancel()
+        return answering.result()
+
+    async def _lead(self) -> None:
+        try:
+            async with asyncio.timeout(READY):
+                while not self._metadata.is_active:
+                    await self._acknowledge()
+                    await asyncio.sleep(TURN)
+        except TimeoutError:
+            raise ConnectionFailed("the simulated controller was not elected in time") from None
+
+    async def _acknowledge(self) -> None:
+        for replica in self._raft.voters.keys:
+            if replica.id != self._raft.config.node_id:
+                await self._fetch(replica)
+
+    async def _fetch(self, replica: ReplicaKey) -> None:
+        listener = self._raft.config.listener
+        await self._runtime.ask(acknowledgement(self._raft, replica), FETCH_VERSION, listener)
+
+    async def _stop(self) -> None:
+        self._runtime.stop()
+        await self._metadata.stop()
+        await self._channels.close()
+        self._log.close()
+        self._folder.cleanup()

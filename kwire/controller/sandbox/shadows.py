@@ -1,0 +1,62 @@
+"""The other voters of a simulated controller: they are not there, and agree to everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from kwire.codec.declaration import Request, Response
+from kwire.controller.raft import Event, Raft, ReplicaKey, RequestFailed, ResponseReceived, Send
+from kwire.controller.server.channels import Channels
+from kwire.error_codes import ErrorCode
+from kwire.messages import a52_vote as vote
+from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+
+FETCH_VERSION = 17
+_METADATA_TOPIC = UUID(int=1)
+
+
+class ShadowChannels(Channels):
+    """Votes are granted. Who is to become a voter is really asked for its ApiVersions; nothing
+    else is sent to anybody."""
+
+    def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
+        """The end of it is fed back, as always."""
+        if isinstance(effect.request, ApiVersionsRequest):
+            super().send(effect, feed)
+        else:
+            self.spawn(_fed(effect, feed))
+
+
+async def _fed(effect: Send, feed: Callable[[Event], None]) -> None:
+    response = _answer(effect.request)
+    if response is None:
+        code = ErrorCode.BROKER_NOT_AVAILABLE
+        feed(RequestFailed(correlation=effect.correlation, error=code))
+    else:
+        feed(ResponseReceived(correlation=effect.correlation, response=response))
+
+
+def _answer(request: Request) -> Response | None:
+    if not isinstance(request, vote.VoteRequest):
+        return None
+    asked = request.topics[0].partitions[0]
+    granted = vote.ResponsePartitionData(
+        leader_id=-1, leader_epoch=asked.replica_epoch, vote_granted=True
+    )
+    topic = vote.ResponseTopicData(topic_name=request.topics[0].topic_name, partitions=[granted])
+    return vote.VoteResponse(topics=[topic])
+
+
+def acknowledgement(raft: Raft, replica: ReplicaKey) -> FetchRequest:
+    """The fetch of a replica that has the whole log."""
+    partition = FetchPartition(
+        current_leader_epoch=raft.epoch,
+        fetch_offset=raft.end_offset,
+        last_fetched_epoch=raft.epoch,
+        replica_directory_id=replica.wire_directory_id,
+    )
+    topics: list[Any] = [FetchTopic(topic_id=_METADATA_TOPIC, partitions=[partition])]
+    return FetchRequest(replica_state=ReplicaState(replica_id=replica.id), topics=topics)

@@ -1,0 +1,121 @@
+"""Requests from this controller to others: one connection to each address, opened on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from kwire.codec.declaration import Request, Response
+from kwire.controller.raft import Event, RequestFailed, ResponseReceived, Send
+from kwire.controller.server.foreign_clusters import ForeignClusters
+from kwire.error_codes import ErrorCode
+from kwire.errors import EncodeError, KwireError, UnsupportedVersion
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.connection import Connection
+from kwire.net.tasks import cancel_and_wait
+
+log = logging.getLogger(__name__)
+
+CONTROLLERS = 2
+"""The endpoint type that asks controllers (KIP-919)."""
+
+
+class Channels:
+    """The client side of one controller. Whoever asks has one request under way to a node."""
+
+    def __init__(
+        self,
+        *,
+        client_id: str,
+        request_timeout_ms: int,
+        tls: ssl.SSLContext | None = None,
+        foreign: ForeignClusters | None = None,
+    ) -> None:
+        self._client_id = client_id
+        self._timeout = request_timeout_ms / 1000
+        self._tls = tls
+        self._foreign = foreign
+        self._connections: dict[tuple[str, int], Connection] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
+        """Ask; the end of it is fed back."""
+        self.spawn(self._send(effect, feed))
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something that ends with the channels at the latest."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _send(self, effect: Send, feed: Callable[[Event], None]) -> None:
+        to = effect.destination
+        event: Event
+        try:
+            response = await self.ask(to.host, to.port, effect.request)
+            event = ResponseReceived(correlation=effect.correlation, response=response)
+            if self._foreign and self._foreign.is_first_refusal(response, to.host, to.port):
+                self.spawn(self._tell_of_cluster(self._foreign, to.host, to.port))
+        except (UnsupportedVersion, EncodeError) as error:
+            log.info("node %d at %s:%d: %s", to.id, to.host, to.port, error)
+            code = ErrorCode.UNSUPPORTED_VERSION
+            event = RequestFailed(correlation=effect.correlation, error=code)
+        except KwireError as error:
+            log.debug("node %d at %s:%d: %s", to.id, to.host, to.port, error)
+            code = ErrorCode.BROKER_NOT_AVAILABLE
+            event = RequestFailed(correlation=effect.correlation, error=code)
+        feed(event)
+
+    async def _tell_of_cluster(self, foreign: ForeignClusters, host: str, port: int) -> None:
+        """Ask a node that refused this cluster's id for its own."""
+        theirs = None
+        with suppress(KwireError):
+            response = await self.ask(host, port, DescribeClusterRequest(endpoint_type=CONTROLLERS))
+            theirs = response.cluster_id if isinstance(response, DescribeClusterResponse) else None
+        foreign.refused_by(host, port, theirs)
+
+    async def ask(self, host: str, port: int, request: Request) -> Response:
+        """One answer. A connection that failed is opened anew the next time."""
+        connection = await self._connection(host, port)
+        try:
+            return await connection.send(request)
+        except (UnsupportedVersion, EncodeError):
+            raise
+        except KwireError:
+            await self._drop((host, port), connection)
+            raise
+
+    async def _connection(self, host: str, port: int) -> Connection:
+        known = self._connections.get((host, port))
+        if known is not None and not known.closed:
+            return known
+        opened = await Connection.open(
+            host,
+            port,
+            client_id=self._client_id,
+            ssl=self._tls,
+            connect_timeout=self._timeout,
+            request_timeout=self._timeout,
+        )
+        other = self._connections.get((host, port))
+        if other is not None and not other.closed:
+            await opened.close()
+            return other
+        self._connections[host, port] = opened
+        return opened
+
+    async def _drop(self, address: tuple[str, int], connection: Connection) -> None:
+        if self._connections.get(address) is connection:
+            del self._connections[address]
+        await connection.close()
+
+    async def close(self) -> None:
+        """Give up what is under way."""
+        await cancel_and_wait(self._tasks)
+        for connection in self._connections.values():
+            await connection.close()
+        self._connections.clear()

@@ -1,0 +1,151 @@
+"""Which part of a controller answers which API (Java: ControllerApis)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Protocol
+
+from kwire.codec.declaration import Request, Response
+from kwire.codec.versions import Versions
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers import envelope
+from kwire.controller.raft import API_KEYS as RAFT_KEYS
+from kwire.controller.server import large_messages
+from kwire.controller.server.foreign_clusters import ForeignClusters
+from kwire.controller.server.large_messages import in_thread_if
+from kwire.controller.server.runtime import Runtime
+from kwire.error_codes import ErrorCode
+from kwire.messages.a18_api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.messages.registry import request
+from kwire.net.negotiation import VersionRange
+from kwire.net.service import RequestContext, Service
+
+FETCH, API_VERSIONS, ENVELOPE = 1, 18, 58
+FETCH_VERSIONS = Versions("4-18")
+"""Kafka 4 knows no older ones either (KIP-896)."""
+
+_ZERO_LEVELS_SINCE = 4
+_SOFTWARE_SINCE = 3
+_IDENTITY_SINCE = 5
+_NO_NODE = -1
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+
+
+class MetadataService(Service, Protocol):
+    """Answers from the metadata and changes it; knows the features."""
+
+    @property
+    def supported_features(self) -> Mapping[str, VersionRange]:
+        """Levels by feature name."""
+
+    @property
+    def finalized_features(self) -> Mapping[str, int]:
+        """Levels in force."""
+
+    @property
+    def features_epoch(self) -> int:
+        """The offset that they are from; -1 before there is one."""
+
+
+class ControllerApis:
+    """The `Service` of one controller."""
+
+    def __init__(
+        self, runtime: Runtime, metadata: MetadataService, foreign: ForeignClusters
+    ) -> None:
+        self._runtime = runtime
+        self._foreign = foreign
+        self._metadata = metadata
+        raft = {key: request(key).versions for key in RAFT_KEYS}
+        own = {FETCH: FETCH_VERSIONS} | {
+            key: request(key).versions for key in (API_VERSIONS, ENVELOPE)
+        }
+        self._apis = MappingProxyType(dict(sorted({**metadata.apis, **raft, **own}.items())))
+
+    @property
+    def apis(self) -> Mapping[int, Versions]:
+        """All that is answered here, and nothing else."""
+        return self._apis
+
+    async def answer(self, request: Request, context: RequestContext) -> Response | None:
+        """The response, as soon as it is true for ever."""
+        if isinstance(request, ApiVersionsRequest):
+            return self._api_versions(request, context.version)
+        if isinstance(request, EnvelopeRequest):
+            return await self._answer_forwarded(request, context)
+        if type(request).key in RAFT_KEYS:
+            self._foreign.asked_by(request, context.peer)
+            return await self._runtime.ask(request, context.version, context.listener)
+        return await self._metadata.answer(request, context)
+
+    async def _answer_forwarded(
+        self, request: EnvelopeRequest, context: RequestContext
+    ) -> EnvelopeResponse:
+        """Unwrap what a broker passes on, have it answered as if its client had asked, wrap."""
+        is_large = len(request.request_data) >= large_messages.LARGE_FRAME
+        try:
+            forwarded = await in_thread_if(is_large, envelope.opened, request)
+        except ApiError as error:
+            return envelope.refused(error.code)
+        if forwarded.version not in self._apis.get(type(forwarded.request).key or 0, ()):
+            return envelope.refused(ErrorCode.UNSUPPORTED_VERSION)
+        inner = replace(
+            context,
+            version=forwarded.version,
+            correlation_id=forwarded.correlation_id,
+            client_id=forwarded.client_id,
+            principal=forwarded.principal,
+            forwarded=True,
+        )
+        response = await self.answer(forwarded.request, inner)
+        if response is None:
+            return envelope.refused(ErrorCode.UNSUPPORTED_VERSION)
+        if is_large:
+            await asyncio.to_thread(large_messages.free, forwarded.request)
+        has_many = large_messages.has_many_elements(response)
+        return await in_thread_if(has_many, envelope.sealed, forwarded, response)
+
+    def _api_versions(self, request: ApiVersionsRequest, version: int) -> ApiVersionsResponse:
+        """Return what works here. Readers before version 4 take no range from 0.
+
+        1. Software without a proper name or version: INVALID_REQUEST (KIP-511).
+        2. A cluster id without a node id, or the other way round: INVALID_REQUEST (KIP-1242).
+
+        Whether they are this controller's own is not looked at: in Kafka only brokers do that.
+        """
+        names = request.client_software_name, request.client_software_version
+        if version >= _SOFTWARE_SINCE and not all(map(_SOFTWARE.fullmatch, names)):
+            return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+        named = request.cluster_id is not None, request.node_id != _NO_NODE
+        if version >= _IDENTITY_SINCE and named[0] != named[1]:
+            return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+        metadata = self._metadata
+        return ApiVersionsResponse(
+            api_keys=[
+                ApiVersion(api_key=key, min_version=versions.first, max_version=versions.last)
+                for key, versions in self._apis.items()
+            ],
+            supported_features=[
+                SupportedFeatureKey(
+                    name=name, min_version=levels.min_version, max_version=levels.max_version
+                )
+                for name, levels in sorted(metadata.supported_features.items())
+                if levels.min_version > 0 or version >= _ZERO_LEVELS_SINCE
+            ],
+            finalized_features_epoch=metadata.features_epoch,
+            finalized_features=[
+                FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+                for name, level in sorted(metadata.finalized_features.items())
+            ],
+        )

@@ -1,0 +1,212 @@
+"""The replica's log and votes in a log directory: a raft `Log` that writes what effects say."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from uuid import UUID
+
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.raft import (
+    AppendLog,
+    ElectionState,
+    InstallSnapshot,
+    OffsetAndEpoch,
+    PersistElection,
+    TruncateLog,
+    WriteSnapshot,
+)
+from kwire.controller.server.environment import Environment
+from kwire.errors import InvalidValue, StorageFailed
+from kwire.logdir import names
+from kwire.logdir.bootstrap import read_bootstrap
+from kwire.logdir.lock import DirectoryLock
+from kwire.logdir.log import LogConfig, MetadataLog
+from kwire.logdir.meta_properties import add_directory_ids, read_meta_properties
+from kwire.logdir.quorum_state import QuorumState, read_quorum_state, write_quorum_state
+from kwire.logdir.server_properties import StorageProperties
+from kwire.logdir.snapshots import SnapshotFile, check_snapshot, iter_snapshot, write_snapshot
+from kwire.text.ids import uuid_text
+
+logger = logging.getLogger(__name__)
+
+
+class DirectoryLog:
+    """The metadata directory of a node, formatted beforehand and open for writing.
+
+    bootstrap: the records that the first leader of the cluster begins with.
+    """
+
+    def __init__(
+        self,
+        storage: StorageProperties,
+        *,
+        segment_bytes: int = 1 << 30,
+        environment: Environment | None = None,
+    ) -> None:
+        folder = storage.metadata_log_dir
+        meta = read_meta_properties(folder)
+        if meta is None or meta.cluster_id is None or meta.node_id is None:
+            raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
+        if meta.node_id != storage.node_id:
+            raise InvalidValue(f"{folder} belongs to node {meta.node_id}, not {storage.node_id}")
+        self.cluster_id: str = meta.cluster_id
+        self.bootstrap: tuple[VersionedRecord, ...] = read_bootstrap(folder) or ()
+        self._folder: Path = folder / names.METADATA_FOLDER
+        self._lock = DirectoryLock(folder)
+        try:
+            self.directory_id = _directory_id(storage, environment or Environment())
+            config = LogConfig(segment_bytes=segment_bytes)
+            self._log = MetadataLog.open(self._folder, config=config)
+            if torn := self._log.torn:
+                logger.warning("%s: %d bytes of a torn write cut off", torn.file, torn.size)
+            self._log.flush()  # what a killed process left in the page cache will be acknowledged
+            state = read_quorum_state(self._folder)
+        except BaseException:
+            self._lock.close()
+            raise
+        self.election = ElectionState.from_data(state.data) if state else None
+        self._parts: dict[OffsetAndEpoch, SnapshotFile] = {}
+
+    @property
+    def start_offset(self) -> int:
+        """The first offset that can be read."""
+        return self._log.start_offset
+
+    @property
+    def end(self) -> OffsetAndEpoch:
+        """The next offset and the last epoch."""
+        return OffsetAndEpoch(offset=self._log.end_offset, epoch=self._log.last_fetched_epoch)
+
+    @property
+    def size(self) -> int:
+        """Bytes in the segments."""
+        return self._log.size
+
+    def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
+        """Where the greatest epoch not above `epoch` ends, and that epoch."""
+        return _raft_id(self._log.end_offset_for_epoch(epoch))
+
+    def read(self, offset: int, max_bytes: int, end: int | None = None) -> bytes:
+        """Whole batches from the one that holds `offset`, none of them at or behind `end`."""
+        return self._log.read(offset, max_bytes, end)
+
+    def snapshots(self) -> list[OffsetAndEpoch]:
+        """The ids of complete snapshots, ascending."""
+        return [_raft_id(id) for id in self._log.snapshots]
+
+    def snapshot_size(self, id: OffsetAndEpoch) -> int | None:
+        """Bytes of a snapshot; None where there is no such."""
+        own = _file_id(id)
+        return self._log.snapshot_size(own) if self._log.has_snapshot(own) else None
+
+    def read_snapshot(self, id: OffsetAndEpoch, position: int, max_bytes: int) -> bytes:
+        """Bytes of a snapshot, cut anywhere."""
+        return self._log.read_snapshot(_file_id(id), position, max_bytes)
+
+    def iter_snapshot(self, id: OffsetAndEpoch) -> Iterator[VersionedRecord]:
+        """Read the metadata records of a snapshot in pieces; FileError where it is broken."""
+        return iter_snapshot(self._folder, _file_id(id))
+
+    def persist(self, effect: PersistElection) -> None:
+        """Replace quorum-state; it is on the disk when this returns."""
+        try:
+            state = QuorumState(data=effect.data, version=effect.version)
+            write_quorum_state(self._folder, state)
+        except OSError as error:
+            raise StorageFailed(f"{self._folder}: quorum-state: {error}") from error
+
+    def append(self, effect: AppendLog) -> None:
+        """Write batches at the end, unflushed."""
+        self._log.append(effect.data)
+
+    def truncate(self, effect: TruncateLog) -> None:
+        """Remove everything from an offset on."""
+        self._log.truncate_to(effect.offset)
+
+    def flush(self) -> None:
+        """Return when everything appended is on the disk."""
+        self._log.flush()
+
+    def write_snapshot(self, effect: WriteSnapshot) -> None:
+        """Write a part; the one at position 0 begins the file anew."""
+        if effect.position == 0:
+            if old := self._parts.pop(effect.id, None):
+                old.discard()
+            self._parts[effect.id] = self._log.begin_snapshot(_file_id(effect.id))
+        self._parts[effect.id].append(effect.data)
+
+    def finish_snapshot(self, effect: InstallSnapshot) -> None:
+        """Flush and check a whole download; FileError where it is broken.
+
+        A thread of its own may do that, for it touches no other file. `install_snapshot` is next.
+        """
+        try:
+            self._parts.pop(effect.id).freeze()
+            check_snapshot(self._folder, _file_id(effect.id))
+        except OSError as error:
+            raise StorageFailed(f"{self._folder}: snapshot {effect.id}: {error}") from error
+
+    def install_snapshot(self, effect: InstallSnapshot) -> None:
+        """Let a finished snapshot stand for everything before it."""
+        self._log.add_snapshot(_file_id(effect.id), is_checked=True)
+        self._log.truncate_to_latest_snapshot()
+
+    def store_snapshot(self, id: OffsetAndEpoch, batches: Iterable[bytes]) -> None:
+        """Write a snapshot of this node's own state, flush it and read it again.
+
+        A thread of its own may do that: it touches no other file, and `add_snapshot` is still to
+        come.
+        """
+        try:
+            write_snapshot(self._folder, _file_id(id), batches)
+            check_snapshot(self._folder, _file_id(id))
+        except OSError as error:
+            raise StorageFailed(f"{self._folder}: snapshot {id}: {error}") from error
+
+    def add_snapshot(self, id: OffsetAndEpoch) -> None:
+        """Take in what `store_snapshot` wrote; the log stays as it is."""
+        self._log.add_snapshot(_file_id(id), is_checked=True)
+
+    def clean(self, max_bytes: int) -> None:
+        """Let the log begin at a snapshot while all of it takes more than that."""
+        self._log.clean(max_bytes=max_bytes)
+
+    def close(self) -> None:
+        """Flush, and give the files back; parts of snapshots are given up."""
+        for part in self._parts.values():
+            part.discard()
+        self._parts.clear()
+        try:
+            self._log.close()
+        finally:
+            self._lock.close()
+
+
+def _directory_id(storage: StorageProperties, environment: Environment) -> UUID:
+    """Return the id of the metadata directory. Directories that have none get one, for ever."""
+    now = datetime.fromtimestamp(environment.wall_clock(), UTC)
+    for folder in add_directory_ids(storage.directories, partial(_new_id, environment), now):
+        logger.info("%s: had no directory.id and got one", folder)
+    meta = read_meta_properties(storage.metadata_log_dir)
+    assert meta is not None, "it was read before"
+    assert meta.directory_id is not None, "it has one now"
+    return meta.directory_id
+
+
+def _new_id(environment: Environment) -> UUID:
+    """Return an id whose text begins with no dash, as Kafka makes them."""
+    while uuid_text(candidate := environment.new_uuid()).startswith("-"):
+        pass
+    return candidate
+
+
+def _raft_id(id: names.OffsetAndEpoch) -> OffsetAndEpoch:
+    return OffsetAndEpoch(offset=id.offset, epoch=id.epoch)
+
+
+def _file_id(id: OffsetAndEpoch) -> names.OffsetAndEpoch:
+    return names.OffsetAndEpoch(offset=id.offset, epoch=id.epoch)

@@ -1,0 +1,158 @@
+"""A listening socket of a controller: frames in, frames out, one request of a connection at a time.
+
+Like Kafka it reads the next request of a connection when the last one is answered, so that answers
+keep the order of their requests. What is malformed closes its own connection and no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from contextlib import suppress
+from functools import partial
+from socket import socket
+
+from kwire.controller.server import large_messages
+from kwire.controller.server.listener_config import ListenerConfig
+from kwire.error_codes import ErrorCode
+from kwire.errors import KwireError, UnsupportedVersion
+from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
+from kwire.messages.registry import api_name
+from kwire.net.accepting import let_loop_turn, stop_accepting
+from kwire.net.frames import FrameSplitter, encode_response, request_head
+from kwire.net.service import RequestContext, Service
+from kwire.net.tasks import cancel_and_wait
+
+log = logging.getLogger(__name__)
+
+API_VERSIONS = 18
+CHUNK = 64 * 1024
+PROGRESS = 30.0
+"""Seconds within which a frame that has begun must go on; Kafka waits for ever."""
+
+
+class Listener:
+    """Accepts connections and has a service answer what they ask.
+
+    idle: seconds without a request after which a connection is closed.
+    """
+
+    def __init__(
+        self,
+        config: ListenerConfig,
+        service: Service,
+        *,
+        idle: float = 600.0,
+        frame_limit: int = 100 << 20,
+    ) -> None:
+        self.config = config
+        self._service = service
+        self._tls = config.tls.server_context() if config.tls else None
+        self._idle = idle
+        self._frame_limit = frame_limit
+        self._server: asyncio.Server | None = None
+        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._closed = False
+
+    async def start(self, bound: socket | None = None) -> None:
+        """Listen; at a socket that is bound already, or where the configuration says."""
+        serve = partial(asyncio.start_server, self._accept, ssl=self._tls, limit=CHUNK)
+        if bound is not None:
+            self._server = await serve(sock=bound)
+        else:
+            self._server = await serve(host=self.config.host or None, port=self.config.port)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        assert self._server is not None, "start comes first"
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Stop listening and end every connection."""
+        if self._server is None:
+            return
+        self._closed = True
+        await stop_accepting(self._server)
+        serving = dict(self._serving)
+        for writer in serving.values():
+            writer.transport.abort()
+        await cancel_and_wait(serving)
+        await self._server.wait_closed()
+        await let_loop_turn()  # sockets of aborted transports are closed
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closed:
+            writer.transport.abort()
+            return
+        task = asyncio.get_running_loop().create_task(self._guard(reader, writer))
+        self._serving[task] = writer
+        task.add_done_callback(lambda task: self._serving.pop(task, None))
+
+    async def _guard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = writer.get_extra_info("peername") or ("unknown", 0)
+        try:
+            await self._serve(reader, writer, (peer[0], peer[1]))
+        except KwireError as error:
+            log.info("%s:%d is cut off: %s", peer[0], peer[1], error)
+        except (OSError, TimeoutError) as error:
+            log.debug("%s:%d is gone: %s", peer[0], peer[1], error)
+        except Exception:
+            log.exception("%s:%d: a request could not be answered", peer[0], peer[1])
+        finally:
+            writer.transport.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: tuple[str, int]
+    ) -> None:
+        splitter = FrameSplitter(self._frame_limit)
+        frames: deque[bytes] = deque()
+        while True:
+            while not frames:
+                async with asyncio.timeout(PROGRESS if splitter.pending else self._idle):
+                    chunk = await reader.read(CHUNK)
+                if not chunk:
+                    return
+                splitter.feed(chunk, frames.append)
+            answer = await self._answer(frames.popleft(), peer)
+            if answer is None:
+                return
+            await large_messages.write(writer, answer)
+
+    async def _answer(self, frame: bytes, peer: tuple[str, int]) -> bytes | None:
+        """The response frame.
+
+        1. ApiVersions in a version that is not known: v0 with error 35 and the versions that are,
+           so that a client asks again in the latest of them (KIP-511).
+        2. An API or a version that is not served here: UnsupportedVersion, which closes.
+        3. Else what the service says.
+        """
+        head = request_head(frame)
+        if head.key == API_VERSIONS and head.version not in self._service.apis[API_VERSIONS]:
+            versions = self._service.apis[API_VERSIONS]
+            known = ApiVersion(
+                api_key=API_VERSIONS, min_version=versions.first, max_version=versions.last
+            )
+            refused = ApiVersionsResponse(
+                error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[known]
+            )
+            return encode_response(refused, 0, correlation_id=head.correlation_id)
+        if head.version not in self._service.apis.get(head.key, ()):
+            raise UnsupportedVersion(f"{api_name(head.key)} v{head.version} is not served here")
+        async with large_messages.decoded(frame) as request:
+            context = RequestContext(
+                version=head.version,
+                correlation_id=head.correlation_id,
+                client_id=request.header.client_id,
+                listener=self.config.name,
+                peer=peer,
+            )
+            response = await self._service.answer(request.body, context)
+            if response is None:
+                return None
+            return await large_messages.encoded(
+                response, head.version, correlation_id=head.correlation_id
+            )

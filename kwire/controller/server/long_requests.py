@@ -1,0 +1,61 @@
+"""Tells requests that take long from those that the event loop can answer at once."""
+
+from __future__ import annotations
+
+from kwire.codec.declaration import Request
+from kwire.controller.server.large_messages import has_many_elements
+from kwire.image import MetadataImage
+from kwire.messages.a19_create_topics import CreateTopicsRequest
+from kwire.messages.a37_create_partitions import CreatePartitionsRequest
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
+
+FEW_ELEMENTS = 50
+"""Elements of a request, each of which costs up to half a millisecond."""
+
+FEW_PARTITIONS = 200
+"""New partitions, each of which costs some 50 microseconds."""
+
+
+def is_long(request: Request, image: MetadataImage) -> bool:
+    """True if a request may take more than some ten milliseconds.
+
+    1. It names many things, whatever it wants of them.
+    2. It wants many partitions.
+    3. It concerns all partitions of a broker, or of the cluster: each of them is looked at.
+    """
+    if has_many_elements(request, FEW_ELEMENTS):
+        return True
+    match request:
+        case CreateTopicsRequest(topics=topics):
+            return sum(max(topic.num_partitions, 1) for topic in topics) > FEW_PARTITIONS
+        case CreatePartitionsRequest(topics=growing):
+            return sum(topic.count for topic in growing) > FEW_PARTITIONS
+        case BrokerRegistrationRequest() | UnregisterBrokerRequest():
+            return is_large(image)
+        case ElectLeadersRequest(topic_partitions=None):
+            return is_large(image)
+        case BrokerHeartbeatRequest():
+            return _changes_its_state(request, image) and is_large(image)
+    return False
+
+
+def is_large(image: MetadataImage) -> bool:
+    """True if it takes long to look at every partition."""
+    topics = image.topics.by_id
+    return len(topics) > FEW_PARTITIONS or (
+        sum(len(topic.partitions) for topic in topics.values()) > FEW_PARTITIONS
+    )
+
+
+def _changes_its_state(request: BrokerHeartbeatRequest, image: MetadataImage) -> bool:
+    broker = image.cluster.brokers.get(request.broker_id)
+    if broker is None:
+        return False
+    return (
+        request.want_shut_down
+        or bool(request.offline_log_dirs)
+        or (request.want_fence != broker.fenced)
+    )

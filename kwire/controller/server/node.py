@@ -1,0 +1,176 @@
+"""One controller as it runs: its directory, its replica, its metadata, its listeners."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from socket import socket
+from typing import Self
+
+from kwire.controller.raft import Raft
+from kwire.controller.server.channels import Channels
+from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.controller_apis import ControllerApis
+from kwire.controller.server.directory_log import DirectoryLog
+from kwire.controller.server.environment import Environment
+from kwire.controller.server.foreign_clusters import ForeignClusters
+from kwire.controller.server.listener import Listener
+from kwire.controller.server.metadata import Metadata
+from kwire.controller.server.registration import Registrar
+from kwire.controller.server.request_metrics import Metered, RequestMetrics
+from kwire.controller.server.runtime import Runtime
+from kwire.net.service import Service
+
+log = logging.getLogger(__name__)
+
+HAND_OVER = 5.0
+"""Seconds a leader has to be replaced when it stops: Kafka's own time-out."""
+
+
+class ControllerNode:
+    """A controller; `async with` starts and stops it.
+
+    sockets: bound ones, by listener name, for who had to know the ports beforehand.
+    metered: whether `requests` counts what is answered.
+    environment: of a simulation; by default the machine's.
+    """
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        sockets: Mapping[str, socket] | None = None,
+        *,
+        metered: bool = False,
+        environment: Environment | None = None,
+    ) -> None:
+        self.config = config
+        self.requests = RequestMetrics() if metered else None
+        self._environment = environment or Environment()
+        self._sockets = dict(sockets or {})
+        self._listeners: list[Listener] = []
+        self._running = False
+
+    async def start(self) -> None:
+        """Open the directory, begin to take part, listen.
+
+        Raises InvalidValue where the directory is not formatted, FileError where it is damaged,
+        CannotLead where its metadata are not for kwire, OSError where a port is taken. The sockets
+        it was given are closed then.
+        """
+        try:
+            await self._start()
+        except BaseException:
+            for unused in self._sockets.values():
+                unused.close()
+            raise
+
+    async def _start(self) -> None:
+        config = self.config
+        tls = config.listeners[0].tls
+        context = tls.client_context() if tls else None
+        self.log, self.raft = await self._opened()
+        timeout = self.raft.config.request_timeout_ms
+        foreign = ForeignClusters(node_id=config.node_id, cluster_id=self.log.cluster_id)
+        self.channels = Channels(
+            client_id=f"raft-client-{config.node_id}",
+            request_timeout_ms=timeout,
+            tls=context,
+            foreign=foreign,
+        )
+        # Registrations wait for commits, which fetches make: one connection would block itself.
+        self._registration = Channels(
+            client_id=str(config.node_id), request_timeout_ms=timeout, tls=context
+        )
+        self.runtime = Runtime(self.raft, self.log, self.channels, self._environment)
+        self.metadata = Metadata(config, self.log, self.runtime, self._environment)
+        self._running = True
+        try:
+            apis = ControllerApis(self.runtime, self.metadata, foreign)
+            await self._listen(Metered(apis, self.requests) if self.requests else apis)
+            self.runtime.start(self.metadata)
+        except BaseException:
+            await self.kill()
+            raise
+        registrar = Registrar(
+            config, self.raft, self.metadata, self._registration, self._environment
+        )
+        self._registration.spawn(registrar.run())
+        log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
+
+    async def _opened(self) -> tuple[DirectoryLog, Raft]:
+        """Open and read the log in a thread, for it may be long, and other nodes share the loop."""
+        opening = asyncio.create_task(asyncio.to_thread(self._open))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            await asyncio.wait([opening])
+            if not opening.cancelled() and opening.exception() is None:
+                opening.result()[0].close()
+            raise
+
+    def _open(self) -> tuple[DirectoryLog, Raft]:
+        config = self.config
+        log = DirectoryLog(
+            config.storage, segment_bytes=config.segment_bytes, environment=self._environment
+        )
+        try:
+            raft_config = config.raft_config(log.cluster_id, log.directory_id)
+            below = self._environment.random.randrange
+            return log, Raft(raft_config, log, log.election, below=below)
+        except BaseException:
+            log.close()
+            raise
+
+    async def _listen(self, apis: Service) -> None:
+        config = self.config
+        for one in config.listeners:
+            listener = Listener(
+                one, apis, idle=config.idle_ms / 1000, frame_limit=config.frame_limit
+            )
+            await listener.start(self._sockets.pop(one.name, None))
+            self._listeners.append(listener)
+
+    @property
+    def node_id(self) -> int:
+        """node.id."""
+        return self.config.node_id
+
+    @property
+    def running(self) -> bool:
+        """Between start and stop."""
+        return self._running
+
+    async def failed(self) -> None:
+        """Wait until it cannot go on; raises why: StorageFailed, CommittedDataLost."""
+        await asyncio.shield(self.runtime.failure)
+
+    async def stop(self) -> None:
+        """Stop in order: a leader hands over first, as it does on SIGTERM."""
+        if not self._running:
+            return
+        if not await self.runtime.shut_down(HAND_OVER):
+            log.warning("controller %d stops though nobody took over", self.node_id)
+        await self.kill()
+
+    async def kill(self) -> None:
+        """Stop at once. What was acknowledged is on the disk; nobody is told."""
+        if not self._running:
+            return
+        self._running = False
+        self.runtime.stop()
+        await self.metadata.stop()
+        await self.runtime.stopped()
+        for listener in self._listeners:
+            await listener.close()
+        self._listeners.clear()
+        await self._registration.close()
+        await self.channels.close()
+        self.log.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.stop()

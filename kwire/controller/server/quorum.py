@@ -1,0 +1,265 @@
+"""A quorum of controllers inside this process: no Java, no file to write, a second to start.
+
+async with Quorum(3) as quorum:
+    admin = AdminClient(bootstrap_controllers=quorum.bootstrap_controllers)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from socket import AF_INET, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, socket
+from typing import Self
+from uuid import UUID
+
+from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.environment import Environment
+from kwire.controller.server.node import ControllerNode
+from kwire.errors import InvalidValue
+from kwire.logdir.format import FormatOptions, plan, random_uuid, write
+from kwire.logdir.voters import InitialVoter
+from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from kwire.text.ids import uuid_text
+
+LISTENER = "CONTROLLER"
+FIRST_ID = 3000
+READY = 30.0
+"""Seconds until a quorum has a leader that serves."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """A place for a controller: its directory and its port outlive its restarts.
+
+    bound: the socket that keeps the port until the first start. advertised: host and port that it
+    tells the others, such as those of a proxy. directory_id: of an observer, known once it started.
+    """
+
+    node_id: int
+    directory_id: UUID
+    folder: Path
+    port: int
+    advertised: tuple[str, int]
+    is_voter: bool
+    properties: dict[str, str]
+    bound: socket | None = None
+    node: ControllerNode | None = None
+
+
+class Quorum:
+    """Controllers on 127.0.0.1, their data in a folder that goes with them.
+
+    size: how many voters there are at first, with ids from 3000 on.
+    properties: more of Kafka's server.properties, for all of them.
+    folder: where the data lies; kept where it is given.
+    release: metadata.version of the cluster, as `4.3` or `3.9-IV0`.
+    metered: whether the controllers count their requests.
+    ports: of the voters, in the order of their ids; by default free ones.
+    environment: of a simulation; by default the machine's.
+    """
+
+    def __init__(
+        self,
+        size: int = 3,
+        *,
+        properties: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+        release: str | None = None,
+        cluster_id: str | None = None,
+        metered: bool = False,
+        ports: Sequence[int] = (),
+        environment: Environment | None = None,
+    ) -> None:
+        if size < 1:
+            raise InvalidValue("a quorum has at least one controller")
+        if ports and len(ports) != size:
+            raise InvalidValue(f"{size} controllers need {size} ports, not {len(ports)}")
+        self._environment = environment or Environment()
+        self.cluster_id = cluster_id or uuid_text(self._new_id())
+        self._properties = dict(properties or {})
+        self._release = release
+        self._metered = metered
+        self._own: tempfile.TemporaryDirectory[str] | None = None
+        if folder is None:
+            self._own = tempfile.TemporaryDirectory(prefix="kwire-quorum-")
+        self.folder = folder or Path(self._own.name if self._own else "")
+        self.members: dict[int, Member] = {}
+        for index in range(size):
+            port = ports[index] if ports else None
+            self._member(FIRST_ID + index, is_voter=True, properties={}, port=port)
+
+    def _new_id(self) -> UUID:
+        return random_uuid(self._environment.new_uuid)
+
+    def _member(
+        self,
+        node_id: int,
+        *,
+        is_voter: bool,
+        properties: Mapping[str, str],
+        port: int | None = None,
+    ) -> Member:
+        bound = None
+        if port is None:
+            bound = _free_port()
+            port = bound.getsockname()[1]
+        member = self.members[node_id] = Member(
+            node_id=node_id,
+            directory_id=self._new_id(),
+            folder=self.folder / f"node-{node_id}",
+            port=port,
+            advertised=("127.0.0.1", port),
+            is_voter=is_voter,
+            properties=dict(properties),
+            bound=bound,
+        )
+        return member
+
+    def add_member(self, node_id: int, *, properties: Mapping[str, str] | None = None) -> Member:
+        """A place for one more controller, which starts as an observer (KIP-853)."""
+        if node_id in self.members:
+            raise InvalidValue(f"there is a controller {node_id} already")
+        return self._member(node_id, is_voter=False, properties=properties or {})
+
+    def advertise(self, node_id: int, host: str, port: int) -> None:
+        """Have a controller tell the others that it is reached there. Before any of them starts."""
+        self.members[node_id].advertised = (host, port)
+
+    @property
+    def addresses(self) -> dict[int, tuple[str, int]]:
+        """Where each controller listens."""
+        return {id: ("127.0.0.1", member.port) for id, member in self.members.items()}
+
+    @property
+    def bootstrap_controllers(self) -> str:
+        """`host:port,...` of the controllers, for clients."""
+        return ",".join(f"127.0.0.1:{member.port}" for member in self.members.values())
+
+    @property
+    def nodes(self) -> dict[int, ControllerNode]:
+        """The controllers that run."""
+        return {
+            id: member.node
+            for id, member in self.members.items()
+            if member.node is not None and member.node.running
+        }
+
+    @property
+    def leader(self) -> ControllerNode | None:
+        """The controller that may write now."""
+        found = [node for node in self.nodes.values() if node.metadata.is_active]
+        return max(found, key=lambda node: node.raft.epoch, default=None)
+
+    async def start(self, timeout: float = READY) -> None:
+        """Start all of them; return when one of them serves."""
+        for node_id in self.members:
+            await self.start_node(node_id)
+        await self.wait_for_leader(timeout)
+
+    async def wait_for_leader(self, timeout: float = READY) -> ControllerNode:
+        """The controller that may write, as soon as there is one; TimeoutError where none is."""
+        async with asyncio.timeout(timeout):
+            while (leader := self.leader) is None:
+                running = self.nodes.values()
+                waits = [asyncio.ensure_future(_activity(node)) for node in running]
+                if not waits:
+                    raise InvalidValue("no controller of the quorum runs")
+                try:
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    for wait in waits:
+                        wait.cancel()
+        return leader
+
+    async def start_node(self, node_id: int) -> ControllerNode:
+        """Start one, or start it again where its directory is."""
+        member = self.members[node_id]
+        config = NodeConfig.of(self._server_properties(member))
+        if not (member.folder / "meta.properties").exists():
+            self._format(member, config)
+        bound, member.bound = member.bound, None
+        sockets = {LISTENER: bound} if bound else None
+        member.node = ControllerNode(
+            config, sockets, metered=self._metered, environment=self._environment.fork()
+        )
+        await member.node.start()
+        return member.node
+
+    def _server_properties(self, member: Member) -> dict[str, str]:
+        host, port = member.advertised
+        voters = [one.advertised for one in self.members.values() if one.is_voter]
+        return {
+            "process.roles": "controller",
+            "node.id": str(member.node_id),
+            "log.dirs": str(member.folder),
+            "listeners": f"{LISTENER}://127.0.0.1:{member.port}",
+            "advertised.listeners": f"{LISTENER}://{host}:{port}",
+            "listener.security.protocol.map": f"{LISTENER}:PLAINTEXT",
+            "controller.listener.names": LISTENER,
+            "controller.quorum.bootstrap.servers": ",".join(f"{h}:{p}" for h, p in voters),
+            **self._properties,
+            **member.properties,
+        }
+
+    def _format(self, member: Member, config: NodeConfig) -> None:
+        voters = tuple(
+            InitialVoter(
+                node_id=one.node_id,
+                host=one.advertised[0],
+                port=one.advertised[1],
+                directory_id=one.directory_id,
+            )
+            for one in self.members.values()
+            if one.is_voter
+        )
+        options = FormatOptions(
+            cluster_id=self.cluster_id,
+            initial_controllers=voters if member.is_voter else (),
+            no_initial_controllers=not member.is_voter,
+            features={ELIGIBLE_LEADER_REPLICAS: 0},
+            release_version=self._release,
+        )
+        formatting = plan(config.storage, options, self._new_id)
+        member.directory_id = formatting.directories[0][2]  # an observer's is made here
+        write(formatting, datetime.fromtimestamp(self._environment.wall_clock(), UTC))
+
+    async def stop(self) -> None:
+        """Stop all of them, followers first, and remove what is theirs."""
+        running = self.nodes.values()
+        for node in sorted(running, key=lambda node: node.metadata.is_active):
+            await node.kill()
+        for member in self.members.values():
+            if member.bound:
+                member.bound.close()
+                member.bound = None
+        if self._own:
+            self._own.cleanup()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.start()
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.stop()
+
+
+def _free_port() -> socket:
+    """Return a socket bound to a port of 127.0.0.1 that nothing else has."""
+    bound = socket(AF_INET, SOCK_STREAM)
+    if os.name == "posix":  # on Windows it would let others take the port
+        bound.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+    bound.bind(("127.0.0.1", 0))
+    return bound
+
+
+async def _activity(node: ControllerNode) -> None:
+    await node.metadata.until(lambda: node.metadata.is_active)

@@ -1,0 +1,120 @@
+"""Tells the active controller where this one is reached and what it can do (KIP-919)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from uuid import UUID
+
+from kwire.controller.raft import Raft
+from kwire.controller.server.channels import Channels
+from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.environment import Environment
+from kwire.controller.server.metadata import Metadata
+from kwire.error_codes import name
+from kwire.errors import KwireError
+from kwire.messages.a70_controller_registration import (
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+    Feature,
+    Listener,
+)
+from kwire.net.negotiation import VersionRange
+
+log = logging.getLogger(__name__)
+
+PLAINTEXT, SSL = 0, 1
+FIRST_RETRY, LAST_RETRY = 0.1, 10.0
+"""Seconds between tries, doubling (Java: ControllerRegistrationManager)."""
+
+
+def registration(
+    config: NodeConfig, incarnation: UUID, features: Mapping[str, VersionRange]
+) -> ControllerRegistrationRequest:
+    """What a controller says of itself; one incarnation from start to stop."""
+    return ControllerRegistrationRequest(
+        controller_id=config.node_id,
+        incarnation_id=incarnation,
+        zk_migration_ready=False,
+        listeners=[
+            Listener(
+                name=one.name,
+                host=one.advertised_host,
+                port=one.advertised_port,
+                security_protocol=SSL if one.tls else PLAINTEXT,
+            )
+            for one in config.listeners
+        ],
+        features=[
+            Feature(
+                name=name,
+                min_supported_version=levels.min_version,
+                max_supported_version=levels.max_version,
+            )
+            for name, levels in sorted(features.items())
+        ],
+    )
+
+
+class Registrar:
+    """Registers one controller, again whenever the metadata does not say what it should."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        raft: Raft,
+        metadata: Metadata,
+        channels: Channels,
+        environment: Environment,
+    ) -> None:
+        self._config = config
+        self._raft = raft
+        self._metadata = metadata
+        self._channels = channels
+        self._incarnation = environment.new_uuid()
+
+    async def run(self) -> None:
+        """Until cancelled.
+
+        1. Wait for a leader whose metadata.version knows controllers and lacks this incarnation.
+        2. Ask it; after a refusal, or silence, pause and begin again.
+        3. Wait until the record is committed here.
+        """
+        pause = FIRST_RETRY
+        while True:
+            await self._metadata.until(lambda: self._is_due)
+            if await self._ask():
+                pause = FIRST_RETRY
+            try:
+                async with asyncio.timeout(pause):
+                    await self._metadata.until(lambda: not self._is_due)
+            except TimeoutError:
+                pause = min(2 * pause, LAST_RETRY)
+
+    @property
+    def _is_due(self) -> bool:
+        image = self._metadata.image
+        if not image.features.has_metadata_version:
+            return False
+        if not image.features.metadata_version.supports_controller_registration:
+            return False
+        known = image.cluster.controllers.get(self._config.node_id)
+        has_leader = self._raft.leader_id is not None and len(self._raft.leader_endpoints) > 0
+        return has_leader and (known is None or known.incarnation_id != self._incarnation)
+
+    async def _ask(self) -> bool:
+        request = registration(self._config, self._incarnation, self._metadata.supported_features)
+        leader = self._raft.leader_endpoints.address(self._config.listeners[0].name)
+        if leader is None:
+            return False
+        try:
+            response = await self._channels.ask(leader.host, leader.port, request)
+        except KwireError as error:
+            log.debug("controller %d is not registered: %s", self._config.node_id, error)
+            return False
+        assert isinstance(response, ControllerRegistrationResponse)
+        if response.error_code:
+            code = name(response.error_code)
+            log.info("controller %d is not registered: %s", self._config.node_id, code)
+        return not response.error_code

@@ -1,0 +1,150 @@
+"""Applies the log and its snapshots to the metadata in slices; others are answered in between.
+
+Java's controller replays in a thread of its own, beside raft's. Here whoever drives a Replay lets
+the event loop turn between two slices.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+from rpds import HashTrieMap
+
+from kwire.batches import RecordBatch, read_batches
+from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
+from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+from kwire.controller.server.directory_log import DirectoryLog
+from kwire.controller.state_machine.view import View
+
+SLICE = 250
+"""Records that are applied between two turns of the loop: a few milliseconds. A batch counts as one
+more, since control batches have no records here."""
+
+_READ = 64 * 1024
+"""Bytes of the log that are read at once."""
+
+_KEPT = 2000
+"""Records before the last one read, ahead of the high watermark, whose views are kept.
+
+A view keeps alive what later records have replaced, and many of them would be freed at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """The metadata after every record below an offset, which begins a batch."""
+
+    offset: int = 0
+    view: View = View()
+
+
+class Replay:
+    """The metadata that the log of a node holds, as far as it was read.
+
+    committed: the latest known that the high watermark allows to show.
+
+    A node reads its whole log when it starts, before a leader tells how much of it is committed:
+    that is nearly all. Until the high watermark reaches it, it is kept aside; where the log is
+    truncated it is forgotten.
+    """
+
+    def __init__(self, log: DirectoryLog) -> None:
+        self.committed = Replayed()
+        self._log = log
+        self._ahead: deque[Replayed] = deque()
+        self._high_watermark = 0
+        self._target = log.end.offset
+        self._slices: Iterator[None] | None = None
+        self._is_loading = False
+        if ids := [id for id in log.snapshots() if id != BOOTSTRAP_SNAPSHOT]:
+            self.load(ids[-1])
+
+    @property
+    def is_behind(self) -> bool:
+        """True if there is something left to apply."""
+        return self._is_loading or self.last.offset < self._target
+
+    @property
+    def last(self) -> Replayed:
+        """Everything that was read, committed or not."""
+        return self._ahead[-1] if self._ahead else self.committed
+
+    def load(self, id: OffsetAndEpoch) -> None:
+        """Begin anew with a snapshot; what was known before is shown until all of it is applied."""
+        self._is_loading = True
+        self._slices = self._load(id)
+        self._target = max(id.offset, self._log.end.offset)
+
+    def commit(self, high_watermark: int) -> None:
+        """Aim at everything below the high watermark."""
+        self._high_watermark = max(self._high_watermark, high_watermark)
+        self._target = max(self._target, high_watermark)
+        while self._ahead and self._ahead[0].offset <= self._high_watermark:
+            self.committed = self._ahead.popleft()
+
+    def truncate(self, offset: int) -> None:
+        """Forget what was read behind the new end of the log."""
+        self._target = min(self._target, offset)
+        if not self._is_loading:
+            self._slices = None
+        while self._ahead and self._ahead[-1].offset > offset:
+            self._ahead.pop()
+
+    def follow(self, reached: Replayed) -> None:
+        """Go on from what this node itself wrote and saw committed while it led."""
+        self._ahead.clear()
+        self.committed = reached
+        self.commit(reached.offset)
+
+    def apply_slice(self) -> bool:
+        """Apply up to SLICE records; return True if more are left."""
+        if self._slices is None:
+            self._slices = self._apply()
+        if next(self._slices, self) is self:
+            self._slices = None
+        return self.is_behind
+
+    def _load(self, id: OffsetAndEpoch) -> Iterator[None]:
+        view = View()
+        for number, record in enumerate(self._log.iter_snapshot(id), 1):
+            view = view.applied(record, number)
+            if number % SLICE == 0:
+                yield
+        registrations = HashTrieMap(dict.fromkeys(view.image.cluster.brokers, id.offset - 1))
+        view = replace(view, end_offset=id.offset, registrations=registrations)
+        self._is_loading = False
+        self.follow(Replayed(offset=id.offset, view=view))
+
+    def _apply(self) -> Iterator[None]:
+        left = SLICE
+        while self.last.offset < self._target:
+            data = self._log.read(self.last.offset, _READ, self._target)
+            if not data:  # the high watermark lies within a batch: wait for a greater one
+                self._target = self.last.offset
+            for batch in read_batches(data):
+                assert isinstance(batch, RecordBatch), "the log has no others"
+                view = self.last.view
+                for offset, record in enumerate(_records(batch), batch.base_offset):
+                    view = view.applied(record, offset)
+                    left -= 1
+                    if left <= 0:
+                        yield
+                        left = SLICE
+                self._reach(Replayed(offset=batch.last_offset + 1, view=view))
+                left -= 1
+
+    def _reach(self, reached: Replayed) -> None:
+        if reached.offset <= self._high_watermark:
+            self.committed = reached
+        else:
+            self._ahead.append(reached)
+            while self._ahead[0].offset < reached.offset - _KEPT:
+                self._ahead.popleft()
+
+
+def _records(batch: RecordBatch) -> Iterator[VersionedRecord]:
+    if not batch.is_control:
+        for record in batch.records():
+            yield read_metadata_record(record.value or b"")

@@ -1,0 +1,84 @@
+"""Lets writes be judged one after the other, as the event queue of Java's QuorumController does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from kwire.codec.declaration import Request
+from kwire.controller.errors import ApiError
+from kwire.error_codes import ErrorCode
+from kwire.messages.a19_create_topics import CreateTopicsRequest
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest
+from kwire.messages.a37_create_partitions import CreatePartitionsRequest
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+
+HEARTBEAT_MS = 1000
+"""The longest wait of a heartbeat: half of broker.heartbeat.interval.ms."""
+
+LEAST_MS = 1000
+"""The shortest time-out that is heeded: a shorter one would refuse what Java grants in time."""
+
+
+class WriteQueue:
+    """A turn for each write, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a write has its turn."""
+        return self._lock.locked()
+
+    @asynccontextmanager
+    async def turn(self, limit_ms: int | None = None) -> AsyncIterator[None]:
+        """Wait for the turn, and hold it for the block.
+
+        Raises REQUEST_TIMED_OUT if it has not come after `limit_ms`; None waits for as long as it
+        takes. Who has the turn is not interrupted by this limit.
+        """
+        async with within(limit_ms):
+            await self._lock.acquire()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+@asynccontextmanager
+async def within(limit_ms: int | None) -> AsyncIterator[None]:
+    """Interrupt the block after `limit_ms`, and raise REQUEST_TIMED_OUT; None: never."""
+    try:
+        async with asyncio.timeout(None if limit_ms is None else limit_ms / 1000):
+            yield
+    except TimeoutError:
+        text = (
+            f"The request was not answered within {limit_ms} ms: look whether it was carried out"
+            " before it is sent again."
+        )
+        raise ApiError(ErrorCode.REQUEST_TIMED_OUT, text) from None
+
+
+def answer_limit_ms(request: Request) -> int | None:
+    """Return how long a request may take until its answer; None for as long as it takes.
+
+    Those with a limit are those to which Java's ControllerApis gives a deadline. Java heeds it
+    until the request's turn comes; here it bounds the wait for the commit, too.
+    """
+    match request:
+        case (
+            CreateTopicsRequest(timeout_ms=timeout_ms)
+            | DeleteTopicsRequest(timeout_ms=timeout_ms)
+            | CreatePartitionsRequest(timeout_ms=timeout_ms)
+            | ElectLeadersRequest(timeout_ms=timeout_ms)
+        ):
+            return max(timeout_ms, LEAST_MS)
+    return None
+
+
+def turn_limit_ms(request: Request) -> int | None:
+    """Return how long a request waits for its turn; None for as long as it takes."""
+    return HEARTBEAT_MS if isinstance(request, BrokerHeartbeatRequest) else None

@@ -1,1 +1,0 @@
-"""Formats inside records, files and byte fields: control records, quorum state, …"""

@@ -1,0 +1,1 @@
+"""Log directories as Kafka lays them out: segments, snapshots, indexes, quorum state."""

@@ -1,0 +1,1 @@
+"""Formats inside records, files and byte fields: control records and others."""

@@ -1,0 +1,13 @@
+"""FenceBrokerRecord, type 7 of the cluster metadata log."""
+
+from __future__ import annotations
+
+from kwire.codec.declaration import MetadataRecord
+from kwire.codec.types import int32, int64
+
+
+class FenceBrokerRecord(MetadataRecord, key=7, versions="0", flexible="0+"):
+    """A broker is barred from leading partitions, in logs of early KRaft (KIP-631)."""
+
+    id: int = int32
+    epoch: int = int64

@@ -1,0 +1,1 @@
+"""Frames, connections and what they are secured with."""

@@ -1,0 +1,232 @@
+"""One asyncio connection to a Kafka node: the only client connection there is.
+
+Requests may overlap (pipelining). What needs no socket is in exchange.py, negotiation.py and
+sasl.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from errno import ECONNREFUSED
+from math import inf
+from socket import gaierror
+from ssl import SSLError
+from typing import TYPE_CHECKING, Self, cast
+
+from kwire.codec.declaration import Request, Response
+from kwire.error_codes import ErrorCode
+from kwire.errors import (
+    AnswerLost,
+    BrokerError,
+    ConnectionFailed,
+    FrameError,
+    KwireError,
+    WireError,
+)
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.net.exchange import Exchange
+from kwire.net.frames import FRAME_LIMIT
+from kwire.net.link import Link
+from kwire.net.negotiation import NodeApiVersions, api_versions_request, fall_back
+from kwire.net.sasl import Credentials, Login
+from kwire.net.tls import handshake_failure
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+CONNECT_TIMEOUT = 5.0
+"""Seconds until a connection is open: name lookup, TCP, TLS, ApiVersions and SASL together."""
+
+REQUEST_TIMEOUT = 30.0
+"""Seconds until a request is answered: the default of Kafka's request.timeout.ms."""
+
+SESSION_SHARE = 0.85
+"""Of a session's lifetime, after which it is renewed; Java's clients wait up to a tenth longer."""
+
+
+class Connection:
+    """A connection that is open and negotiated; made by `Connection.open`, used in `async with`.
+
+    node: what the peer said in its ApiVersions answer. peer: its `host:port`.
+    """
+
+    def __init__(
+        self, peer: str, link: Link, request_timeout: float, sasl: Credentials | None = None
+    ) -> None:
+        self.peer = peer
+        self.node = NodeApiVersions(api_versions={})
+        self._link = link
+        self._request_timeout = request_timeout
+        self._sasl = sasl
+        self._session_ends = inf
+        self._authenticating = asyncio.Lock()
+
+    @classmethod
+    async def open(
+        cls,
+        host: str,
+        port: int,
+        *,
+        client_id: str | None = "kwire",
+        ssl: SSLContext | None = None,
+        server_hostname: str | None = None,
+        sasl: Credentials | None = None,
+        connect_timeout: float = CONNECT_TIMEOUT,
+        request_timeout: float = REQUEST_TIMEOUT,
+        frame_limit: int = FRAME_LIMIT,
+    ) -> Self:
+        """Connect, negotiate and authenticate, all within `connect_timeout` seconds.
+
+        1. TCP, and TLS when a context is given; the certificate must be for `server_hostname`, by
+           default the host.
+        2. ApiVersions in the highest version; error 35 leads down to v0 (KIP-511).
+        3. SASL when there are credentials.
+
+        Raises ConnectionFailed where no node answers, WireError where something else does,
+        BrokerError where the node refuses.
+        """
+        peer = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        link = Link(peer, Exchange(client_id=client_id, frame_limit=frame_limit))
+        self = cls(peer, link, request_timeout, sasl)
+        try:
+            async with asyncio.timeout(connect_timeout):
+                loop = asyncio.get_running_loop()
+                name = server_hostname if ssl else None
+                await loop.create_connection(
+                    lambda: link, host, port, ssl=ssl, server_hostname=name
+                )
+                self.node = await self._negotiate()
+                if sasl is not None:
+                    await self._authenticate(sasl)
+        except BaseException as error:
+            link.abort()
+            if isinstance(error, TimeoutError):
+                awaited = "SASL" if self.node.api_versions else "ApiVersions"
+                raise _silent(peer, link.connected, awaited, connect_timeout) from None
+            if isinstance(error, AnswerLost | WireError | OSError | UnicodeError | OverflowError):
+                raise _failed(peer, error) from error
+            raise
+        return self
+
+    async def _negotiate(self) -> NodeApiVersions:
+        request = api_versions_request()
+        version = type(request).versions.last
+        response = cast(ApiVersionsResponse, await self._ask(request, version))
+        while response.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            version = fall_back(version, response)
+            response = cast(ApiVersionsResponse, await self._ask(request, version))
+        if response.error_code:
+            raise BrokerError(response.error_code, f"{self.peer} refused ApiVersions v{version}")
+        return NodeApiVersions.of(response)
+
+    async def _authenticate(self, sasl: Credentials) -> None:
+        login = Login(sasl, self.peer)
+        try:
+            while login.request is not None:
+                login.receive(await self._ask(login.request))
+        except AnswerLost as error:
+            raise ConnectionFailed(str(error)) from error
+        ends = asyncio.get_running_loop().time() + SESSION_SHARE * login.lifetime
+        self._session_ends = ends if login.lifetime else inf
+
+    async def _renew_session(self) -> None:
+        """Authenticate again where the session is nearly over, and let all requests wait for it."""
+        loop = asyncio.get_running_loop()
+        if self._sasl is None or loop.time() < self._session_ends:
+            return
+        async with self._authenticating:
+            if loop.time() >= self._session_ends:
+                try:
+                    await self._authenticate(self._sasl)
+                except BaseException:
+                    self._link.abort()  # a node takes nothing else before it is done
+                    raise
+
+    async def _ask(self, request: Request, version: int | None = None) -> Response:
+        chosen = self.version_for(type(request)) if version is None else version
+        return (await self._link.ask(request, chosen)).body
+
+    def version_for(self, request: type[Request]) -> int:
+        """The highest version that both sides have. Raises UnsupportedVersion naming both."""
+        return self.node.version_for(request, self.peer)
+
+    async def send(
+        self, request: Request, version: int | None = None, timeout: float | None = None
+    ) -> Response:
+        """The answer to a request; error codes in it are the caller's to judge.
+
+        version: by default the highest that both sides have; a given one is not held against what
+        the node offers, so that it can be tried out.
+        timeout: seconds, by default the connection's. Whoever stops waiting, by this or by
+        cancellation, leaves the connection in order: the late answer is dropped.
+
+        Raises UnsupportedVersion and EncodeError before a byte is sent, ConnectionFailed when the
+        connection is closed, AnswerLost when it closes or time runs out, WireError for an answer
+        that cannot be read.
+        """
+        chosen = self.version_for(type(request)) if version is None else version
+        limit = self._request_timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(limit):
+                await self._renew_session()
+                return await self._ask(request, chosen)
+        except TimeoutError:
+            name = type(request).__name__.removesuffix("Request")
+            raise AnswerLost(
+                f"{self.peer} did not answer {name} v{chosen} within {limit:.1f} s"
+            ) from None
+
+    async def tell(self, request: Request, version: int) -> None:
+        """Send a request that gets no answer: Produce with acks=0. Raises as `send` does."""
+        await self._renew_session()
+        await self._link.tell(request, version)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for an answer."""
+        return self._link.idle
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can be used no more, whoever ended it."""
+        return self._link.closed
+
+    async def close(self) -> None:
+        """End it; requests still open raise AnswerLost. May be called again."""
+        await self._link.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+
+def _silent(peer: str, connected: bool, awaited: str, timeout: float) -> ConnectionFailed:
+    if connected:
+        return ConnectionFailed(
+            f"{peer} accepted the connection but did not answer {awaited} within {timeout:.1f} s:"
+            " check that it is a Kafka listener, and whether it wants TLS"
+        )
+    return ConnectionFailed(f"{peer} could not be connected to within {timeout:.1f} s")
+
+
+def _failed(peer: str, error: BaseException) -> KwireError:
+    if isinstance(error, AnswerLost):
+        return ConnectionFailed(
+            f"{peer} closed the connection instead of answering ApiVersions: check that it is a"
+            " Kafka listener, and whether it wants TLS"
+        )
+    if isinstance(error, WireError):
+        return FrameError(
+            f"{error}: {peer} does not speak Kafka's protocol; check the port, and whether it wants"
+            " TLS"
+        )
+    # Where a name has several addresses, the errors come as the text of one.
+    if isinstance(error, ConnectionRefusedError) or f"[Errno {ECONNREFUSED}]" in str(error):
+        return ConnectionFailed(f"{peer} refused the connection: nothing listens there")
+    if isinstance(error, gaierror | UnicodeError):
+        return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
+    if isinstance(error, SSLError):
+        return ConnectionFailed(f"{peer} {handshake_failure(error)}")
+    return ConnectionFailed(f"{peer} cannot be reached: {error}")

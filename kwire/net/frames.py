@@ -1,0 +1,195 @@
+"""Frames: a 4-byte size, a header and a body; what is odd about them is kept here.
+
+ApiVersions answers with response header v0 whatever its version, and with a v0 body and error 35
+when it does not know the version it was asked in (KIP-511). client_id is never compact.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import lru_cache
+from io import BytesIO
+
+import msgspec
+
+from kwire.codec.declaration import Request, Response
+from kwire.errors import FrameError
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.headers import RequestHeader, ResponseHeader
+from kwire.messages.registry import request, response
+
+FRAME_LIMIT = 100 * 1024 * 1024
+"""Largest frame that is accepted, in bytes: Kafka's socket.request.max.bytes."""
+
+_LARGE = 1 << 20
+_SIZE = struct.Struct(">i")
+_HEAD = struct.Struct(">hhi")
+_API_VERSIONS = 18
+_CONTROLLED_SHUTDOWN = 7
+_UNSUPPORTED_VERSION = 35
+
+
+class RequestHead(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What every request begins with, known API or not."""
+
+    key: int
+    version: int
+    correlation_id: int
+
+
+class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole request: its header and its body, at `version`.
+
+    left_over: bytes behind the body, which Kafka ignores.
+    """
+
+    version: int
+    header: RequestHeader
+    body: Request
+    left_over: int = 0
+
+
+class ResponseFrame(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole response; `version` is its body's, 0 where ApiVersions fell back.
+
+    left_over: bytes behind the body, which Kafka ignores.
+    """
+
+    version: int
+    header: ResponseHeader
+    body: Response
+    left_over: int = 0
+
+
+@lru_cache(maxsize=4096)
+def request_header_version(key: int, version: int) -> int:
+    """2 for flexible versions, else 1; ControlledShutdown v0 knows no client id."""
+    if key == _CONTROLLED_SHUTDOWN and version == 0:
+        return 0
+    return 2 if version in request(key).flexible else 1
+
+
+@lru_cache(maxsize=4096)
+def response_header_version(key: int, version: int) -> int:
+    """1 for flexible versions, else 0; always 0 for ApiVersions."""
+    if key == _API_VERSIONS:
+        return 0
+    return 1 if version in response(key).flexible else 0
+
+
+def request_head(frame: bytes | memoryview) -> RequestHead:
+    """The fixed first 8 bytes of a request, without its size."""
+    if len(frame) < _HEAD.size:
+        raise FrameError(f"a request needs {_HEAD.size} bytes of header, {len(frame)} are here")
+    key, version, correlation_id = _HEAD.unpack_from(frame)
+    return RequestHead(key=key, version=version, correlation_id=correlation_id)
+
+
+def encode_request(
+    body: Request, version: int, *, correlation_id: int, client_id: str | None = None
+) -> bytes:
+    """A request frame, size included."""
+    key = type(body).key
+    assert key is not None, f"{type(body).__name__} has no API key"
+    header = RequestHeader(
+        request_api_key=key,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=client_id,
+    )
+    return _framed(header.encode(request_header_version(key, version)), body.encode(version))
+
+
+def decode_request(frame: bytes) -> RequestFrame:
+    """A request frame, without its size. UnsupportedVersion where the API or version is unknown."""
+    head = request_head(frame)
+    header_version = request_header_version(head.key, head.version)
+    header, offset = RequestHeader.decode_from(frame, header_version)
+    body, end = request(head.key).decode_from(frame, head.version, offset)
+    left_over = len(frame) - end
+    return RequestFrame(version=head.version, header=header, body=body, left_over=left_over)
+
+
+def encode_response(body: Response, version: int, *, correlation_id: int) -> bytes:
+    """A response frame, size included; ApiVersions falls back where the body says so."""
+    key = type(body).key
+    assert key is not None, f"{type(body).__name__} has no API key"
+    header = ResponseHeader(correlation_id=correlation_id)
+    if isinstance(body, ApiVersionsResponse) and body.error_code == _UNSUPPORTED_VERSION:
+        version = 0
+    return _framed(header.encode(response_header_version(key, version)), body.encode(version))
+
+
+def decode_response(frame: bytes, key: int, version: int) -> ResponseFrame:
+    """The response frame, without its size, to a request of this API and version."""
+    header, offset = ResponseHeader.decode_from(frame, response_header_version(key, version))
+    version = body_version(frame, offset, key, version)
+    body, end = response(key).decode_from(frame, version, offset)
+    return ResponseFrame(version=version, header=header, body=body, left_over=len(frame) - end)
+
+
+def body_version(frame: bytes, offset: int, key: int, version: int) -> int:
+    """The version of a response's body at `offset`: 0 where ApiVersions falls back."""
+    if key == _API_VERSIONS:
+        error_code = int.from_bytes(frame[offset : offset + 2], "big")
+        return 0 if error_code == _UNSUPPORTED_VERSION else version
+    return version
+
+
+class FrameSplitter:
+    """Cuts a stream of bytes into frames. Sizes are checked before anything waits for them.
+
+    A frame of more than `_LARGE` bytes gathers in a buffer of its own that is handed on as it is:
+    to copy 100 MiB takes the time of thousands of small frames.
+    """
+
+    __slots__ = ("_buffer", "_large", "_limit", "_missing")
+
+    def __init__(self, limit: int = FRAME_LIMIT) -> None:
+        self._buffer = bytearray()
+        self._limit = limit
+        self._large: BytesIO | None = None
+        self._missing = 0
+
+    @property
+    def pending(self) -> int:
+        """Bytes of a frame that has not arrived whole."""
+        return len(self._buffer) + (self._large.tell() if self._large is not None else 0)
+
+    def feed(self, chunk: bytes, sink: Callable[[bytes], object]) -> None:
+        """Hand on every frame that is complete; FrameError for a size out of bounds."""
+        self._buffer += chunk if self._large is None else self._fill(self._large, chunk, sink)
+        start = 0
+        while len(self._buffer) - start >= _SIZE.size:
+            (size,) = _SIZE.unpack_from(self._buffer, start)
+            if not 0 < size <= self._limit:
+                raise FrameError(f"a frame of {size} bytes, 1 to {self._limit} allowed")
+            end = start + _SIZE.size + size
+            if end > len(self._buffer):
+                if size > _LARGE:
+                    start = self._begin_large(start + _SIZE.size, size)
+                break
+            sink(bytes(memoryview(self._buffer)[start + _SIZE.size : end]))
+            start = end
+        del self._buffer[:start]
+
+    def _begin_large(self, start: int, size: int) -> int:
+        """Move the begun frame to a buffer of its own; return the end of what was moved."""
+        self._large = BytesIO()
+        self._missing = size - self._large.write(memoryview(self._buffer)[start:])
+        return len(self._buffer)
+
+    def _fill(self, large: BytesIO, chunk: bytes, sink: Callable[[bytes], object]) -> bytes:
+        """Add to the large frame; return what stands behind its end."""
+        written = large.write(memoryview(chunk)[: self._missing])
+        self._missing -= written
+        if not self._missing:
+            self._large = None
+            sink(large.getvalue())  # no copy: the buffer itself
+        return chunk[written:]
+
+
+def _framed(header: bytes, body: bytes) -> bytes:
+    # join lets other threads run while it copies a large body, which + does not
+    return b"".join((_SIZE.pack(len(header) + len(body)), header, body))

@@ -1,0 +1,110 @@
+"""What a node says of itself in ApiVersions, and the version to speak to it in (KIP-35, 511)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kwire.codec.declaration import Request
+from kwire.errors import UnsupportedVersion
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.registry import api_name
+
+SOFTWARE_NAME = "kwire"
+SOFTWARE_VERSION = "0.1.0"
+
+_UNKNOWN_EPOCH = -1
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRange:
+    """Both ends included; what a peer says is taken as it is, nonsense too."""
+
+    min_version: int
+    max_version: int
+
+    def __contains__(self, version: int) -> bool:
+        return self.min_version <= version <= self.max_version
+
+    def __str__(self) -> str:
+        if self.min_version == self.max_version:
+            return str(self.min_version)
+        return f"{self.min_version}-{self.max_version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeApiVersions:
+    """A node's APIs by key, and its cluster's features by name (KIP-584).
+
+    finalized_features_epoch: None where the node knows none. A broker counts it otherwise than a
+    controller does: compare it only with what the same node said before.
+    """
+
+    api_versions: Mapping[int, VersionRange]
+    supported_features: Mapping[str, VersionRange] = field(default_factory=dict)
+    finalized_features: Mapping[str, VersionRange] = field(default_factory=dict)
+    finalized_features_epoch: int | None = None
+
+    @classmethod
+    def of(cls, response: ApiVersionsResponse) -> NodeApiVersions:
+        """The content of an answer without an error."""
+        epoch = response.finalized_features_epoch
+        return cls(
+            api_versions={
+                api.api_key: VersionRange(api.min_version, api.max_version)
+                for api in response.api_keys
+            },
+            supported_features={
+                one.name: VersionRange(one.min_version, one.max_version)
+                for one in response.supported_features
+            },
+            finalized_features={
+                one.name: VersionRange(one.min_version_level, one.max_version_level)
+                for one in response.finalized_features
+            },
+            finalized_features_epoch=None if epoch == _UNKNOWN_EPOCH else epoch,
+        )
+
+    def version_for(self, request: type[Request], peer: str = "the node") -> int:
+        """The highest version both sides have. Raises UnsupportedVersion naming both ranges."""
+        key = request.key
+        assert key is not None, f"{request.__name__} has no API key"
+        offered = self.api_versions.get(key)
+        if offered is None:
+            raise UnsupportedVersion(
+                f"{peer} does not offer {api_name(key)}, of which kwire has versions"
+                f" {request.versions}"
+            )
+        shared = [version for version in request.versions if version in offered]
+        if not shared:
+            raise UnsupportedVersion(
+                f"{peer} has {api_name(key)} in versions {offered}, kwire in versions"
+                f" {request.versions}: none in common"
+            )
+        return shared[-1]
+
+
+def api_versions_request() -> ApiVersionsRequest:
+    """The request every connection begins with; the node shows name and version in its metrics."""
+    return ApiVersionsRequest(
+        client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION
+    )
+
+
+def fall_back(asked: int, response: ApiVersionsResponse) -> int:
+    """The version to ask in after UNSUPPORTED_VERSION (35) to version `asked`.
+
+    1. A node that lists ApiVersions beside the error gets the highest one both have (KIP-511).
+    2. An older one lists nothing and gets version 0.
+
+    Each step goes down. Raises UnsupportedVersion when there is no lower version left.
+    """
+    listed = {api.api_key: api for api in response.api_keys}.get(ApiVersionsRequest.key or 0)
+    offered = VersionRange(listed.min_version, listed.max_version) if listed else VersionRange(0, 0)
+    lower = [v for v in ApiVersionsRequest.versions if v < asked and v in offered]
+    if not lower:
+        raise UnsupportedVersion(
+            f"ApiVersions v{asked} was refused by a node that offers versions {offered},"
+            f" kwire has {ApiVersionsRequest.versions}"
+        )
+    return lower[-1]

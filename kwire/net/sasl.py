@@ -1,0 +1,146 @@
+"""A client's part of SASL, without the connection (KIP-43, KIP-84, KIP-152, KIP-368)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from kwire.codec.declaration import Request, Response
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, InvalidValue
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from kwire.text.printable import harmless
+
+if TYPE_CHECKING:
+    from scramp import ScramClient
+
+ITERATIONS_LIMIT = 100_000
+"""Most iterations of SCRAM, about a tenth of a second, that a node may ask for. Kafka lets nobody
+have more than 16,384."""
+
+
+class Mechanism(StrEnum):
+    """By what kwire can authenticate."""
+
+    PLAIN = "PLAIN"
+    SCRAM_SHA_256 = "SCRAM-SHA-256"
+    SCRAM_SHA_512 = "SCRAM-SHA-512"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """Who authenticates, and how."""
+
+    mechanism: Mechanism
+    username: str
+    password: str = field(repr=False)
+
+
+class Login:
+    """One authentication: send `request` and hand the answer to `receive`, until it is None.
+
+    1. SaslHandshake: the node takes the mechanism, or names its own.
+    2. SaslAuthenticate, one for each token of the mechanism.
+
+    peer: what errors call the node. lifetime: seconds after which it wants another login, 0 for
+    never (KIP-368). Raises InvalidValue for a name or password that the mechanism cannot take.
+    """
+
+    def __init__(self, credentials: Credentials, peer: str = "the node") -> None:
+        self._credentials = credentials
+        self._peer = peer
+        self._tokens = _MECHANISMS[credentials.mechanism](credentials)
+        self._first = next(self._tokens)
+        self.request: Request | None = SaslHandshakeRequest(mechanism=credentials.mechanism)
+        self.lifetime = 0.0
+
+    def receive(self, response: Response) -> None:
+        """Take an answer. Raises BrokerError where the node refuses, or is not what it claims."""
+        if isinstance(response, SaslHandshakeResponse):
+            self._check_mechanism(response)
+            self.request = SaslAuthenticateRequest(auth_bytes=self._first)
+            return
+        assert isinstance(response, SaslAuthenticateResponse), "nothing else is asked"
+        self._check_accepted(response)
+        self.lifetime = response.session_lifetime_ms / 1000
+        try:
+            token = self._tokens.send(response.auth_bytes)
+        except StopIteration:
+            self.request = None
+        except _WrongToken as error:
+            said = f"{self._peer} does not speak {self._credentials.mechanism} as it should: "
+            code = ErrorCode.SASL_AUTHENTICATION_FAILED
+            raise BrokerError(code, said + harmless(str(error))) from None
+        else:
+            self.request = SaslAuthenticateRequest(auth_bytes=token)
+
+    def _check_mechanism(self, response: SaslHandshakeResponse) -> None:
+        if response.error_code and response.mechanisms:
+            offered = harmless(", ".join(response.mechanisms))
+            said = f"has no {self._credentials.mechanism}, but {offered}"
+            raise BrokerError(response.error_code, f"{self._peer} {said}")
+        if response.error_code:
+            raise BrokerError(response.error_code, f"{self._peer} takes no SASL at this listener")
+
+    def _check_accepted(self, response: SaslAuthenticateResponse) -> None:
+        if response.error_code:
+            who = f"{self._credentials.username} by {self._credentials.mechanism}"
+            why = harmless(response.error_message or "it gives no reason")
+            raise BrokerError(response.error_code, f"{self._peer} refuses {who}: {why}")
+
+
+class _WrongToken(Exception):
+    """What the node says is not what its mechanism wants."""
+
+
+Tokens = Generator[bytes, bytes, None]
+"""What a mechanism says, and hears in answer; it ends when nothing is left to say."""
+
+
+def _plain(credentials: Credentials) -> Tokens:
+    """RFC 4616."""
+    if "\0" in credentials.username + credentials.password:
+        raise InvalidValue("PLAIN takes no name and no password with a NUL in it")
+    yield f"\0{credentials.username}\0{credentials.password}".encode()
+
+
+def _scram(credentials: Credentials) -> Tokens:
+    """RFC 5802, without channel binding: the node proves that it knows the password, too."""
+    from scramp import ScramException
+
+    client = _scram_client(credentials)
+    first = yield client.get_client_first().encode()
+    try:
+        client.set_server_first(first.decode("utf-8", "replace"))
+        if int(client.iterations) > ITERATIONS_LIMIT:
+            raise _WrongToken(f"{client.iterations} iterations are too many")
+        final = yield client.get_client_final().encode()
+        client.set_server_final(final.decode("utf-8", "replace"))
+    except ScramException as error:
+        raise _WrongToken(error.args[0]) from None
+
+
+def _scram_client(credentials: Credentials) -> ScramClient:
+    """Kafka takes names and passwords as they are, the RFC and the library prepare them."""
+    from scramp import ScramClient, ScramException
+
+    name, password = credentials.username, credentials.password
+    try:
+        client = ScramClient([credentials.mechanism.value], name, password)
+    except ScramException as error:
+        raise InvalidValue(f"{credentials.mechanism} cannot take this user: {error}") from None
+    if (str(client.username), bytes(client.password)) != (name, password.encode()):
+        raise InvalidValue(
+            f"{credentials.mechanism} takes no name or password that SASLprep would change"
+        )
+    return client
+
+
+_MECHANISMS: Mapping[Mechanism, Callable[[Credentials], Tokens]] = {
+    Mechanism.PLAIN: _plain,
+    Mechanism.SCRAM_SHA_256: _scram,
+    Mechanism.SCRAM_SHA_512: _scram,
+}

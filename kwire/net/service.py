@@ -1,0 +1,44 @@
+"""What answers requests: a controller of kwire's own, or the proxy in place of a node.
+
+The proxy and the controller do not know each other; they meet here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from kwire.codec.declaration import Request, Response
+from kwire.codec.versions import Versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestContext:
+    """Where a request came from.
+
+    version: of the request and of the response it wants. listener: name of the listener that took
+    it. peer: host and port of the sender. principal: as `User:ANONYMOUS`. forwarded: a broker
+    passed it on.
+    """
+
+    version: int
+    correlation_id: int
+    client_id: str | None
+    listener: str
+    peer: tuple[str, int]
+    principal: str = "User:ANONYMOUS"
+    forwarded: bool = False
+
+
+class Service(Protocol):
+    """Answers the APIs it names, at the versions it names, and no others."""
+
+    @property
+    def apis(self) -> Mapping[int, Versions]:
+        """API key to versions: what ApiVersions may promise."""
+        ...
+
+    async def answer(self, request: Request, context: RequestContext) -> Response | None:
+        """The response; None closes the connection, as Kafka does where it cannot answer."""
+        ...

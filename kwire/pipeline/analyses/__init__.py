@@ -1,0 +1,63 @@
+"""Answers that nobody reads off a screen, each a transformation of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from kwire.pipeline.analyses.alter_partitions import alter_partitions
+from kwire.pipeline.analyses.comparison import comparison
+from kwire.pipeline.analyses.controller_load import controller_load
+from kwire.pipeline.analyses.elections import elections
+from kwire.pipeline.analyses.errors import errors
+from kwire.pipeline.analyses.heartbeats import heartbeats
+from kwire.pipeline.analyses.isr import isr_churn
+from kwire.pipeline.analyses.latencies import LEAST_CALLS, latencies
+from kwire.pipeline.analyses.verdicts import checks
+from kwire.pipeline.analyses.versions import features, versions
+from kwire.pipeline.analyses.voter_changes import voter_changes
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """table: the one that it reads. make: the rows, in their order. purpose: a line of help.
+
+    others: tables that `make` takes as well, or None for those that are not there.
+    """
+
+    table: str
+    make: Callable[..., DataFrame]
+    purpose: str
+    others: tuple[str, ...] = ()
+
+    def rows(self, tables: Mapping[str, DataFrame]) -> DataFrame:
+        """Return the rows, of tables by name, among them its own."""
+        return self.make(tables[self.table], *(tables.get(name) for name in self.others))
+
+
+ANALYSES = {
+    "latencies": Analysis(
+        "calls",
+        latencies,
+        f"how long calls took, long polls apart; behind: those of fewer than {LEAST_CALLS} calls",
+    ),
+    "errors": Analysis("calls", errors, "which calls failed, how often, and how"),
+    "versions": Analysis("calls", versions, "what clients speak, and what blocks Kafka 4"),
+    "features": Analysis("records", features, "levels that features were set to"),
+    "elections": Analysis(
+        "quorum", elections, "who led, who wanted to, how long nobody did", others=("frames",)
+    ),
+    "voter-changes": Analysis("quorum", voter_changes, "from the request to the commit"),
+    "isr": Analysis("partitions", isr_churn, "how restless in-sync replicas were"),
+    "alter-partitions": Analysis("messages", alter_partitions, "what became of ISR changes"),
+    "controller-load": Analysis("calls", controller_load, "what controllers are busy with"),
+    "heartbeats": Analysis(
+        "messages", heartbeats, "how near brokers came to being fenced", others=("frames",)
+    ),
+    "checks": Analysis("verdicts", checks, "what was checked, and what does not hold"),
+}
+"""Each by the name that `kwire pipeline analyse` takes."""
+
+__all__ = ["ANALYSES", "Analysis", "comparison"]

@@ -1,0 +1,111 @@
+"""Who led the metadata quorum, who wanted to, and how long nobody did."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.recorded import recorded
+
+FETCH_MS = 1000
+"""A leader may go unheard for so long: followers fetch anew within 500 ms (KIP-595), and what they
+ask for takes a moment.
+"""
+
+PIECES = "array<struct<begin timestamp, end timestamp>>"
+
+
+def elections(quorum: DataFrame, frames: DataFrame | None = None) -> DataFrame:
+    """Return a row for each epoch in which somebody led or was a candidate, in their order.
+
+    leader_id: null where nobody won. at: from when it led; of the first vote where nobody did.
+    granting: voters that elected it. candidates: who asked for votes. granted, refused: answers to
+    them. leaderless_ms: from the last sign of the leader before to this one, as far as it was
+    recorded; null where that is unknown. unrecorded_ms: time in between of which there is no frame.
+    """
+    return leaderless(quorum, frames).drop("heard", "pieces")
+
+
+def leaderless(quorum: DataFrame, frames: DataFrame | None = None) -> DataFrame:
+    """Return the rows of `elections`, with what tells when nobody led.
+
+    1. The log tells the leader of an epoch, and who voted for it (LEADER_CHANGE); where no log is
+       at hand, whoever began the epoch was its leader.
+    2. The leadership begins with that record. The one before ended when its followers last heard
+       of it: with the last Fetch of the metadata log that was answered in its epoch (`heard`).
+    3. Between the two, nobody led in the time that was recorded (`pieces`): in all of it where
+       `frames` are not at hand. A moment before a recording ends says nothing.
+    4. Votes that were asked for tell of candidates and refusals.
+    """
+    before = Window.orderBy("epoch").rowsBetween(Window.unboundedPreceding, -1)
+    # 1. 2. 4.
+    found = _epochs(quorum).withColumn("heard", f.max("last_heard").over(before))
+    found = found.where("at is not null").drop("last_heard")
+    # 3.
+    known = f.col("leader_id").isNotNull() & f.col("heard").isNotNull()
+    begin, end = f.least("heard", "at"), f.col("at")
+    whole = f.array(f.struct(begin.alias("begin"), end.alias("end"))).cast(PIECES)
+    if frames is None:
+        there = found.withColumn("pieces", whole).withColumn("recorded", _ms(begin, end))
+    else:
+        there = _recorded_pieces(found, begin, end, recorded(frames))
+    spent = f.aggregate("pieces", f.lit(0.0), lambda sum, one: sum + _ms(one["begin"], one["end"]))
+    missing = f.greatest(_ms(begin, end) - f.col("recorded"), f.lit(0.0))
+    nothing_known = (missing > 0) & (f.size("pieces") == 0)
+    return (
+        there.withColumn("leaderless_ms", f.when(known & ~nothing_known, spent))
+        .withColumn("unrecorded_ms", f.when(known, missing))
+        .withColumn("pieces", f.when(known, f.col("pieces")))
+        .drop("recorded")
+        .orderBy("epoch")
+    )
+
+
+def _epochs(quorum: DataFrame) -> DataFrame:
+    log, capture = f.col("source") != "CAPTURE", f.col("source") == "CAPTURE"
+    what, won = f.col("what"), f.col("what") == "LEADER_CHANGE"
+    began = capture & (what == "BEGIN_EPOCH")
+    vote = capture & (what == "VOTE")
+    heard = capture & (what == "FETCH") & f.col("error").isNull()
+    return (
+        quorum.where("epoch is not null")
+        .groupBy("epoch")
+        .agg(
+            f.coalesce(
+                f.min_by("leader_id", f.when(log & won, f.col("at"))),
+                f.min_by("leader_id", f.when(began, f.col("at"))),
+            ).alias("leader_id"),
+            f.coalesce(
+                f.min(f.when(log & won, f.col("at"))),
+                f.min(f.when(began, f.col("at"))),
+                f.min(f.when(vote, f.col("at"))),
+            ).alias("at"),
+            f.min_by("granting", f.when(log & won, f.col("at"))).alias("granting"),
+            f.array_sort(f.collect_set(f.when(vote, f.col("replica_id")))).alias("candidates"),
+            f.count_if(vote & f.col("granted")).alias("granted"),
+            f.count_if(vote & ~f.col("granted")).alias("refused"),
+            f.max(f.when(heard, f.col("at"))).alias("last_heard"),
+        )
+    )
+
+
+def _recorded_pieces(
+    found: DataFrame, begin: Column, end: Column, stretches: DataFrame
+) -> DataFrame:
+    """Add `pieces`, those between begin and end that count, and `recorded`, milliseconds of all."""
+    named = stretches.select(f.col("begin").alias("_begin"), f.col("end").alias("_end"))
+    meets = (f.col("_begin") <= end) & (f.col("_end") >= begin)
+    first, last = f.greatest("_begin", begin), f.least("_end", end)
+    cut_off = (last < end) & (_ms(first, last) < FETCH_MS)
+    piece = f.struct(first.alias("begin"), last.alias("end"))
+    overlaps = found.join(f.broadcast(named), meets, "left")
+    names = [name for name in found.columns if name != "epoch"]
+    return overlaps.groupBy("epoch").agg(
+        *(f.first(name).alias(name) for name in names),
+        f.array_sort(f.collect_list(f.when(~cut_off, piece))).cast(PIECES).alias("pieces"),
+        f.coalesce(f.sum(_ms(first, last)), f.lit(0.0)).alias("recorded"),
+    )
+
+
+def _ms(begin: Column, end: Column) -> Column:
+    return (f.unix_micros(end) - f.unix_micros(begin)) / 1000

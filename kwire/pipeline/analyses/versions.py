@@ -1,0 +1,52 @@
+"""Which versions clients speak, and which of them stand in the way of Kafka 4 (KIP-896)."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.lookup import lookup
+
+SINCE_KAFKA_4 = {
+    **{0: 3, 1: 4, 2: 1, 8: 2, 9: 1, 19: 2, 20: 1, 23: 2, 27: 1, 29: 1, 30: 1, 31: 1, 32: 1},
+    **{34: 1, 35: 1, 38: 1, 39: 1, 40: 1, 41: 1, 56: 2},
+}
+"""The lowest version that nodes of Kafka 4 answer, by API key, where it is not 0."""
+
+
+def versions(calls: DataFrame) -> DataFrame:
+    """Blocked ones first: a row for every API that a client used.
+
+    clients: addresses that it came from. lowest, highest: the versions it asked for. needed: the
+    lowest that Kafka 4 answers. blocked: calls below that, which fail after an upgrade.
+    """
+    needed = f.coalesce(lookup(SINCE_KAFKA_4, f.col("api_key")), f.lit(0))
+    known = calls.where("api_version is not null").withColumn("needed", needed)
+    found = known.groupBy("client_id", "api_key", "api", "needed").agg(
+        f.count(f.lit(1)).alias("calls"),
+        f.count_distinct(f.substring_index("client", ":", 1)).alias("clients"),
+        f.min("api_version").alias("lowest"),
+        f.max("api_version").alias("highest"),
+        f.count_if(f.col("api_version") < f.col("needed")).alias("blocked"),
+    )
+    columns = ("client_id", "api", "lowest", "highest", "needed", "blocked", "calls", "clients")
+    return found.select(*columns).orderBy(f.desc("blocked"), "client_id", "api")
+
+
+def features(records: DataFrame) -> DataFrame:
+    """Finalized features of a metadata log: a row for every level that one was set to.
+
+    offset, at: of the record that set it. current: whether it is the last. A level in a snapshot
+    was set before it.
+    """
+    level = f.col("feature_level")
+    told = records.where(level.isNotNull()).select(
+        "offset", "epoch", "at", "snapshot", "feature_level.*"
+    )
+    last = Window.partitionBy("name").orderBy(f.desc("epoch"), f.desc("offset"))
+    found = told.dropDuplicates(["name", "feature_level", "epoch"]).withColumn(
+        "current", f.row_number().over(last) == 1
+    )
+    return found.select(
+        "name", f.col("feature_level").alias("level"), "current", "at", "epoch", "offset"
+    ).orderBy("name", "epoch", "offset")

@@ -1,0 +1,76 @@
+"""Changes of the voter set, step by step: from what was asked to what is committed (KIP-853)."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.lookup import lookup
+
+ASKED = {"ADD_VOTER": "ADDED", "REMOVE_VOTER": "REMOVED", "UPDATE_VOTER": "UPDATED"}
+CHANGE = ("offset", "epoch", "change", "replica_id", "appended", "voters")
+
+
+def voter_changes(quorum: DataFrame) -> DataFrame:
+    """In their order: a row for every VotersRecord that changes the set.
+
+    1. Each VOTERS event of a log is compared with the one before it: who came, who went.
+    2. The request that led to it is the last of its kind, for this replica, that was sent before
+       the record was appended and was not refused.
+    3. It is committed when a Fetch is answered with a high watermark behind its offset.
+
+    change: `ADDED`, `REMOVED`, or `UPDATED` where only endpoints changed. replica_id: of the voter;
+    null for an update. asked, appended, committed: when. took_ms: from the request to the commit.
+    voters: their ids from then on.
+    """
+    changed, requests, marks = _changed(quorum), _requests(quorum), _marks(quorum)
+    ours = f.coalesce(f.col("replica_id") == f.col("of"), f.col("change") == "UPDATED")
+    earlier = f.date_trunc("millisecond", "sent") <= f.col("appended")
+    theirs = (f.col("change") == f.col("kind")) & ours & earlier
+    asked = (
+        changed.join(requests, theirs, "left").groupBy(*CHANGE).agg(f.max("sent").alias("asked"))
+    )
+    behind = (f.col("mark") > f.col("offset")) & (f.col("told") >= f.col("appended"))
+    committed = f.min("told").alias("committed")
+    found = asked.join(marks, behind, "left").groupBy(*CHANGE, "asked").agg(committed)
+    spent = (f.unix_micros("committed") - f.unix_micros("asked")) / 1000
+    return found.select(
+        *("epoch", "offset", "change", "replica_id", "asked", "appended", "committed"),
+        spent.alias("took_ms"),
+        "voters",
+    ).orderBy("offset")
+
+
+def _changed(quorum: DataFrame) -> DataFrame:
+    """Each set of a log compared with the one before it."""
+    told = (f.col("source") != "CAPTURE") & (f.col("what") == "VOTERS")
+    ids = f.transform("voters", lambda one: one["id"])
+    sets = quorum.where(told).dropDuplicates(["offset", "epoch"]).withColumn("ids", ids)
+    was = f.lag("ids").over(Window.orderBy("offset"))
+    came, went = f.get(f.array_except("ids", "was"), 0), f.get(f.array_except("was", "ids"), 0)
+    change = f.when(came.isNotNull(), "ADDED").when(went.isNotNull(), "REMOVED")
+    return (
+        sets.withColumn("was", was)
+        .where("was is not null")
+        .select(
+            *("offset", "epoch", f.col("at").alias("appended"), f.col("ids").alias("voters")),
+            f.coalesce(came, went).alias("replica_id"),
+            change.otherwise("UPDATED").alias("change"),
+        )
+    )
+
+
+def _requests(quorum: DataFrame) -> DataFrame:
+    """Those that were not refused."""
+    what = f.col("what")
+    return quorum.where(what.isin(*ASKED) & f.col("error").isNull()).select(
+        lookup(ASKED, what).alias("kind"),
+        f.col("replica_id").alias("of"),
+        f.col("at").alias("sent"),
+    )
+
+
+def _marks(quorum: DataFrame) -> DataFrame:
+    """When which high watermark was told."""
+    fetches = quorum.where((f.col("what") == "FETCH") & f.col("high_watermark").isNotNull())
+    return fetches.select(f.col("at").alias("told"), f.col("high_watermark").alias("mark"))

@@ -1,0 +1,77 @@
+"""Columns that say what they hold, and struct columns made from the declarations of messages."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from construct import Construct, Flag, Float64b, Int8sb, Int16sb, Int16ub, Int32sb, Int32ub, Int64sb
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from kwire.codec import constructs
+from kwire.codec.declaration import Declared
+from kwire.codec.nodes import ArrayOf, Lengthy, Node, Nullable, Scalar, StructOf
+
+_SCALARS: dict[Construct, DataType] = {
+    Flag: BooleanType(),
+    Int8sb: ByteType(),
+    Int16sb: ShortType(),
+    Int16ub: IntegerType(),
+    Int32sb: IntegerType(),
+    Int32ub: LongType(),
+    Int64sb: LongType(),
+    Float64b: DoubleType(),
+    constructs.uuid: StringType(),
+}
+
+
+def column(name: str, kind: DataType, doc: str) -> StructField:
+    """A column with its description, which Spark and Parquet keep."""
+    return StructField(name, kind, True, {"comment": doc})
+
+
+def doc_of(field: StructField) -> str:
+    """The description of a column."""
+    return str(field.metadata.get("comment", ""))
+
+
+@cache
+def struct_of(cls: Declared) -> StructType:
+    """The fields of all versions of a message, under their Python names; ids as Kafka's text."""
+    return StructType(
+        [StructField(name, type_of(field.node), True) for name, field in cls.fields.items()]
+    )
+
+
+def type_of(node: Node) -> DataType:
+    """The Spark type of a declared type. Record batches are left in the capture: see `body`."""
+    match node:
+        case Nullable():
+            return type_of(node.inner)
+        case ArrayOf():
+            return ArrayType(type_of(node.element), True)
+        case StructOf():
+            return struct_of(_declared(node.cls))
+        case Lengthy():
+            return StringType() if node.make is constructs.Text else BinaryType()
+        case Scalar():
+            return _SCALARS[node.con]
+    raise AssertionError(f"{node!r} has no column type")
+
+
+def _declared(cls: Any) -> Declared:
+    assert isinstance(cls, Declared)
+    return cls

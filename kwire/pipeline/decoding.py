@@ -1,0 +1,96 @@
+"""Captured records in, decoded frames out: a function of one Arrow batch, which Spark maps.
+
+    captured.mapInArrow(decode_batches, DECODED)
+
+Each batch that comes gives one of as many rows, in the same order, whatever is wrong with them.
+Messages as JSON cost as much as everything else: `bodies=False` leaves them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, StringType, StructType
+
+from kwire.capture import NOTICE, REQUEST
+from kwire.messages.registry import api_name
+from kwire.pipeline.columns import column
+from kwire.pipeline.frame import Finding, read_frame
+from kwire.pipeline.pairing import pair_columns, pairs
+from kwire.pipeline.schemas import FRAMES, INT
+
+_PASSED = (
+    *("capture", "connection", "event", "kind", "at", "monotonic_ns", "node_id", "peer_id"),
+    *("client", "upstream", "client_id", "api_key", "api_version", "correlation_id"),
+    *("redaction", "ending", "problems", "notes", "deeds", "notice", "text", "file"),
+)
+"""Columns of a captured record that are columns of `frames`."""
+
+CAPTURED = StructType(
+    [
+        *(FRAMES[name] for name in _PASSED),
+        FRAMES["size"],
+        column("frame", BinaryType(), "the bytes that were copied; null where none were"),
+    ]
+)
+"""A record of a capture, with the file it is from: what both readers give."""
+
+DECODED = StructType(
+    [
+        *(field for field in FRAMES if field.name not in ("date", "hour")),
+        column("wire_correlation_id", INT, "of the frame's own header"),
+        column("body", StringType(), "the message as JSON; null unless decoded, and wanted"),
+        *pair_columns(),
+    ]
+)
+"""Everything that is known of a frame: what the tables of a capture are made of."""
+
+_NO_FRAME = Finding(None)
+
+
+def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Decode batch after batch."""
+    for batch in batches:
+        yield decode_batch(batch)
+
+
+def decode_batch(batch: pa.RecordBatch, *, bodies: bool = True) -> pa.RecordBatch:
+    """The rows of DECODED for those of CAPTURED. bodies: the messages as JSON, too."""
+    if not batch.num_rows:
+        return pa.RecordBatch.from_pylist([], arrow_schema())
+    names = ("kind", "frame", "size", "api_key", "api_version")
+    kinds, frames, sizes, keys, versions = (batch.column(name).to_pylist() for name in names)
+    findings = [
+        _NO_FRAME
+        if kind == NOTICE
+        else read_frame(frame, size, key, version, kind == REQUEST, bodies=bodies)
+        for kind, frame, size, key, version in zip(
+            kinds, frames, sizes, keys, versions, strict=True
+        )
+    ]
+    columns: dict[str, Any] = {name: batch.column(name) for name in (*_PASSED, "size")}
+    columns["api"] = [None if key is None else api_name(key) for key in keys]
+    columns["copied"] = [None if frame is None else len(frame) for frame in frames]
+    columns |= zip(Finding._fields, zip(*findings, strict=True), strict=True)
+    schema = arrow_schema()
+    found = [field for field in schema if field.name in columns]
+    arrays = [_array(columns[field.name], field.type) for field in found]
+    decoded = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(found))
+    paired, asked = pairs(decoded, schema.field("asked").type)
+    return pa.RecordBatch.from_arrays([*arrays, paired, asked], schema=schema)
+
+
+@cache
+def arrow_schema() -> pa.Schema:
+    """DECODED in Arrow's types."""
+    return to_arrow_schema(DECODED)
+
+
+def _array(values: Any, kind: pa.DataType) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values if values.type == kind else values.cast(kind)
+    return pa.array(values, kind)

@@ -1,0 +1,40 @@
+"""The tables in Markdown, as docs/pipeline.md has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql.types import ArrayType, StructField, StructType
+
+from kwire.pipeline.columns import doc_of
+from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.typed import message_columns, record_columns
+
+
+def markdown(table: str) -> str:
+    """The columns of a table; those that are made from declarations in one row."""
+    made = [field.name for field in [*message_columns(), *record_columns()]]
+    schema = TABLES[table]
+    lines = ["| column | type | meaning |", "| --- | --- | --- |"]
+    lines += [line for field in schema if field.name not in made for line in _lines(field)]
+    structs = [f"`{field.name}`" for field in schema if field.name in made]
+    if structs:
+        lines.append(f"| {', '.join(structs)} | struct | the message, null in all other rows |")
+    return "\n".join(lines)
+
+
+def _lines(field: StructField, inside: str = "") -> Iterator[str]:
+    name = f"{inside}{field.name}"
+    yield f"| {name} | {_type(field)} | {doc_of(field)} |"
+    kind = field.dataType.elementType if isinstance(field.dataType, ArrayType) else field.dataType
+    if isinstance(kind, StructType):
+        for member in kind:
+            yield from _lines(member, f"{name}.")
+
+
+def _type(field: StructField) -> str:
+    kind = field.dataType
+    if isinstance(kind, ArrayType):
+        of = kind.elementType
+        return f"array<{'struct' if isinstance(of, StructType) else of.simpleString()}>"
+    return kind.simpleString()

@@ -1,0 +1,29 @@
+"""Checks that this environment can run Spark: PySpark, what it needs, and a Java for it."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from kwire.errors import LocalError
+from kwire.pipeline.java import find_java
+
+EXTRA = "pip install 'kwire[pipeline]'"
+
+LIBRARIES = ("pyspark", "pyarrow", "pandas", "fsspec")
+REPORTING = ("plotly", "jinja2")
+"""What the report needs besides."""
+
+
+class SparkUnavailable(LocalError):
+    """PySpark or a library is missing; the message says what to install."""
+
+
+def require_spark(*libraries: str) -> None:
+    """Check that a session can be started here; imports nothing heavy.
+
+    libraries: what is needed besides PySpark and its own. Raises SparkUnavailable, JavaNotFound.
+    """
+    for package in (*LIBRARIES, *libraries):
+        if find_spec(package) is None:
+            raise SparkUnavailable(f"the pipeline needs {package}: {EXTRA}")
+    find_java()

@@ -1,0 +1,59 @@
+"""Requests and responses that stand side by side, as a recorder writes them, meet in their batch.
+
+All others are left to a join, which has to move them (`kwire.pipeline.tables.calls`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.types import StructField, StructType
+
+from kwire.capture import REQUEST, RESPONSE
+from kwire.pipeline.columns import column
+from kwire.pipeline.schemas import BOOL, CONNECTION, FRAMES, PARTIES
+
+_SHARED = (
+    *(one.name for one in (*CONNECTION, *PARTIES)),
+    *("api_key", "api_version", "correlation_id"),
+)
+
+ASKED = StructType(
+    [
+        *(FRAMES[name] for name in ("at", "monotonic_ns", "size", "status", "records_bytes")),
+        *(FRAMES[name] for name in ("max_wait_ms", "ending", "problems", "notes", "deeds")),
+    ]
+)
+"""What a call has of its request alone."""
+
+
+def pair_columns() -> list[StructField]:
+    """What `pairs` adds to a frame."""
+    return [
+        column("paired", BOOL, "whether request and response stand side by side"),
+        column("asked", ASKED, "of a response that is paired: what its request says"),
+    ]
+
+
+def pairs(frames: pa.RecordBatch, asked: pa.StructType) -> tuple[pa.Array, pa.Array]:
+    """The columns `paired` and `asked` of frames, one at least. asked: ASKED in Arrow's types."""
+    rows = frames.num_rows
+    before, behind = frames.slice(0, rows - 1), frames.slice(1)
+    met = pc.and_(pc.equal(before["kind"], REQUEST), pc.equal(behind["kind"], RESPONSE))
+    for name in _SHARED:
+        met = pc.and_(met, _same(before[name], behind[name]))
+    answers = np.zeros(rows, dtype=bool)
+    answers[1:] = met.to_numpy(zero_copy_only=False)
+    paired = answers.copy()
+    paired[:-1] |= answers[1:]
+    requests = pa.array(np.arange(rows) - 1, mask=~answers)
+    told = [frames[field.name].take(requests) for field in asked]
+    return pa.array(paired), pa.StructArray.from_arrays(
+        told, fields=list(asked), mask=pa.array(~answers)
+    )
+
+
+def _same(one: pa.Array, other: pa.Array) -> pa.Array:
+    both_null = pc.and_(pc.is_null(one), pc.is_null(other))
+    return pc.coalesce(pc.equal(one, other), both_null)

@@ -1,0 +1,34 @@
+"""Captures through Spark's own Avro reader, for storage that Spark reaches and Python does not.
+
+It needs the package spark-avro (`kwire.pipeline.packages`), splits files like any other of Spark's
+sources, and gives every version of the container the columns of the newest. It fails on a torn file
+(repair it first) and does not look at the records' CRCs, both unlike `format("kwire")`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from kwire.capture.schema import SCHEMA, SINCE
+from kwire.pipeline.decoding import CAPTURED
+
+
+def read_avro(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    """The rows of CAPTURED for every record of captures."""
+    reader = spark.read.format("avro").option("avroSchema", json.dumps(_reader_schema()))
+    rows = reader.option("pathGlobFilter", "*.avro").load(list(paths))
+    named = rows.withColumn("file", f.col("_metadata.file_path"))
+    return named.select([f.col(one.name).cast(one.dataType) for one in CAPTURED])
+
+
+def _reader_schema() -> dict[str, Any]:
+    """The newest schema, in which fields that older files do not have are empty lists."""
+    fields = [
+        field | {"default": []} if field["name"] in SINCE else field for field in SCHEMA["fields"]
+    ]
+    return SCHEMA | {"fields": fields}

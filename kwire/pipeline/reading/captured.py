@@ -1,0 +1,132 @@
+"""The records of captures and packet files, as rows of CAPTURED."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from kwire.capture import NOTICE, CaptureRecord, Damage
+from kwire.capture.encoding import RecordDecoder
+from kwire.capture.reading import NewerCapture, block_records, range_blocks, read_info
+from kwire.capture.schema import VERSION
+from kwire.errors import FileError
+from kwire.pipeline.body import printable
+from kwire.pipeline.decoding import CAPTURED
+from kwire.pipeline.reading.blocks import BlockReader
+from kwire.pipeline.reading.planning import Slice
+from kwire.pipeline.reading.storage import Kind, open_file
+from kwire.proxy.capture.pcap_import import import_events
+from kwire.proxy.capture.records import event_records
+from kwire.text.ids import uuid_text
+
+BATCH_ROWS = 8192
+"""Rows from which on a batch is full."""
+
+BATCH_BYTES = 8 * 1024 * 1024
+"""Bytes of frames from which on a batch is full."""
+
+DAMAGE = "DAMAGE"
+"""The notice that tells of bytes of a capture that cannot be read."""
+
+
+def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a slice, so many at once that a batch stays small.
+
+    A file that is none of its kind is one row that tells of it. Raises NewerCapture.
+    """
+    file = part.file
+    try:
+        if file.kind is Kind.CAPTURE:
+            yield from _capture_batches(part)
+        else:
+            yield from captured_batches(_packet_records(file.path), file.path)
+    except NewerCapture:
+        raise
+    except FileError as error:
+        if part.start == 0:  # other slices are of the same file
+            size, offset = file.size - error.offset, error.offset
+            damage = Damage(file=file.path, offset=offset, size=size, reason=error.reason)
+            yield _damage(damage, file.path)
+
+
+def captured_batches(
+    records: Iterable[CaptureRecord | Damage], path: str
+) -> Iterator[pa.RecordBatch]:
+    """The rows of records, so many at once that a batch stays small. path: where they are from."""
+    waiting: list[CaptureRecord] = []
+    size = 0
+    for record in records:
+        if isinstance(record, Damage):
+            if waiting:
+                yield _batch(waiting, path)
+                waiting, size = [], 0
+            yield _damage(record, path)
+            continue
+        waiting.append(record)
+        size += len(record.frame or b"")
+        if len(waiting) == BATCH_ROWS or size >= BATCH_BYTES:
+            yield _batch(waiting, path)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(waiting, path)
+
+
+def _capture_batches(part: Slice) -> Iterator[pa.RecordBatch]:
+    """The rows of blocks, many at once; those of an odd block record by record."""
+    path = part.file.path
+    reader = BlockReader(_schema(), path)
+    with open_file(path) as file:
+        info = read_info(file, path)
+        decoder = RecordDecoder(info.version)
+        for block in range_blocks(file, path, info, part.start, part.stop):
+            if isinstance(block, Damage) or info.version != VERSION or not reader.read(block):
+                if reader:
+                    yield reader.take()
+                odd = [block] if isinstance(block, Damage) else block_records(block, decoder, path)
+                yield from captured_batches(odd, path)
+            elif len(reader) >= BATCH_ROWS or reader.size >= BATCH_BYTES:
+                yield reader.take()
+    if reader:
+        yield reader.take()
+
+
+def _packet_records(path: str) -> Iterator[CaptureRecord | Damage]:
+    # The same file is the same recording whenever it is read.
+    capture = uuid_text(uuid5(NAMESPACE_URL, path))
+    with open_file(path) as file:
+        for number, event in enumerate(import_events(file, path)):
+            yield from event_records(event, number, capture, event.at)
+
+
+def _batch(records: list[CaptureRecord], path: str) -> pa.RecordBatch:
+    columns: dict[str, list[Any]] = {
+        name: [getattr(record, name) for record in records] for name in _OWN
+    }
+    columns["at"] = [record.at_us for record in records]
+    columns["client_id"] = [printable(record.client_id) for record in records]
+    columns["file"] = [path] * len(records)
+    return pa.RecordBatch.from_pydict(columns, _schema())
+
+
+def _damage(damage: Damage, path: str) -> pa.RecordBatch:
+    row = dict.fromkeys(CAPTURED.names) | {
+        "kind": NOTICE,
+        "notice": DAMAGE,
+        "text": str(damage),
+        "file": path,
+        "size": damage.size,
+    }
+    return pa.RecordBatch.from_pylist([row], _schema())
+
+
+@cache
+def _schema() -> pa.Schema:
+    return to_arrow_schema(CAPTURED)
+
+
+_OWN = [name for name in CAPTURED.names if name in CaptureRecord.__struct_fields__]

@@ -1,0 +1,150 @@
+"""The records of metadata logs and snapshots (KIP-595, KIP-630), as rows of LOGGED."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructType
+
+from kwire.batches import Batch, Record, read_batch
+from kwire.batches.control_records import ControlRecord, read_control_record
+from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord, read_metadata_record
+from kwire.batches.reading import batch_size
+from kwire.codec.declaration import Message
+from kwire.errors import BatchError, EncodeError, KwireError
+from kwire.messages.index import METADATA_RECORDS
+from kwire.pipeline.body import json, mend, mending, printable
+from kwire.pipeline.columns import column
+from kwire.pipeline.reading.planning import Slice
+from kwire.pipeline.reading.storage import Kind, open_file
+from kwire.pipeline.schemas import RECORDS
+from kwire.pipeline.session import BATCH_ROWS
+from kwire.pipeline.typed import CONTROL_RECORDS, record_columns
+
+_MADE = {field.name for field in record_columns()} | {"date", "hour"}
+
+LOGGED = StructType(
+    [
+        *(field for field in RECORDS if field.name not in _MADE),
+        column("body", StringType(), "the record as JSON; null unless decoded"),
+    ]
+)
+"""A record of a log: what the tables of a log are made of."""
+
+_HEAD = 17
+"""Bytes of a batch that tell its size and format."""
+
+
+def read_logged(part: Slice) -> Iterator[pa.RecordBatch]:
+    """The rows of a slice, so many at once that a batch stays small."""
+    waiting: list[dict[str, Any]] = []
+    for row in _rows(part):
+        waiting.append(row)
+        if len(waiting) == BATCH_ROWS:
+            yield pa.RecordBatch.from_pylist(waiting, _schema())
+            waiting = []
+    if waiting:
+        yield pa.RecordBatch.from_pylist(waiting, _schema())
+
+
+def _rows(part: Slice) -> Iterator[dict[str, Any]]:
+    """Batch after batch; one that cannot be read is a row with the error, and the slice's last.
+
+    Where it is broken nobody can say where the next one begins.
+    """
+    common = _common(part)
+    position = part.start
+    if part.file.kind is Kind.SNAPSHOT and not part.file.size:  # a new segment may be empty
+        yield common | {"position": 0, "error": f"{part.file.path}, byte 0: the snapshot is empty"}
+    with open_file(part.file.path) as file:
+        while position < part.stop:
+            place = common | {"position": position}
+            try:
+                batch = _batch(file, position, part.file.size)
+                yield from (place | row for row in _of_batch(batch))
+            except KwireError as error:
+                reason = getattr(error, "reason", str(error))
+                yield place | {"error": f"{part.file.path}, byte {position}: {reason}"}
+                return
+            position += batch.size
+
+
+def _common(part: Slice) -> dict[str, Any]:
+    file = part.file
+    snapshot = file.name.rpartition(".")[0] if file.kind is Kind.SNAPSHOT else None
+    return {"log": file.folder, "snapshot": snapshot, "file": file.path}
+
+
+def _batch(file: BinaryIO, position: int, end: int) -> Batch:
+    """The batch at a position; BatchError where it is none, or not whole."""
+    file.seek(position)
+    head = file.read(_HEAD)
+    size = batch_size(head)
+    if size is None or position + size > end:
+        raise BatchError(f"the batch is cut off, {end - position} bytes are left")
+    batch = read_batch(head + file.read(size - len(head)))
+    if batch is None:
+        raise BatchError("the file is shorter than it was")
+    return batch
+
+
+def _of_batch(batch: Batch) -> list[dict[str, Any]]:
+    common = {
+        "epoch": batch.partition_leader_epoch,
+        "base_offset": batch.base_offset,
+        "last_offset": batch.last_offset,
+        "control": batch.is_control,
+    }
+    records = list(batch.records())
+    return [common | _record(record, batch.is_control) for record in records]
+
+
+def _record(record: Record, control: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "offset": record.offset,
+        "at": record.timestamp * 1000 if record.timestamp >= 0 else None,
+        "key": record.key,
+        "value": record.value,
+    }
+    try:
+        return row | (_control(record) if control else _metadata(record))
+    except KwireError as error:
+        return row | {"error": printable(str(error))}
+
+
+def _control(record: Record) -> dict[str, Any]:
+    read: ControlRecord = read_control_record(record)
+    row = {"type": read.type, "version": read.version, "name": CONTROL_RECORDS.get(read.type)}
+    message = read.message
+    if message is None or row["name"] is None:
+        return row
+    return row | _body(message, _encoded(lambda: message.encode(read.version)) == record.value)
+
+
+def _metadata(record: Record) -> dict[str, Any]:
+    read: VersionedRecord = read_metadata_record(record.value or b"")
+    row = {"type": read.type, "version": read.version, "name": METADATA_RECORDS.get(read.type)}
+    if isinstance(read.record, OpaqueRecord):
+        return row
+    return row | _body(read.record, _encoded(read.encode) == record.value)
+
+
+def _encoded(encode: Callable[[], bytes]) -> bytes | None:
+    try:
+        return encode()
+    except EncodeError:
+        return None
+
+
+def _body(message: Message, identical: bool) -> dict[str, Any]:
+    mend(message, mending(type(message)))
+    return {"identical": identical, "body": json(message)}
+
+
+@cache
+def _schema() -> pa.Schema:
+    return to_arrow_schema(LOGGED)

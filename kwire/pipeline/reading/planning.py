@@ -1,0 +1,68 @@
+"""Which task reads what: ranges of bytes, so that a large file is the work of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kwire.capture.reading import NewerCapture, read_info
+from kwire.errors import FileError
+from kwire.logdir.indexes import read_offset_index
+from kwire.logdir.names import OFFSET_INDEX_SUFFIX, SEGMENT_SUFFIX, segment_offset
+from kwire.pipeline.reading.storage import File, Kind, open_file
+
+SPLIT = 16 * 1024 * 1024
+"""Bytes of a file that one task reads, by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The part of a file that begins in start <= offset < stop."""
+
+    file: File
+    start: int
+    stop: int
+
+
+def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
+    """Return slices that cover all files. Raises NewerCapture.
+
+    Captures are cut anywhere: a reader goes on to the next sync marker. Segments are cut where
+    their index knows a batch. Packets and snapshots are read as one, and so is what has the name of
+    a capture and is none: its reader tells of it.
+    """
+    return [one for file in files for one in _slices(file, split)]
+
+
+def _slices(file: File, split: int) -> Iterator[Slice]:
+    edges = [0]
+    if file.kind is Kind.CAPTURE:
+        try:
+            with open_file(file.path) as opened:
+                read_info(opened, file.path)
+            edges = list(range(0, file.size, split))
+        except NewerCapture:
+            raise
+        except FileError:
+            edges = [0]
+    elif file.kind is Kind.SEGMENT and file.size > split:
+        edges = _batches(file, split)
+    for start, stop in zip(edges, [*edges[1:], file.size], strict=True):
+        yield Slice(file, start, stop)
+
+
+def _batches(file: File, split: int) -> list[int]:
+    """Where batches begin, about `split` bytes apart."""
+    base = segment_offset(file.name)
+    assert base is not None, f"{file.path} is no segment"
+    path = file.path.removesuffix(SEGMENT_SUFFIX) + OFFSET_INDEX_SUFFIX
+    edges = [0]
+    try:
+        with open_file(path) as opened:
+            index = opened.read()
+    except FileNotFoundError:
+        return edges
+    for _, position in read_offset_index(index, base):
+        if edges[-1] + split <= position < file.size:
+            edges.append(position)
+    return edges

@@ -1,0 +1,46 @@
+"""Gaps in the course of time, drawn across a picture and named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from kwire.pipeline.report.look import GREY, duration
+from kwire.pipeline.report.span import Gap
+
+LETTER = 0.0075
+"""A letter's part of the picture: a gap with less room for its text has it upright."""
+
+NAMED = 30
+"""So many gaps have a text, the longest."""
+
+UNRECORDED = "#5B6675"
+"""The colour of a text on GREY."""
+
+
+def draw_unrecorded(made: Any, gaps: Sequence[Gap], width: timedelta, **place: Any) -> None:
+    """Draw the time that was not recorded. width: of the picture. place: row and col of a plot."""
+    for gap in gaps:
+        made.add_vrect(*(gap.begin, gap.end), fillcolor=GREY, opacity=0.25, line_width=0, **place)
+    name_gaps(made, gaps, "nothing recorded", UNRECORDED, width, top=True)
+
+
+def name_gaps(
+    made: Any, gaps: Sequence[Gap], name: str, colour: str, width: timedelta, *, top: bool
+) -> None:
+    """Write into the longest gaps what they are and how long, at the top or at the bottom."""
+    narrow = width * LETTER * len(name)
+    for gap in sorted(gaps, key=lambda gap: -gap.milliseconds)[:NAMED]:
+        wide = gap.end - gap.begin > narrow
+        spent = duration(gap.milliseconds)
+        made.add_annotation(
+            x=gap.begin + (gap.end - gap.begin) / 2,
+            y=1 if top else 0,
+            yref="paper",
+            yanchor="top" if top else "bottom",
+            text=f"<b>{name}</b><br>{spent}" if wide else f"<b>{name}</b> {spent}",
+            textangle=0 if wide else -90,
+            showarrow=False,
+            font={"color": colour, "size": 12},
+        )

@@ -1,0 +1,44 @@
+"""The verdicts' section: what was checked, and what does not hold."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from kwire.pipeline.analyses.verdicts import checks
+from kwire.pipeline.report.look import many
+from kwire.pipeline.report.section import Grid, Section
+
+TOPIC = "Verdicts"
+MEANING = {
+    "round-trip": "every frame decodes and encodes to the same bytes",
+    "response-version": "a response is of the version that was asked for",
+    "record-round-trip": "every record of a log decodes and encodes to the same bytes",
+    "kip-841-isr": "no fenced broker, and none that stops, is in an ISR that it could leave",
+    "kip-841-leader": "no such broker leads a partition",
+    "kip-853-single-change": "a VotersRecord adds one voter, or removes one",
+}
+
+
+def held_section(verdicts: DataFrame) -> Section:
+    """A row for every check."""
+    found = checks(verdicts).collect()
+    if not found:
+        return Section(topic=TOPIC, finding="Nothing was checked in these tables.")
+    broken = [row for row in found if row.broken]
+    made = sum(row.held + row.broken for row in found)
+    rows = [
+        (
+            "✗ broken" if row.broken else "✓ holds",
+            *(row.check, MEANING.get(row.check, "-"), f"{row.held:,}", f"{row.broken:,}"),
+            row.detail or "-",
+        )
+        for row in found
+    ]
+    columns = ("verdict", "check", "what holds", "held", "broken", "the first broken")
+    return Section(
+        topic=TOPIC,
+        finding=f"{many(sum(row.broken for row in broken), 'verdict')} of {made:,} do not hold"
+        if broken
+        else f"Everything holds: {made:,} verdicts, none of them broken",
+        grids=[Grid("Checks", columns, rows)],
+    )

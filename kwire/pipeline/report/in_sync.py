@@ -1,0 +1,134 @@
+"""The in-sync replicas' section: the most restless partitions, from state to state."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import plotly.graph_objects as go
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.alter_partitions import alter_partitions
+from kwire.pipeline.analyses.isr import isr_churn
+from kwire.pipeline.report.look import (
+    LANE,
+    ORANGE,
+    RED,
+    SKY,
+    clock,
+    figure,
+    label,
+    many,
+    names,
+    utc,
+)
+from kwire.pipeline.report.section import Grid, Section
+
+TOPIC = "In-sync replicas"
+PARTITIONS, STATES = 20, 5000
+COLOURS = {"all replicas in sync": SKY, "some fell behind": ORANGE, "no leader": RED}
+
+
+def in_sync_section(partitions: DataFrame, messages: DataFrame) -> Section:
+    """A lane for every restless partition; what became of AlterPartition requests."""
+    churn = isr_churn(partitions).collect()
+    outcomes = alter_partitions(messages).collect()
+    grids = [_grid(outcomes)] if outcomes else []
+    restless = [row for row in churn if row.changes][:PARTITIONS]
+    if not restless:
+        finding = (
+            f"The in-sync replicas of {many(len(churn), 'partition')} never changed"
+            if churn
+            else "No partition is in these tables: they need a metadata log."
+        )
+        return Section(topic=TOPIC, finding=finding, grids=grids)
+    shrinks, grown = (sum(row[name] for row in churn) for name in ("shrinks", "expansions"))
+    lost = sum(row.leaderless > 0 for row in churn)
+    return Section(
+        topic=TOPIC,
+        finding=f"In-sync sets shrank {many(shrinks, 'time')} and grew again {many(grown, 'time')};"
+        f" {many(lost, 'partition')} of {len(churn)} had no leader at some time",
+        reading="A lane for each of the most restless partitions, from the record that made it so"
+        " to the next one.",
+        figures=[_picture(restless, _states(partitions, restless))],
+        grids=grids,
+    )
+
+
+def _states(partitions: DataFrame, restless: list[Row]) -> list[Row]:
+    """Of these partitions, in the order of the log; several copies of a log count once."""
+    place = f.concat_ws("-", "topic_id", "partition")
+    wanted = [f"{row.topic_id}-{row.partition}" for row in restless]
+    found = partitions.where(place.isin(wanted)).dropDuplicates(["offset", "topic_id", "partition"])
+    return found.orderBy("offset").limit(STATES).collect()
+
+
+def _picture(restless: list[Row], states: list[Row]) -> Any:
+    order = [_name(row) for row in restless]
+    begin, end = utc(min(row.at for row in states)), utc(max(row.at for row in states))
+    end += max((end - begin) * 0.03, timedelta(seconds=1))
+    lanes: dict[str, list[Row]] = {name: [] for name in order}
+    for row in states:
+        lanes[_name(row)].append(row)
+    bars: dict[str, list[tuple[str, Row, datetime, datetime]]] = {kind: [] for kind in COLOURS}
+    for name, rows in lanes.items():
+        ends = [utc(row.at) for row in rows[1:]] + [end]
+        for row, until in zip(rows, ends, strict=True):
+            if row.leader is not None:
+                bars[_kind(row)].append((name, row, utc(row.at), until))
+    traces = [
+        go.Bar(
+            name=kind,
+            orientation="h",
+            y=[name for name, _, _, _ in found],
+            base=[since for _, _, since, _ in found],
+            x=[(until - since) / timedelta(milliseconds=1) for _, _, since, until in found],
+            marker={"color": COLOURS[kind], "line": {"color": "white", "width": 1}},
+            width=0.62,
+            hovertext=[_said(*one) for one in found],
+            hoverinfo="text",
+        )
+        for kind, found in bars.items()
+        if found
+    ]
+    return figure(
+        traces,
+        height=len(order) * LANE + 110,
+        legend=True,
+        barmode="overlay",
+        xaxis=clock(begin, end),
+        yaxis=names(order),
+    )
+
+
+def _name(row: Row) -> str:
+    return f"{label(row.topic or row.topic_id)}-{row.partition}"
+
+
+def _kind(row: Row) -> str:
+    if row.leader < 0:
+        return "no leader"
+    behind = set(row.replicas or []) - set(row.isr or [])
+    return "some fell behind" if behind else "all replicas in sync"
+
+
+def _said(name: str, row: Row, since: datetime, until: datetime) -> str:
+    leader = "no leader" if row.leader < 0 else f"leader {row.leader}"
+    in_sync = ", ".join(map(str, row.isr or [])) or "none"
+    return (
+        f"{name} from {since:%H:%M:%S}: {leader}<br>in sync: {in_sync}"
+        f" of {', '.join(map(str, row.replicas or []))}<br>offset {row.offset} of the log"
+    )
+
+
+def _grid(rows: list[Row]) -> Grid:
+    told = [
+        (
+            *(f"broker {row.broker_id}", row.outcome or "no response recorded"),
+            *(f"{row.changes:,}", f"{row.partitions:,}"),
+        )
+        for row in rows
+    ]
+    columns = ("asked by", "outcome", "changes", "partitions")
+    return Grid("What became of AlterPartition requests", columns, told)

@@ -1,0 +1,128 @@
+"""The latencies' section: which API was slow when, and for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.latencies import LEAST_CALLS, is_long_poll
+from kwire.pipeline.report.gaps import draw_unrecorded
+from kwire.pipeline.report.heat import colours, of_names, over_time
+from kwire.pipeline.report.look import (
+    LANE,
+    clients_axis,
+    clock,
+    duration,
+    figure,
+    label,
+    many,
+    names,
+)
+from kwire.pipeline.report.section import Section
+from kwire.pipeline.report.span import Span
+
+TOPIC = "Latency"
+APIS, CLIENTS = 24, 12
+UNITS = {
+    0.01: "10 µs",
+    0.1: "100 µs",
+    1.0: "1 ms",
+    10.0: "10 ms",
+    100.0: "100 ms",
+    1000.0: "1 s",
+    10_000.0: "10 s",
+    100_000.0: "100 s",
+}
+
+
+def latency_section(calls: DataFrame, span: Span | None) -> Section:
+    """Heat maps of the 99th percentile: by API and time, by API and client."""
+    quick = calls.where(f.col("latency_ms").isNotNull() & ~is_long_poll())
+    ranked = (f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"))
+    overall = _percentiles(quick, "api").orderBy(*ranked).limit(APIS).collect()
+    if span is None or not overall:
+        return Section(topic=TOPIC, finding="No call was answered in these tables.")
+    apis = [row.api for row in overall]
+    shown = quick.where(f.col("api").isin(apis))
+    steps = _percentiles(shown.withColumn("step", span.step), "api", "step").collect()
+    clients = _percentiles(shown, "api", "client_id").collect()
+    worst = overall[0]
+    return Section(
+        topic=TOPIC,
+        finding=f"{worst.api} is the slowest API: 99 of 100 of its {worst.calls:,} calls take"
+        f" {duration(worst.p99_ms)} or less, half of them {duration(worst.p50_ms)}"
+        if worst.calls >= LEAST_CALLS
+        else f"No API has the {LEAST_CALLS} calls that a place among the slowest needs",
+        reading=f"Colour is the 99th percentile of the latency: above for every {span.unit},"
+        f" below for each client, with the number. APIs with fewer than {LEAST_CALLS} calls stand"
+        " behind the others, with their calls in brackets. White: no call."
+        " Fetches that may wait for records are left out: their time says nothing of load.",
+        figures=[_by_time(overall, steps, span), _by_client(overall, clients)],
+    )
+
+
+def _lanes(overall: list[Row]) -> dict[str, str]:
+    """Return the name of each API's lane: with its calls, where they are few."""
+    return {
+        row.api: row.api if row.calls >= LEAST_CALLS else f"{row.api} ({row.calls:,})"
+        for row in overall
+    }
+
+
+def _percentiles(calls: DataFrame, *by: str) -> DataFrame:
+    return calls.groupBy(*by).agg(
+        f.count(f.lit(1)).alias("calls"),
+        f.percentile_approx("latency_ms", 0.5).alias("p50_ms"),
+        f.percentile_approx("latency_ms", 0.99).alias("p99_ms"),
+    )
+
+
+def _by_time(overall: list[Row], rows: list[Row], span: Span) -> Any:
+    lanes = _lanes(overall)
+    cells = {
+        (lanes[row.api], row.step): (_p99(row), f"{span.start(row.step):%H:%M:%S}, {_said(row)}")
+        for row in rows
+    }
+    made = figure(
+        [over_time(cells, list(lanes.values()), span)],
+        height=len(lanes) * LANE + 100,
+        xaxis=clock(span.begin, span.end),
+        yaxis=names([label(lane) for lane in lanes.values()]),
+        coloraxis=colours(cells, "99th percentile", UNITS),
+    )
+    draw_unrecorded(made, span.unrecorded, span.end - span.begin)
+    return made
+
+
+def _by_client(overall: list[Row], rows: list[Row]) -> Any:
+    totals: dict[str | None, int] = {}
+    for row in rows:
+        totals[row.client_id] = totals.get(row.client_id, 0) + row.calls
+    busiest = sorted(totals, key=lambda one: -totals[one])[:CLIENTS]
+    lanes = _lanes(overall)
+    cells = {
+        (lanes[row.api], row.client_id): (_p99(row), f"{label(row.client_id)}: {_said(row)}")
+        for row in rows
+        if row.client_id in busiest
+    }
+    there = [lane for lane in lanes.values() if any(lane == one for one, _ in cells)]
+    return figure(
+        [of_names(cells, duration)],
+        height=len(there) * LANE + 170,
+        xaxis=clients_axis(busiest, len(totals)),
+        yaxis=names([label(lane) for lane in there]),
+        coloraxis=colours(cells, "99th percentile", UNITS),
+    )
+
+
+def _p99(row: Row) -> float:
+    return max(float(row.p99_ms), 0.01)
+
+
+def _said(row: Row) -> str:
+    return (
+        f"{label(row.api)}: {many(row.calls, 'call')}<br>99 of 100 within {duration(row.p99_ms)}"
+        f"<br>half within {duration(row.p50_ms)}"
+    )

@@ -1,0 +1,143 @@
+"""How the metadata quorum lived: who led when, who voted for whom, who came and went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.elections import leaderless
+from kwire.pipeline.analyses.voter_changes import voter_changes
+from kwire.pipeline.report.look import utc
+from kwire.pipeline.report.span import Gap, unrecorded
+
+VOTES = 2000
+"""As many are drawn; a quorum that votes more often has other troubles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A node led. end: the last sign of it, or the end of what was recorded."""
+
+    epoch: int
+    leader_id: int
+    begin: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderless:
+    """Nobody led before a term: from the last sign of the leader before to its begin.
+
+    milliseconds: as much of it as was recorded, in these pieces.
+    """
+
+    next_term: Term
+    milliseconds: float
+    pieces: list[Gap]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """An answer to a candidate. pre: to one that only asks whether it could win (KIP-996)."""
+
+    at: datetime
+    epoch: int
+    candidate: int
+    voter: int
+    granted: bool
+    pre: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A VotersRecord. change: `ADDED`, `REMOVED`, `UPDATED`; replica_id: None for an update."""
+
+    at: datetime
+    change: str
+    replica_id: int | None
+    asked: datetime | None
+    committed: datetime | None
+    voters: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumTimeline:
+    """Each in its order. begin, end: of all that is told of. nodes: all that are named.
+
+    gaps: nobody led, as far as it was recorded. unrecorded: nothing was recorded.
+    """
+
+    begin: datetime
+    end: datetime
+    terms: list[Term]
+    gaps: list[Leaderless]
+    unrecorded: list[Gap]
+    votes: list[Vote]
+    changes: list[Change]
+    nodes: list[int]
+
+
+def quorum_timeline(quorum: DataFrame, frames: DataFrame) -> QuorumTimeline | None:
+    """Return the timeline of the tables `quorum` and `frames`; None where `quorum` is empty.
+
+    1. A leader's term begins with its LeaderChangeMessage, and ends with the last sign of it before
+       the next one's.
+    2. Where there are captures, the picture spans them: a log may be months older.
+    """
+    spans = quorum.groupBy((f.col("source") == "CAPTURE").alias("heard")).agg(
+        f.min("at").alias("begin"), f.max("at").alias("end")
+    )
+    span = max(spans.collect(), key=lambda row: bool(row.heard), default=None)
+    if span is None:
+        return None
+    begin, end = utc(span.begin), utc(span.end)
+    rows = leaderless(quorum, frames).where("leader_id is not null").collect()
+    terms = _terms(rows, end)
+    gaps = [
+        Leaderless(
+            term, row.leaderless_ms, [Gap(utc(one.begin), utc(one.end)) for one in row.pieces]
+        )
+        for term, row in zip(terms, rows, strict=True)
+        if row.leaderless_ms
+    ]
+    missing = [gap for gap in unrecorded(frames) if gap.begin >= begin and gap.end <= end]
+    changes = [_change(row) for row in voter_changes(quorum).collect()]
+    votes = _votes(quorum)
+    nodes = {node for vote in votes for node in (vote.candidate, vote.voter)}
+    nodes |= {term.leader_id for term in terms} | {one for each in changes for one in each.voters}
+    nodes |= {each.replica_id for each in changes if each.replica_id is not None}
+    return QuorumTimeline(begin, end, terms, gaps, missing, votes, changes, sorted(nodes))
+
+
+def _terms(rows: list[Row], end: datetime) -> list[Term]:
+    terms = []
+    for row, after in zip_longest(rows, rows[1:]):
+        begin = utc(row.at)
+        last = end if after is None else min(utc(after.heard or after.at), utc(after.at))
+        terms.append(Term(row.epoch, row.leader_id, begin, max(begin, last)))
+    return terms
+
+
+def _votes(quorum: DataFrame) -> list[Vote]:
+    asked = quorum.where(
+        "source = 'CAPTURE' and what in ('VOTE', 'PRE_VOTE') and granted is not null"
+        " and replica_id is not null and node_id is not null"
+    )
+    return [
+        Vote(
+            *(utc(row.at), row.epoch, row.replica_id, row.node_id),
+            granted=row.granted,
+            pre=row.what == "PRE_VOTE",
+        )
+        for row in asked.orderBy("at").limit(VOTES).collect()
+    ]
+
+
+def _change(row: Row) -> Change:
+    asked, committed = (None if at is None else utc(at) for at in (row.asked, row.committed))
+    voters = sorted(row.voters)
+    return Change(utc(row.appended), row.change, row.replica_id, asked, committed, voters)

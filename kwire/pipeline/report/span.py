@@ -1,0 +1,89 @@
+"""The time that a report is about, and the steps in which it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.recorded import recorded
+from kwire.pipeline.report.look import utc
+
+STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800, 21_600, 86_400)
+"""Seconds."""
+
+CELLS = 90
+"""Steps that a picture has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A stretch of time, in UTC."""
+
+    begin: datetime
+    end: datetime
+
+    @property
+    def milliseconds(self) -> float:
+        """The length of the span."""
+        return (self.end - self.begin) / timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """begin, end: of the calls, UTC. seconds: of a step. unrecorded: between the two."""
+
+    begin: datetime
+    end: datetime
+    seconds: int
+    unrecorded: tuple[Gap, ...] = ()
+
+    @property
+    def step(self) -> Column:
+        """Which step the column `at` is in, counted from 1970."""
+        return f.floor(f.unix_seconds("at") / self.seconds)
+
+    @property
+    def steps(self) -> range:
+        """All of them, whether anything happened or not."""
+        first, last = (at.replace(tzinfo=UTC).timestamp() for at in (self.begin, self.end))
+        return range(int(first // self.seconds), int(last // self.seconds) + 1)
+
+    def start(self, step: int) -> datetime:
+        """When a step begins."""
+        return datetime.fromtimestamp(step * self.seconds, UTC).replace(tzinfo=None)
+
+    def middle(self, step: int) -> datetime:
+        """Where its cell is centred."""
+        return self.start(step) + timedelta(seconds=self.seconds / 2)
+
+    @property
+    def unit(self) -> str:
+        """What a step is, for a sentence."""
+        for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
+            if self.seconds % size == 0:
+                count = self.seconds // size
+                return name if count == 1 else f"{count} {name}s"
+        raise AssertionError(self.seconds)
+
+
+def unrecorded(frames: DataFrame) -> tuple[Gap, ...]:
+    """Return the gaps between the stretches of time that were recorded."""
+    stretches = recorded(frames).collect()
+    return tuple(Gap(utc(one.end), utc(other.begin)) for one, other in pairwise(stretches))
+
+
+def span_of(calls: DataFrame, gaps: Sequence[Gap] = ()) -> Span | None:
+    """Return the time that the calls span; None where there are none. gaps: see `unrecorded`."""
+    row = calls.agg(f.min("at").alias("begin"), f.max("at").alias("end")).collect()[0]
+    if row.begin is None:
+        return None
+    begin, end = utc(row.begin), utc(row.end)
+    wanted = (end - begin).total_seconds() / CELLS
+    seconds = next((one for one in STEPS if one >= wanted), STEPS[-1])
+    inside = tuple(gap for gap in gaps if gap.begin >= begin and gap.end <= end)
+    return Span(begin, end, seconds, inside)

@@ -1,0 +1,89 @@
+"""The versions' section: which versions clients speak, and who blocks an upgrade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+from pyspark.sql import DataFrame, Row
+
+from kwire.pipeline.analyses.versions import features, versions
+from kwire.pipeline.report.look import clients_axis, figure, label, many, names
+from kwire.pipeline.report.section import Grid, Section
+
+TOPIC = "Versions"
+CLIENTS, APIS = 12, 40
+FINE, BLOCKED = "#CFE6F5", "#F2A477"
+
+
+def spoken_section(calls: DataFrame, records: DataFrame) -> Section:
+    """A cell for every API and client with the versions; features of the metadata log."""
+    found = versions(calls).collect()
+    levels = [row for row in features(records).collect() if row.current]
+    grids = [_grid(levels)] if levels else []
+    if not found:
+        finding = "No request was recorded in these tables."
+        return Section(topic=TOPIC, finding=finding, grids=grids)
+    blocked = [row for row in found if row.blocked]
+    clients = {row.client_id for row in blocked}
+    return Section(
+        topic=TOPIC,
+        finding=f"{many(len(clients), 'client')} of {len({row.client_id for row in found})}"
+        f" would fail against Kafka 4, with {many(sum(row.blocked for row in blocked), 'call')}"
+        if blocked
+        else f"Nobody blocks an upgrade: all {many(len({r.client_id for r in found}), 'client')}"
+        " speak versions that Kafka 4 answers",
+        reading="A cell has the lowest and the highest version that a client asked for. Orange,"
+        " with a cross: some of its calls are below what Kafka 4 answers (KIP-896).",
+        figures=[_picture(found)],
+        grids=grids,
+    )
+
+
+def _picture(rows: list[Row]) -> Any:
+    totals: dict[str | None, int] = {}
+    for row in rows:
+        totals[row.client_id] = totals.get(row.client_id, 0) + row.calls + 10**12 * row.blocked
+    clients = sorted(totals, key=lambda one: -totals[one])[:CLIENTS]
+    shown = [row for row in rows if row.client_id in clients]
+    apis = sorted({row.api for row in shown})[:APIS]
+    shown = [row for row in shown if row.api in apis]
+    heat = go.Heatmap(
+        x=[label(row.client_id, 22) for row in shown],
+        y=[label(row.api) for row in shown],
+        z=[int(row.blocked > 0) for row in shown],
+        zmin=0,
+        zmax=1,
+        colorscale=[[0, FINE], [1, BLOCKED]],
+        showscale=False,
+        text=[_versions(row) for row in shown],
+        texttemplate="%{text}",
+        textfont={"size": 11},
+        hovertext=[_said(row) for row in shown],
+        hoverinfo="text",
+        xgap=2,
+        ygap=2,
+    )
+    return figure(
+        [heat],
+        height=len(apis) * 23 + 170,
+        xaxis=clients_axis(clients, len(totals)),
+        yaxis=names([label(api) for api in apis]),
+    )
+
+
+def _versions(row: Row) -> str:
+    span = f"v{row.lowest}" if row.lowest == row.highest else f"v{row.lowest}–{row.highest}"
+    return f"✗ {span}" if row.blocked else span
+
+
+def _said(row: Row) -> str:
+    text = f"{label(row.client_id)}: {many(row.calls, 'call')} of {label(row.api)} {_versions(row)}"
+    if row.blocked:
+        text += f"<br>{row.blocked:,} below v{row.needed}, the lowest that Kafka 4 answers"
+    return text
+
+
+def _grid(levels: list[Row]) -> Grid:
+    rows = [(row.name, str(row.level), str(row.offset)) for row in levels]
+    return Grid("Finalized features", ("feature", "level", "set at offset"), rows)

@@ -1,0 +1,88 @@
+"""The Spark session of the pipeline: the same on a laptop and on a cluster."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from kwire.pipeline.installed import require_spark
+from kwire.pipeline.java import spark_java
+from kwire.pipeline.shipping import ship
+
+BATCH_ROWS = 2000
+"""Rows that Spark hands to a Python worker at once, and records of a log that one does."""
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
+    "spark.sql.parquet.mergeSchema": "true",
+    "spark.sql.maxConcurrentOutputFileWriters": "4",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+LOGGING = Path(__file__).with_name("log4j2.properties")
+
+COMPILED_ONCE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+"""On one machine, the second compilation of what Spark generates costs as much CPU as ingesting
+some hundred thousand frames, and saves little: most of the work is Python's. The size is Java's
+default with both compilers; with one it is 48 MB, and "CodeCache is full" ends all compilation.
+"""
+
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+}
+"""On one machine: no port that others reach, no more tasks than it has cores for."""
+
+
+def spark_session(
+    master: str = "local[*]",
+    *,
+    packages: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """A session, or the one that runs already; the executors of a cluster get kwire's code.
+
+    packages: Maven coordinates, see `kwire.pipeline.packages`. settings: win over kwire's own.
+    Raises SparkUnavailable where PySpark or a library is missing, JavaNotFound.
+    """
+    require_spark()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master).appName("kwire")
+    local = master.startswith("local")
+    options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILED_ONCE if local else ''}"
+    builder = builder.config("spark.driver.defaultJavaOptions", options)
+    chosen = SETTINGS | (LOCAL if local else {}) | dict(settings or {})
+    if packages:
+        chosen["spark.jars.packages"] = ",".join(packages)
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    with spark_java():
+        session = builder.getOrCreate()
+    _remove_artifacts(session)
+    if not local:
+        ship(session.sparkContext)
+    return session
+
+
+def _remove_artifacts(session: SparkSession) -> None:
+    """Remove the folder that Spark 4.0 makes in the current one, for files added to a session.
+
+    ArtifactManager gives its name to Utils.createTempDir as the folder to make one in, and nobody
+    removes it. Spark makes it again if a file is ever added.
+    """
+    made = Path(session._jsparkSession.artifactManager().artifactPath().toString()).parent
+    if made.parent == Path.cwd() / "artifacts":
+        with suppress(OSError):  # not empty: another process's are in it, or files of the user's
+            made.rmdir()
+            made.parent.rmdir()

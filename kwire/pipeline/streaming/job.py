@@ -1,0 +1,200 @@
+"""The streaming job: batch after batch of captured records becomes rows of the tables, once.
+
+What the tables of `kwire.pipeline.ingest` are made of is made here in the same way, a batch at a
+time; `calls` and `quorum` wait for the other half of what they tell of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from time import sleep
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as f
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from kwire.pipeline.counting import count_rows, ensure_same, failures, statuses
+from kwire.pipeline.decoding import DECODED, decode_batches
+from kwire.pipeline.ingest import OF_CAPTURES, Step, Summary
+from kwire.pipeline.reading.captured import DAMAGE
+from kwire.pipeline.repeated import new
+from kwire.pipeline.streaming.publishing import CHECKPOINT, FOLDER, Batch, Publisher
+from kwire.pipeline.streaming.settling import settled, waiting
+
+LATE = timedelta(hours=2)
+"""How long a request waits for its response by the time in the captures, by default."""
+
+PAUSE = 0.5
+"""Seconds between two looks at whether the stream has ended."""
+
+PAIRED = frozenset({"calls", "quorum"})
+"""Tables whose rows are made of a request and its response."""
+
+_DECODED, _WAITING = "decoded", "waiting"
+
+
+class BatchFailed(Exception):
+    """All that Spark hears of a batch that failed, or was interrupted: the job keeps the reason.
+
+    A long one, with the traces of two languages, overflows the stack on which Spark looks through
+    it (StreamExecution.isInterruptionException), and a thousand lines say so.
+    """
+
+
+def stream(
+    captured: DataFrame,
+    output: str,
+    *,
+    every: timedelta | None,
+    late: timedelta = LATE,
+    told: Step = lambda table: None,
+    look: Callable[[], None] = lambda: None,
+) -> Summary:
+    """Write the tables of a stream of CAPTURED below `output`, from where it was left.
+
+    every: look for more so often, until it is interrupted; None: take what is there. late: as LATE.
+    look: called again and again while it runs.
+    Raises StreamingQueryException where there is no reading on, and what ended a batch:
+    PySparkException, CountsDiffer, OutOfStep.
+    """
+    job = StreamJob(output, late, told)
+    writer = captured.writeStream.queryName("kwire").foreachBatch(job.take)
+    writer = writer.option("checkpointLocation", f"{output}/{FOLDER}/{CHECKPOINT}")
+    query = _triggered(writer, every).start()
+    try:
+        while query.isActive:
+            sleep(PAUSE)  # in awaitTermination, Ctrl-C would break the connection to the JVM
+            look()
+        query.awaitTermination()
+    except StreamingQueryException as error:
+        raise job.failed or error from None
+    finally:
+        query.stop()
+    return job.summary
+
+
+def _triggered(writer: DataStreamWriter, every: timedelta | None) -> DataStreamWriter:
+    if every is None:
+        return writer.trigger(availableNow=True)
+    return writer.trigger(processingTime=f"{every.total_seconds()} seconds")
+
+
+@dataclass(slots=True)
+class StreamJob:
+    """Writes batches. summary: of those that this job wrote. failed: why it came to an end."""
+
+    output: str
+    late: timedelta
+    told: Step
+    summary: Summary = field(default_factory=Summary)
+    failed: Exception | None = None
+    publisher: Publisher = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.publisher = Publisher(self.output)
+
+    def take(self, captured: DataFrame, number: int) -> None:
+        """Write a batch that Spark hands over. Raises BatchFailed."""
+        try:
+            self.write(captured, number)
+        except Exception as error:
+            self.failed = error
+            raise BatchFailed(f"batch {number}") from None
+
+    def write(self, captured: DataFrame, number: int) -> None:
+        """Write a batch, unless it was: then only finish what was begun. Raises OutOfStep."""
+        last = self.publisher.last()
+        if last is not None and last.number == number:
+            self.told(f"batch {number}: was written before")
+            self.publisher.move(last)
+            return
+        folder = self.publisher.attempt(number)
+        batch = _Batch(self, number, f"{self.output}/{FOLDER}/{folder}")
+        staged = batch.stage(captured, 0 if last is None else last.seen_us)
+        waited = [] if last is None else [f"{self.output}/{FOLDER}/{last.folder}/{_WAITING}"]
+        batch.write(staged, waited)
+        self.publisher.discard(f"{folder}/{_DECODED}")
+        self.told(f"batch {number}: moving to the tables")
+        self.publisher.publish(Batch(number=number, folder=folder, seen_us=staged.seen_us))
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """Frames that are decoded and new. rows: how many. seen_us: the latest time in all so far."""
+
+    frame: DataFrame
+    rows: int
+    seen_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """One batch on its way: folder is where it is written."""
+
+    job: StreamJob
+    number: int
+    folder: str
+
+    def stage(self, captured: DataFrame, seen_us: int) -> _Staged:
+        """Decode it, once; it is counted before and behind that. seen_us: the latest time so far.
+
+        What came before, in this batch or another, is left out.
+        """
+        self._told("reading frames")
+        read, decoded = Observation(), Observation()
+        rows = captured.observe(read, count_rows()).mapInArrow(decode_batches, DECODED)
+        latest = f.max(f.unix_micros("at")).alias("latest")
+        observed = rows.observe(decoded, count_rows(), latest, *statuses())
+        folder = f"{self.folder}/{_DECODED}"
+        observed.write.option("compression", "lz4").parquet(folder)
+        found = dict(decoded.get)
+        count = int(found.pop("rows"))
+        ensure_same(int(read.get["rows"]), count, "frames")
+        seen_us = max(seen_us, found.pop("latest") or 0)
+        _add(self.job.summary.frames, found)
+        staged = captured.sparkSession.read.parquet(folder)
+        self.job.summary.read += [row.file for row in staged.select("file").distinct().collect()]
+        damages = staged.where(f.col("notice") == DAMAGE).select("text")
+        self.job.summary.damages += [row.text for row in damages.collect()]
+        fresh, repeated = new(staged, self.job.output)
+        self.job.summary.repeated += repeated
+        return _Staged(fresh, count - repeated, seen_us)
+
+    def write(self, staged: _Staged, waited: list[str]) -> None:
+        """Write the tables, and what waits on; waited: folders of what waited so far."""
+        reader = staged.frame.sparkSession.read
+        both = staged.frame
+        for folder in waited:
+            both = both.unionByName(reader.parquet(folder))
+        waits = f"{self.folder}/{_WAITING}"
+        watermark_us = staged.seen_us - int(self.job.late.total_seconds() * 1_000_000)
+        waiting(both, watermark_us).write.parquet(waits)
+        pairs = settled(both, reader.parquet(waits))
+        for name, make in OF_CAPTURES.items():
+            count = self._table(make(pairs if name in PAIRED else staged.frame), name)
+            if name == "frames":
+                ensure_same(staged.rows, count, name)
+
+    def _table(self, rows: DataFrame, table: str) -> int:
+        self._told(f"writing {table}")
+        written = Observation()
+        counts = failures() if table == "verdicts" else []
+        observed = rows.observe(written, count_rows(), *counts)
+        observed.write.partitionBy("date", "hour").parquet(f"{self.folder}/{table}")
+        found = dict(written.get)
+        count = int(found.pop("rows"))
+        _add(self.job.summary.rows, {table: count})
+        _add(self.job.summary.failed, found)
+        return count
+
+    def _told(self, doing: str) -> None:
+        self.job.told(f"batch {self.number}: {doing}")
+
+
+def _add(counts: dict[str, int], more: dict[str, int]) -> None:
+    for name, count in more.items():
+        if count:
+            counts[name] = counts.get(name, 0) + count

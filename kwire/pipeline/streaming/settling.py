@@ -1,0 +1,35 @@
+"""Requests and responses that come in different batches meet, if they do not come too late.
+
+A recording has a request and its response side by side, so that next to nothing waits; in a topic
+of many partitions, and in captures that were cut apart, they come as they come.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from kwire.capture import REQUEST, RESPONSE
+from kwire.pipeline.tables.calls import KEY
+from kwire.proxy.flows.flow import Ending
+
+
+def waiting(decoded: DataFrame, watermark_us: int) -> DataFrame:
+    """Requests that were answered and responses, without their other half, so far.
+
+    Those of before the watermark, in microseconds of Unix time, wait no longer.
+    """
+    asked = decoded.where(f.col("kind") == REQUEST)
+    answered = decoded.where(f.col("kind") == RESPONSE)
+    expecting = asked.where(f.col("ending") == Ending.ANSWERED.name)
+    alone = _without(expecting, answered).unionByName(_without(answered, asked))
+    return alone.where(f.unix_micros("at") >= watermark_us)
+
+
+def settled(decoded: DataFrame, waits: DataFrame) -> DataFrame:
+    """All others: their calls will not change."""
+    return _without(decoded, waits)
+
+
+def _without(rows: DataFrame, others: DataFrame) -> DataFrame:
+    return rows.join(others.select(*KEY), list(KEY), "left_anti")

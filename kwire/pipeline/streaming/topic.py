@@ -1,0 +1,53 @@
+"""A topic that a proxy records into (`kwire proxy --record-topic`), as a stream of its records.
+
+It needs the package spark-sql-kafka (`kwire.pipeline.packages`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from kwire.capture import CaptureRecord, Damage
+from kwire.capture.encoding import BadRecord
+from kwire.capture.message import MessageDecoder
+from kwire.pipeline.decoding import CAPTURED
+from kwire.pipeline.reading.captured import captured_batches
+
+MESSAGES = 1_000_000
+"""Messages in one batch, at most."""
+
+
+def follow_topic(spark: SparkSession, topic: str, bootstrap: str) -> DataFrame:
+    """The rows of CAPTURED for every message that is, or will be, in a topic."""
+    reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
+    found = reader.options(
+        subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger=MESSAGES
+    ).load()
+    messages = found.select("topic", "partition", "offset", "value")
+    return messages.mapInArrow(read_messages, CAPTURED)
+
+
+def read_messages(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of batches of messages; what is no record of a capture is a row that says so."""
+    decoder = MessageDecoder()
+    for batch in batches:
+        for name, rows in groupby(batch.to_pylist(), _partition):
+            yield from captured_batches((_record(decoder, name, row) for row in rows), name)
+
+
+def _partition(row: dict[str, Any]) -> str:
+    return f"{row['topic']}-{row['partition']}"
+
+
+def _record(decoder: MessageDecoder, name: str, row: dict[str, Any]) -> CaptureRecord | Damage:
+    value = row["value"] or b""
+    try:
+        return decoder.decode(value)
+    except BadRecord as error:
+        place = f"{name}, offset {row['offset']}"
+        return Damage(file=place, offset=0, size=len(value), reason=str(error))

@@ -1,0 +1,107 @@
+"""KIP-841's two invariants, after every batch of a metadata log, as rows of `verdicts`.
+
+1. "A fenced or in-controlled-shutdown replica is not eligible to be in the ISR": none joins one,
+   and none is in one that has a leader. Without a leader the last member stays, whatever it is.
+2. "… is not eligible to become leader": none leads, and who leads is in the ISR.
+
+A batch is applied as one: its records may disagree with each other on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+from msgspec import structs
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.image import EMPTY, MetadataImage, ReplayError, apply
+from kwire.image.cluster import ClusterImage
+from kwire.image.partition import NO_LEADER, PartitionRegistration
+from kwire.pipeline.schemas import VERDICTS
+from kwire.pipeline.tables.folding import Fold, Place, folded, in_order
+
+ISR, LEADER = "kip-841-isr", "kip-841-leader"
+
+_COLUMNS = ("check", "passed", "detail", "at", "log", "offset", "epoch")
+ROWS = StructType([VERDICTS[name] for name in _COLUMNS])
+
+
+def eligibility(logged: DataFrame) -> DataFrame:
+    """Two rows for every batch of every log."""
+    return in_order(logged).mapInArrow(_verdicts, ROWS)
+
+
+def _verdicts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from folded(batches, Eligibility, to_arrow_schema(ROWS))
+
+
+class Eligibility(Fold):
+    """The metadata of one log, and what is wrong with it after a batch."""
+
+    def __init__(self) -> None:
+        self._image = self._before = EMPTY
+        self._broken: str | None = None
+
+    def take(self, place: Place, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+        try:
+            self._image = apply(self._image, record)
+        except ReplayError as error:
+            self._broken = f"offset {place.offset} cannot be applied: {error}"
+        if place.last:
+            yield from self._judge(place)
+
+    def restored(self, place: Place) -> Iterator[dict[str, Any]]:
+        """Of all partitions, none of which has just changed."""
+        self._before = structs.replace(self._image, cluster=EMPTY.cluster)
+        yield from self._judge(place)
+
+    def _judge(self, place: Place) -> Iterator[dict[str, Any]]:
+        wrong: dict[str, list[str]] = {ISR: [], LEADER: []}
+        image = self._image.published
+        for topic_id, number, partition in _changed(self._before, image):
+            known = self._before.topics.partition(topic_id, number)
+            name = f"{image.topics.by_id[topic_id].name}-{number}"
+            for check, text in _violations(partition, known, image.cluster):
+                wrong[check].append(f"{name}: {text}")
+        self._before = image
+        for check, texts in wrong.items():
+            said = [self._broken] if self._broken else texts
+            yield place.columns() | {
+                "check": check,
+                "passed": not said,
+                "detail": "; ".join(said) or None,
+            }
+
+
+def _violations(
+    partition: PartitionRegistration, known: PartitionRegistration | None, cluster: ClusterImage
+) -> Iterator[tuple[str, str]]:
+    leader, isr = partition.leader, partition.isr
+    led = leader != NO_LEADER
+    judged = isr if led else set(isr) - set(known.isr if known else ())
+    for replica in sorted(judged):
+        if not cluster.is_active(replica):
+            yield ISR, f"{replica} in ISR {list(isr)} is fenced or shutting down"
+    if led and not cluster.is_active(leader):
+        yield LEADER, f"leader {leader} is fenced or shutting down"
+    elif led and leader not in isr:
+        yield LEADER, f"leader {leader} is not in ISR {list(isr)}"
+
+
+def _changed(
+    before: MetadataImage, after: MetadataImage
+) -> Iterator[tuple[UUID, int, PartitionRegistration]]:
+    """The partitions that a batch may have made wrong: all, where a broker changed."""
+    everything = before.cluster is not after.cluster
+    if not everything and before.topics is after.topics:
+        return
+    for topic_id, topic in after.topics.by_id.items():
+        if everything or before.topics.by_id.get(topic_id) is not topic:
+            for number, partition in topic.partitions.items():
+                yield topic_id, number, partition

@@ -1,0 +1,33 @@
+"""The table `messages`: the content of every frame that decodes, typed or as a variant."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from kwire import message
+from kwire.capture import REQUEST, RESPONSE
+from kwire.messages.index import APIS
+from kwire.pipeline.columns import struct_of
+from kwire.pipeline.frame import DECODED
+from kwire.pipeline.tables.shape import shaped
+from kwire.pipeline.typed import TYPED_APIS, snake
+
+
+def messages(decoded: DataFrame) -> DataFrame:
+    """A row for every frame that decodes."""
+    found = decoded.where(f.col("status") == DECODED)
+    typed = f.col("api_key").isin(*TYPED_APIS)
+    columns = {
+        snake(f"{APIS[key]}{side}"): _parsed(key, side)
+        for key in TYPED_APIS
+        for side in ("Request", "Response")
+    }
+    columns["body"] = f.when(~typed, f.try_parse_json("body"))
+    return shaped(found.withColumns(columns), "messages")
+
+
+def _parsed(key: int, side: str) -> Column:
+    kind = REQUEST if side == "Request" else RESPONSE
+    is_it = (f.col("api_key") == key) & (f.col("kind") == kind)
+    return f.when(is_it, f.from_json("body", struct_of(message(f"{APIS[key]}{side}"))))

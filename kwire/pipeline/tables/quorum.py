@@ -1,0 +1,206 @@
+"""The table `quorum`: what its log says of the metadata quorum, and what was overheard of it.
+
+KIP-595 (elections), KIP-853 (voter sets), KIP-996 (pre-votes).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from kwire import message
+from kwire.capture import REQUEST, RESPONSE
+from kwire.messages.index import APIS
+from kwire.pipeline.columns import struct_of
+from kwire.pipeline.schemas import VOTERS
+from kwire.pipeline.tables.calls import KEY
+from kwire.pipeline.tables.shape import shaped
+from kwire.text.ids import ZERO_UUID, uuid_text
+
+_WHAT = {
+    (FETCH := 1): "FETCH",
+    (VOTE := 52): "VOTE",
+    (BEGIN := 53): "BEGIN_EPOCH",
+    (END := 54): "END_EPOCH",
+    (DESCRIBE := 55): "DESCRIBE",
+    (ADD := 80): "ADD_VOTER",
+    (REMOVE := 81): "REMOVE_VOTER",
+    (UPDATE := 82): "UPDATE_VOTER",
+}
+"""The APIs that tell of the quorum, by key, and what their rows are called."""
+
+METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+METADATA_TOPIC = "__cluster_metadata"
+
+_CONTROL = {
+    "LEADER_CHANGE": "LeaderChangeMessage",
+    "VOTERS": "VotersRecord",
+    "KRAFT_VERSION": "KRaftVersionRecord",
+}
+
+
+def quorum_of_logs(logged: DataFrame) -> DataFrame:
+    """A row for every LeaderChange, Voters and KRaftVersion record."""
+    told = {what: f.from_json("body", struct_of(message(name))) for what, name in _CONTROL.items()}
+    named = {what: f.when(f.col("name") == name, told[what]) for what, name in _CONTROL.items()}
+    rows = logged.where(f.col("name").isin(*_CONTROL.values())).withColumns(named)
+    change = f.col("LEADER_CHANGE")
+    what = [f.when(f.col("name") == name, f.lit(what)) for what, name in _CONTROL.items()]
+    return shaped(
+        rows.select(
+            *("at", "log", "offset", "epoch"),
+            f.when(f.col("snapshot").isNull(), "LOG").otherwise("SNAPSHOT").alias("source"),
+            f.coalesce(*what).alias("what"),
+            change["leader_id"].alias("leader_id"),
+            f.coalesce(_voters(f.col("VOTERS")["voters"]), _electors(change["voters"])).alias(
+                "voters"
+            ),
+            f.transform(change["granting_voters"], lambda one: one["voter_id"]).alias("granting"),
+        ),
+        "quorum",
+    )
+
+
+def quorum_of_captures(decoded: DataFrame) -> DataFrame:
+    """A row for every RPC of the quorum's own, and every one that asks about it or changes it.
+
+    1. Requests of these APIs, fetches of the metadata log alone, meet their responses.
+    2. Each is parsed as what it is; a column is what the one message that has it says.
+    """
+    rows = _rpcs(decoded).select(
+        *("at", "capture", "event", "node_id", "error"),
+        f.lit("CAPTURE").alias("source"),
+        f.coalesce(*(_what(key, what) for key, what in _WHAT.items())).alias("what"),
+        *(f.coalesce(*found).alias(name) for name, found in _columns().items()),
+    )
+    mark, offset = f.col("high_watermark"), f.col("offset")
+    lag = f.when((mark >= 0) & (f.col("what") == "FETCH"), f.greatest(mark - offset, f.lit(0)))
+    known = f.when(mark >= 0, mark)
+    return shaped(rows.withColumn("lag", lag).withColumn("high_watermark", known), "quorum")
+
+
+def _rpcs(decoded: DataFrame) -> DataFrame:
+    """The RPCs, with the bodies of both sides as JSON in `asked` and `answered`."""
+    body, key = f.col("body"), f.col("api_key")
+    ours = body.contains(f'"{METADATA_TOPIC_ID}"') | body.contains(f'"{METADATA_TOPIC}"')
+    own = decoded.where(key.isin(*_WHAT))
+    requests = own.where((f.col("kind") == REQUEST) & ((key != FETCH) | ours))
+    asked = requests.select(*KEY, "at", "node_id", "api_key", body.alias("asked"))
+    answers = own.where(f.col("kind") == RESPONSE).select(
+        *KEY, f.get("errors", 0)["name"].alias("error"), body.alias("answered")
+    )
+    return asked.join(answers, list(KEY), "left")
+
+
+def _what(key: int, what: str) -> Column:
+    is_it = f.col("api_key") == key
+    if key == VOTE:
+        what_kind = f.when(_asked(VOTE)["pre_vote"], "PRE_VOTE").otherwise(what)
+        return f.when(is_it, what_kind)
+    return f.when(is_it, f.lit(what))
+
+
+def _columns() -> dict[str, list[Column]]:
+    """Where each column is found, API by API."""
+    vote, voted = _asked(VOTE), _answered(VOTE)
+    begin, end = _asked(BEGIN), _asked(END)
+    fetch, fetched = _asked(FETCH), _answered(FETCH, "responses")
+    told = _answered(DESCRIBE)
+    fetcher = _message("asked", FETCH)
+    changes = [_message("asked", key) for key in (ADD, REMOVE, UPDATE)]
+    leader = f.filter(told["current_voters"], lambda one: one["replica_id"] == told["leader_id"])
+    return {
+        "epoch": [
+            vote["replica_epoch"],
+            begin["leader_epoch"],
+            end["leader_epoch"],
+            fetch["current_leader_epoch"],
+            told["leader_epoch"],
+        ],
+        "leader_id": [
+            voted["leader_id"],
+            begin["leader_id"],
+            end["leader_id"],
+            fetched["current_leader"]["leader_id"],
+            told["leader_id"],
+        ],
+        "replica_id": [
+            vote["replica_id"],
+            fetcher["replica_state"]["replica_id"],
+            fetcher["replica_id"],
+            *(change["voter_id"] for change in changes),
+        ],
+        "directory_id": [
+            _known(vote["replica_directory_id"]),
+            _known(fetch["replica_directory_id"]),
+            *(_known(change["voter_directory_id"]) for change in changes),
+        ],
+        "granted": [voted["vote_granted"]],
+        "voters": [_described(told["current_voters"])],
+        "offset": [vote["last_offset"], fetch["fetch_offset"]],
+        "high_watermark": [fetched["high_watermark"], told["high_watermark"]],
+        "log_end_offset": [f.get(leader, 0)["log_end_offset"]],
+    }
+
+
+def _message(side: str, key: int) -> Column:
+    """The parsed message, null where the RPC is of another API."""
+    name = f"{APIS[key]}{'Request' if side == 'asked' else 'Response'}"
+    return f.when(f.col("api_key") == key, f.from_json(side, struct_of(message(name))))
+
+
+def _asked(key: int) -> Column:
+    return _partition(_message("asked", key)["topics"])
+
+
+def _answered(key: int, topics: str = "topics") -> Column:
+    return _partition(_message("answered", key)[topics])
+
+
+def _partition(topics: Column) -> Column:
+    """The only partition that there is in a message of the quorum's."""
+    return f.get(f.get(topics, 0)["partitions"], 0)
+
+
+def _described(voters: Column) -> Column:
+    """Of a DescribeQuorum response, which has no endpoints where it has the voters."""
+    return f.transform(
+        voters,
+        lambda one: f.struct(
+            one["replica_id"].alias("id"),
+            _known(one["replica_directory_id"]).alias("directory_id"),
+            f.array().cast("array<string>").alias("endpoints"),
+        ),
+    ).cast(VOTERS)
+
+
+def _known(directory_id: Column) -> Column:
+    """Older versions, and static quorums, have zeros."""
+    return f.when(directory_id != uuid_text(ZERO_UUID), directory_id)
+
+
+def _voters(voters: Column) -> Column:
+    """Of a VotersRecord."""
+    return f.transform(
+        voters,
+        lambda one: f.struct(
+            one["voter_id"].alias("id"),
+            _known(one["voter_directory_id"]).alias("directory_id"),
+            f.transform(
+                one["endpoints"],
+                lambda at: f.concat(at["name"], f.lit("://"), at["host"], f.lit(":"), at["port"]),
+            ).alias("endpoints"),
+        ),
+    ).cast(VOTERS)
+
+
+def _electors(voters: Column) -> Column:
+    """Of a LeaderChange record, which names no endpoints."""
+    return f.transform(
+        voters,
+        lambda one: f.struct(
+            one["voter_id"].alias("id"),
+            _known(one["voter_directory_id"]).alias("directory_id"),
+            f.array().cast("array<string>").alias("endpoints"),
+        ),
+    ).cast(VOTERS)

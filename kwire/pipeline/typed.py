@@ -1,0 +1,56 @@
+"""The messages and records that have a struct column of their own: those of the quorum's KIPs."""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.sql.types import StructField
+
+from kwire import message
+from kwire.messages.index import APIS, METADATA_RECORDS
+from kwire.pipeline.columns import column, struct_of
+
+TYPED_APIS = (1, 52, 53, 54, 55, 56, 57, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82)
+"""Fetch, and what KIP-595, 584, 630, 631, 841, 853, 858, 866, 919 and 996 added or changed."""
+
+CONTROL_RECORDS = {
+    2: "LeaderChangeMessage",
+    3: "SnapshotHeaderRecord",
+    4: "SnapshotFooterRecord",
+    5: "KRaftVersionRecord",
+    6: "VotersRecord",
+}
+"""By the type in a control record's key (KIP-595, KIP-630, KIP-853)."""
+
+
+def snake(name: str) -> str:
+    """`begin_quorum_epoch_request` for `BeginQuorumEpochRequest`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def column_name(message_name: str) -> str:
+    """The struct column of a message; of records without the word that they all end with."""
+    return snake(message_name.removesuffix("Record").removesuffix("Message"))
+
+
+def message_columns() -> list[StructField]:
+    """One struct column for the request, one for the response of each typed API."""
+    names = [f"{APIS[key]}{side}" for key in TYPED_APIS for side in ("Request", "Response")]
+    return [_column(name, snake(name)) for name in names]
+
+
+def record_columns() -> list[StructField]:
+    """One struct column a record of the metadata log, then one a control record.
+
+    A record without fields has none: its type says all.
+    """
+    names = [*METADATA_RECORDS.values(), *CONTROL_RECORDS.values()]
+    return [_column(name, column_name(name)) for name in names if message(name).fields]
+
+
+def _column(name: str, as_: str) -> StructField:
+    return column(as_, struct_of(message(name)), f"where it is {_article(name)} {name}")
+
+
+def _article(name: str) -> str:
+    return "an" if name[0] in "AEIOU" else "a"

@@ -1,0 +1,57 @@
+"""Stand in the middle: Kafka's traffic passes untouched and is seen, RPC by RPC.
+
+A Proxy has a Listener in front of each node. Its relays move bytes, framers follow the frames in
+them, and each RPC comes out as a Flow; a Tap decodes flows beside the traffic into Exchanges.
+"""
+
+from kwire.net.address import Address
+from kwire.proxy.data_path.copies import Copies
+from kwire.proxy.data_path.listener import Limits, Listener
+from kwire.proxy.data_path.server import CannotListen, Proxy
+from kwire.proxy.data_path.tap import Tap, Viewer
+from kwire.proxy.filters.chain import Filters
+from kwire.proxy.filters.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, at
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.flow import Connection, Ending, Event, Flow, Kind, Notice, Sink
+from kwire.proxy.flows.interest import Direction, Interest, Wants, pass_everything, tap_everything
+from kwire.proxy.flows.ring import Ring
+from kwire.proxy.flows.summary import summarize
+from kwire.proxy.flows.tree import Tree, flow_trees
+
+__all__ = [
+    "Action",
+    "Address",
+    "Answer",
+    "Call",
+    "CannotListen",
+    "Close",
+    "Connection",
+    "Copies",
+    "DecodedFlow",
+    "Delay",
+    "Direction",
+    "Drop",
+    "Ending",
+    "Event",
+    "Filter",
+    "Filters",
+    "Flow",
+    "Interest",
+    "Kind",
+    "Limits",
+    "Listener",
+    "Notice",
+    "Proxy",
+    "Ring",
+    "Sink",
+    "Stall",
+    "Tap",
+    "Tree",
+    "Viewer",
+    "Wants",
+    "at",
+    "flow_trees",
+    "pass_everything",
+    "summarize",
+    "tap_everything",
+]

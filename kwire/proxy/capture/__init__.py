@@ -1,0 +1,1 @@
+"""Flows into captures and back: recorded, redacted, exchanged with pcap, replayed."""

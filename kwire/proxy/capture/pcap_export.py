@@ -1,0 +1,186 @@
+"""Captures as pcapng: the frames in TCP connections that are made up around them.
+
+Wireshark opens it; its Kafka dissector listens at port 9092, others by "Decode As". Addresses that
+are names become those of 192.0.2.0/24, which RFC 5737 keeps for examples.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import BinaryIO
+
+from dpkt import pcapng
+from dpkt.ip import IP, IP_PROTO_TCP
+from dpkt.ip6 import IP6
+from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_PUSH, TH_SYN
+
+from kwire.capture import NOTICE, REQUEST, CaptureRecord
+from kwire.proxy.flows.flow import Kind
+from kwire.text.numbers import whole_number
+
+RAW_IP = 101
+"""LINKTYPE_RAW: packets begin with the IP header."""
+
+SEGMENT = 16 * 1024
+"""Most bytes of a frame in one packet."""
+
+WINDOW_SECONDS = 60.0
+WINDOW_BYTES = 64 * 1024 * 1024
+"""How far records are put back into the order of time: a response is recorded with its request."""
+
+_SEQUENCES = 1 << 32
+_MICROS = 1_000_000
+
+
+def write_pcapng(records: Iterable[CaptureRecord], file: BinaryIO) -> int:
+    """Write all frames as packets; how many packets there are."""
+    writer = pcapng.Writer(file, snaplen=1 << 18, linktype=RAW_IP)
+    count = 0
+    for at, packet in packets(in_order(records)):
+        writer.writepkt_time(packet, at)
+        count += 1
+    return count
+
+
+def in_order(records: Iterable[CaptureRecord]) -> Iterator[CaptureRecord]:
+    """Records by their time, as far as the window reaches."""
+    waiting: list[tuple[int, int, CaptureRecord]] = []
+    held, latest = 0, 0
+    for number, record in enumerate(records):
+        heapq.heappush(waiting, (record.at_us, number, record))
+        held += _weight(record)
+        latest = max(latest, record.at_us)
+        while held > WINDOW_BYTES or latest - waiting[0][0] > WINDOW_SECONDS * _MICROS:
+            _, _, first = heapq.heappop(waiting)
+            held -= _weight(first)
+            yield first
+    while waiting:
+        yield heapq.heappop(waiting)[2]
+
+
+def packets(records: Iterable[CaptureRecord]) -> Iterator[tuple[float, bytes]]:
+    """Unix seconds and an IP packet, for each piece of a connection's life."""
+    names = _Names()
+    found: dict[tuple[str, int], _Stream] = {}
+    for record in records:
+        key, at = (record.capture, record.connection), record.at_us / _MICROS
+        if record.kind == NOTICE and record.notice != Kind.CLOSED.name:
+            continue
+        stream = found.get(key)
+        if stream is None:
+            if record.kind == NOTICE:
+                continue
+            stream = found[key] = _Stream(names.ends(record))
+            yield from ((at, packet) for packet in stream.open())
+        is_end = record.kind == NOTICE
+        made = found.pop(key).close() if is_end else stream.frame(record)
+        yield from ((at, packet) for packet in made)
+
+
+@dataclass(slots=True)
+class _End:
+    """One end of a connection and what it has sent so far."""
+
+    address: IPv4Address | IPv6Address
+    port: int
+    sent: int = 0
+
+
+@dataclass(slots=True)
+class _Stream:
+    """A TCP connection: client and node."""
+
+    ends: tuple[_End, _End]
+
+    def open(self) -> Iterator[bytes]:
+        """The three packets of its beginning."""
+        client, node = self.ends
+        yield self._packet(client, node, TH_SYN)
+        client.sent += 1
+        yield self._packet(node, client, TH_SYN | TH_ACK)
+        node.sent += 1
+        yield self._packet(client, node, TH_ACK)
+
+    def close(self) -> Iterator[bytes]:
+        """The packets of its end."""
+        client, node = self.ends
+        yield self._packet(client, node, TH_FIN | TH_ACK)
+        client.sent += 1
+        yield self._packet(node, client, TH_FIN | TH_ACK)
+        node.sent += 1
+        yield self._packet(client, node, TH_ACK)
+
+    def frame(self, record: CaptureRecord) -> Iterator[bytes]:
+        """A frame with its size; bytes that were not recorded are missing, as if they were lost."""
+        client, node = self.ends
+        source, target = (client, node) if record.kind == REQUEST else (node, client)
+        size = record.size or 0
+        data = size.to_bytes(4, "big") + (record.frame or b"")
+        for start in range(0, len(data), SEGMENT):
+            piece = data[start : start + SEGMENT]
+            yield self._packet(source, target, TH_PUSH | TH_ACK, piece)
+            source.sent += len(piece)
+        source.sent += record.truncated
+
+    def _packet(self, source: _End, target: _End, flags: int, data: bytes = b"") -> bytes:
+        segment = TCP(
+            sport=source.port,
+            dport=target.port,
+            seq=source.sent % _SEQUENCES,
+            ack=target.sent % _SEQUENCES if flags & TH_ACK else 0,
+            flags=flags,
+            win=65535,
+            data=data,
+        )
+        return _in_ip(source, target, segment)
+
+
+def _in_ip(source: _End, target: _End, segment: TCP) -> bytes:
+    if source.address.version == 4 and target.address.version == 4:
+        packet = IP(
+            src=source.address.packed, dst=target.address.packed, p=IP_PROTO_TCP, data=segment
+        )
+        packet.len = len(packet)
+        return bytes(packet)
+    six = IP6(
+        src=_six(source.address),
+        dst=_six(target.address),
+        nxt=IP_PROTO_TCP,
+        hlim=64,
+        plen=len(segment),
+        data=segment,
+    )
+    six.extension_hdrs = {}
+    return bytes(six)
+
+
+def _six(address: IPv4Address | IPv6Address) -> bytes:
+    """16 bytes; an IPv4 address mapped, as RFC 4291 has it."""
+    return address.packed if address.version == 6 else bytes(10) + b"\xff\xff" + address.packed
+
+
+@dataclass(slots=True)
+class _Names:
+    """Addresses for hosts that have none."""
+
+    found: dict[str, int] = field(default_factory=dict)
+
+    def ends(self, record: CaptureRecord) -> tuple[_End, _End]:
+        """Client and node of a record."""
+        return self._end(record.client), self._end(record.upstream)
+
+    def _end(self, text: str) -> _End:
+        host, _, port = text.rpartition(":")
+        number = whole_number(port, bits=16) or 0
+        try:
+            return _End(ip_address(host.strip("[]")), number)
+        except ValueError:
+            place = self.found.setdefault(host, len(self.found))
+            return _End(IPv4Address(f"192.0.2.{place % 254 + 1}"), number)
+
+
+def _weight(record: CaptureRecord) -> int:
+    return 512 + len(record.frame or b"")

@@ -1,0 +1,218 @@
+"""Records what passes into a Kafka topic, each record of a capture in a message of its own.
+
+The time in a message is that of the capture; the message's own timestamp is the producer's, or the
+topic would delete old captures as they come. A topic that is down, full or slow costs the
+recording, never the traffic.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+from uuid import uuid4
+
+from kwire.capture import CaptureRecord
+from kwire.capture.message import message_head
+from kwire.errors import InvalidValue, LocalError
+from kwire.net.address import Address
+from kwire.net.security import PLAINTEXT, Security
+from kwire.proxy.capture.recorder import QUEUE_LIMIT, Recorder, log_stop
+from kwire.proxy.flows.flow import Event, Flow, Kind, Notice
+from kwire.proxy.flows.language import Expression
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Message
+
+CLIENT = "kwire-recorder-"
+"""How the client ids of recorders begin. What they send is recorded by none of them: it would be
+recorded again for ever where they reach the topic through a proxy, their own or each other's."""
+
+FRAME_LIMIT = 900_000
+"""Bytes of a frame in a message: the rest of Kafka's default of 1 MiB is for what is told of it."""
+
+TIMEOUT = 30.0
+"""Seconds that a message may wait for the topic."""
+
+CLOSE = 10.0
+"""Seconds that the last messages have in the end."""
+
+_QUEUE_KIB = 64 * 1024
+_TOPIC = re.compile(r"(?P<topic>[A-Za-z0-9._-]{1,249})@(?P<servers>.+)")
+
+logger = logging.getLogger(__name__)
+
+
+class TopicUnavailable(LocalError):
+    """What recording into a topic needs is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicAddress:
+    """A topic, and where its cluster is asked for it."""
+
+    topic: str
+    servers: tuple[Address, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `captures@host:port,host:port`. Raises InvalidValue."""
+        match = _TOPIC.fullmatch(text)
+        if match is None:
+            raise InvalidValue(f"{text!r} is no topic: write TOPIC@HOST:PORT")
+        return cls(match["topic"], tuple(map(Address.parse, match["servers"].split(","))))
+
+    @property
+    def bootstrap(self) -> str:
+        """The servers as Kafka's clients want them."""
+        return ",".join(map(str, self.servers))
+
+    def __str__(self) -> str:
+        return f"{self.topic}@{self.bootstrap}"
+
+
+def librdkafka(security: Security) -> dict[str, str]:
+    """The properties by which librdkafka speaks so; it asks the system for authorities itself."""
+    found = {"security.protocol": security.protocol}
+    if (tls := security.tls) is not None:
+        key = tls.key or tls.certificate
+        files = {"ca": tls.authorities, "certificate": tls.certificate, "key": key}
+        found |= {f"ssl.{what}.location": str(path) for what, path in files.items() if path}
+        found["ssl.endpoint.identification.algorithm"] = "https" if tls.check_name else "none"
+    if (sasl := security.sasl) is not None:
+        found["sasl.mechanism"] = sasl.mechanism.value
+        found |= {"sasl.username": sasl.username, "sasl.password": sasl.password}
+    return found
+
+
+class Topic:
+    """Where messages go. security: how to speak with its cluster. lost: those that did not get
+    there; told: called with a sentence for the first of them, or where the cluster refuses the
+    user, in the thread that writes. Raises TopicUnavailable, BadTls."""
+
+    def __init__(
+        self,
+        address: TopicAddress,
+        security: Security = PLAINTEXT,
+        *,
+        timeout: float = TIMEOUT,
+        told: Callable[[str], None] = log_stop,
+    ) -> None:
+        try:
+            from confluent_kafka import Producer
+        except ImportError as error:
+            raise TopicUnavailable(
+                "recording into a topic needs confluent-kafka: pip install 'kwire[topic]'"
+            ) from error
+        if security.tls is not None:
+            security.tls.context()  # says better than librdkafka what is wrong with its files
+        self.address = address
+        self.lost = 0
+        self._told = told
+        self._has_told = False
+        self._trouble = ""
+        properties = {
+            "bootstrap.servers": address.bootstrap,
+            "client.id": f"{CLIENT}{uuid4()}",
+            "enable.idempotence": True,
+            "error_cb": self._troubled,
+            "linger.ms": 50,
+            "message.timeout.ms": round(timeout * 1000),
+            "queue.buffering.max.kbytes": _QUEUE_KIB,
+            **librdkafka(security),
+        }
+        self._producer = Producer(properties, logger=logger)
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return str(self.address)
+
+    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
+        """Hand messages to the producer, or lose them."""
+        for record in map(b"".join, records):
+            try:
+                self._producer.produce(self.address.topic, record, on_delivery=self._delivered)
+            except BufferError:
+                self._lose("too many wait for it")
+        self._producer.poll(0)
+
+    def tick(self, now: float, flush_after: float) -> None:
+        """Hear what became of messages."""
+        self._producer.poll(0)
+
+    def close(self) -> None:
+        """Wait for the last messages, and give up those that do not get there."""
+        if self._producer.flush(CLOSE):
+            self._producer.purge()
+            self._producer.flush(CLOSE)
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._lose(error.str())
+
+    def _troubled(self, error: KafkaError) -> None:
+        """The producer has trouble with brokers, which may be why messages will be lost."""
+        self._trouble = f" ({error.str()})"
+        if error.code() == error._AUTHENTICATION:
+            self._tell(error.str())
+
+    def _lose(self, reason: str) -> None:
+        self.lost += 1
+        self._tell(f"{reason}{self._trouble}")
+
+    def _tell(self, why: str) -> None:
+        if not self._has_told:
+            self._has_told = True
+            self._told(f"{self.name} does not take what is recorded: {why}; traffic goes on")
+
+
+class TopicRecorder(Recorder):
+    """A sink that writes events into a topic while the context lasts, like Recorder into files."""
+
+    def __init__(
+        self,
+        topic: Topic,
+        *,
+        meant: Expression | None = None,
+        show_secrets: bool = False,
+        frame_limit: int | None = None,
+        limit: int = QUEUE_LIMIT,
+    ) -> None:
+        fits = min(frame_limit or FRAME_LIMIT, FRAME_LIMIT)
+        super().__init__(
+            topic, meant=meant, show_secrets=show_secrets, frame_limit=fits, limit=limit
+        )
+        self._head = message_head()
+        self._opened: dict[int, Notice] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take an event from the data path, unless it is of a recorder's connection.
+
+        Whose a connection is shows with its first request: that it was opened is told then.
+        """
+        opened = self._opened.pop(event.connection.number, None)
+        if _is_recorders(event):
+            return
+        if isinstance(event, Notice) and event.kind is Kind.OPENED:
+            self._opened[event.connection.number] = event
+            return
+        if opened is not None:
+            super().__call__(opened)
+        super().__call__(event)
+
+    def __exit__(self, *exc: object) -> None:
+        for opened in self._opened.values():
+            if not _is_recorders(opened):
+                super().__call__(opened)
+        super().__exit__(*exc)
+
+    def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
+        return (self._head, *super()._encode(record))
+
+
+def _is_recorders(event: Event) -> bool:
+    own = event.client_id if isinstance(event, Flow) else event.connection.client_id
+    return (own or "").startswith(CLIENT)

@@ -1,0 +1,188 @@
+"""Records what passes: a sink that queues, and a thread that masks secrets, encodes and writes.
+
+A disk that is full or slow costs the recording, never the traffic.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from threading import Event as Signal
+from threading import Thread
+from typing import Protocol, Self
+from uuid import uuid4
+
+import msgspec
+
+from kwire.capture import CannotRecord, CaptureFiles, CaptureRecord, RecordEncoder
+from kwire.proxy.capture.records import event_records
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.flow import Event, Flow, Notice
+from kwire.proxy.flows.language import Expression
+from kwire.proxy.flows.subject import Subject
+from kwire.text.ids import uuid_text
+
+logger = logging.getLogger(__name__)
+
+QUEUE_LIMIT = 64 * 1024 * 1024
+"""Bytes of events that may wait to be written, by default."""
+
+FLUSH_SECONDS = 5.0
+"""Seconds after which a block is written though it is not full: what a crash may cost."""
+
+_WAKE = 256 * 1024
+_PAUSE = 0.1
+
+
+def files_at(path: Path) -> CaptureFiles:
+    """What `kwire proxy -w PATH` writes: files that follow each other in a directory, else one.
+
+    Raises OSError, CannotRecord.
+    """
+    if not path.is_dir():
+        if not path.suffix:
+            raise CannotRecord(f"there is no folder {path}: make it, or record to {path}.avro")
+        if not path.parent.is_dir():
+            raise CannotRecord(f"there is no folder {path.parent}: make it first")
+        return CaptureFiles.one(path)
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return CaptureFiles.numbered(path, stamp, now=time.monotonic())
+
+
+def log_stop(reason: str) -> None:
+    """What happens when a recording stops before its time, unless the caller does better."""
+    logger.error("%s", reason)
+
+
+class Destination(Protocol):
+    """Where encoded records go: CaptureFiles, or a topic. Methods raise OSError, CannotRecord."""
+
+    @property
+    def name(self) -> str:
+        """Of where the latest went, for people."""
+
+    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
+        """Take the records of one event, each in pieces; now: monotonic seconds."""
+
+    def tick(self, now: float, flush_after: float) -> None:
+        """Do what is due: called some times a second. flush_after: seconds a record may wait."""
+
+    def close(self) -> None:
+        """Take no more."""
+
+
+class Recorder:
+    """A sink that writes events to capture files while the context lasts.
+
+    with Recorder(CaptureFiles.one(path)) as recorder:
+        proxy.add_sink(recorder)
+
+    capture: the id of the recording. meant: of which flows, else of all. show_secrets: write them
+    down. frame_limit: bytes of a frame that are written, else all. stopped: called once, in the
+    thread, with a sentence when the files cannot be written any more. events: written so far;
+    dropped: those that found no room in the queue, whose numbers the capture then lacks.
+    """
+
+    def __init__(
+        self,
+        files: Destination,
+        *,
+        meant: Expression | None = None,
+        show_secrets: bool = False,
+        frame_limit: int | None = None,
+        limit: int = QUEUE_LIMIT,
+        stopped: Callable[[str], None] = log_stop,
+    ) -> None:
+        self._files = files
+        self._meant = meant
+        self._show_secrets = show_secrets
+        self._limit = limit
+        self._stopped = stopped
+        self._encoder = RecordEncoder()
+        self._queue: deque[tuple[int, float, Event]] = deque()
+        self._numbers = count()
+        self._taken = self._written = 0  # bytes; each belongs to one thread
+        self._wake = Signal()
+        self._ending = False
+        self._thread = Thread(target=self._run, name="recorder", daemon=True)
+        self.capture = uuid_text(uuid4())
+        self.frame_limit = frame_limit
+        self.failure = ""
+        self.events = 0
+        self.dropped = 0
+
+    def __call__(self, event: Event) -> None:
+        """Take an event from the data path."""
+        if self.failure:
+            return
+        weight = event.weight
+        if self._taken - self._written + weight > self._limit:
+            self.dropped += 1
+            return
+        self._taken += weight
+        self._queue.append((self.dropped, time.monotonic(), event))
+        if self._taken - self._written > _WAKE:
+            self._wake.set()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._ending = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._ending:
+                self._wake.wait(_PAUSE)
+                self._wake.clear()
+                self._drain()
+                self._files.tick(time.monotonic(), FLUSH_SECONDS)
+            self._drain()
+            self._files.close()
+        except (OSError, CannotRecord) as error:
+            self._fail(error)
+
+    def _drain(self) -> None:
+        queue = self._queue
+        while queue:
+            dropped, now, event = queue.popleft()
+            self._written += event.weight
+            if self._meant is None or isinstance(event, Notice) or _is_so(self._meant, event):
+                self._write(next(self._numbers) + dropped, now, event)
+
+    def _write(self, number: int, now: float, event: Event) -> None:
+        records = event_records(event, number, self.capture, now, show_secrets=self._show_secrets)
+        try:
+            encoded = [self._encode(record) for record in records]
+        except Exception:  # one event that cannot be written down must not end the recording
+            logger.exception("an event is not recorded: %r", event)
+            return
+        self._files.write(now, *encoded)
+        self.events += 1
+
+    def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
+        frame, limit = record.frame, self.frame_limit
+        if frame is not None and limit is not None and len(frame) > limit:
+            record = msgspec.structs.replace(record, frame=frame[:limit])
+        return self._encoder.pieces(record)
+
+    def _fail(self, error: Exception) -> None:
+        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        self.failure = f"recording to {self._files.name} stopped: {said}; traffic goes on"
+        self._queue.clear()
+        with suppress(OSError, CannotRecord):
+            self._files.close()
+        self._stopped(self.failure)
+
+
+def _is_so(meant: Expression, flow: Flow) -> bool:
+    return meant(Subject.of_flow(DecodedFlow(flow)))

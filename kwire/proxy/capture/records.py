@@ -1,0 +1,237 @@
+"""Flows and notices as the records of a capture, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kwire.capture import NOTICE, REQUEST, RESPONSE, CaptureRecord, Damage, Window
+from kwire.capture.record import LEFT_OUT
+from kwire.proxy.capture.redaction import Redacted, redacted
+from kwire.proxy.flows.flow import Connection, Deed, Ending, Event, Flow, Kind, Notice
+
+_MICROS, _NANOS = 1_000_000, 1_000_000_000
+
+
+def event_records(
+    event: Event,
+    number: int,
+    capture: str,
+    monotonic: float = 0.0,
+    *,
+    show_secrets: bool = False,
+) -> Iterator[CaptureRecord]:
+    """One record for a notice; for a flow its request and, where there is one, its response.
+
+    number: of the event. monotonic: seconds, when a notice came.
+    """
+    if isinstance(event, Notice):
+        yield _notice(event, number, capture, monotonic)
+        return
+    plain = Redacted(request=event.request_copy, response=event.response_copy)
+    frames = plain if show_secrets else redacted(event)
+    yield _request(event, frames, number, capture)
+    if event.answered is not None:
+        yield _response(event, frames, number, capture, event.answered)
+
+
+def events(records: Iterable[CaptureRecord | Damage]) -> Iterator[Event | Damage]:
+    """The flows and notices that records tell of, in their order; damage as it comes.
+
+    A request is followed by its response, as it was written; what lost the other half says so.
+    """
+    connections = _Connections()
+    request: CaptureRecord | None = None
+    for record in records:
+        if isinstance(record, Damage):
+            yield record
+            continue
+        connection = connections.of(record)
+        if request is not None:
+            is_answer = record.kind == RESPONSE and _event(record) == _event(request)
+            yield _flow(connections.of(request), request, record if is_answer else None)
+            request = None
+            if is_answer:
+                continue
+        if record.kind == REQUEST:
+            request = record
+        elif record.kind == RESPONSE:
+            yield _orphan(connection, record)
+        else:
+            yield _told(connection, record)
+    if request is not None:
+        yield _flow(connections.of(request), request, None)
+
+
+def within(found: Iterable[Event | Damage], window: Window) -> Iterator[Event | Damage]:
+    """The events of these times; damage whenever it was."""
+    for event in found:
+        if isinstance(event, Damage) or event.at in window:
+            yield event
+
+
+class _Connections:
+    """One Connection for each that was recorded, updated as its records come."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, int], Connection] = {}
+
+    def of(self, record: CaptureRecord) -> Connection:
+        key = (record.capture, record.connection)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = Connection(
+                number=record.connection,
+                node_id=record.node_id,
+                client=record.client,
+                upstream=record.upstream,
+                at=record.at_us / _MICROS,
+            )
+        if record.kind != NOTICE:
+            found.client_id = record.client_id
+        if record.peer_id is not None:
+            found.peer = record.peer_id
+        if record.notice == Kind.CLOSED.name:
+            del self._found[key]
+        return found
+
+
+def _event(record: CaptureRecord) -> tuple[str, int]:
+    return record.capture, record.event
+
+
+def _request(flow: Flow, frames: Redacted, number: int, capture: str) -> CaptureRecord:
+    return _frame(
+        flow,
+        (capture, number, REQUEST),
+        (flow.at, flow.asked),
+        (flow.request_size, frames.request, frames.request_redaction),
+        flow.ending.name,
+        tuple(flow.problems),
+        flow.notes,
+        tuple(deed.name for deed in flow.deeds) if flow.deeds else (),
+    )
+
+
+def _response(
+    flow: Flow, frames: Redacted, number: int, capture: str, answered: float
+) -> CaptureRecord:
+    return _frame(
+        flow,
+        (capture, number, RESPONSE),
+        (flow.at + answered - flow.asked, answered),
+        (flow.response_size, frames.response, frames.response_redaction),
+    )
+
+
+def _frame(
+    flow: Flow,
+    identity: tuple[str, int, str],
+    times: tuple[float, float],
+    content: tuple[int | None, bytes | None, str | None],
+    ending: str | None = None,
+    problems: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
+    deeds: tuple[str, ...] = (),
+) -> CaptureRecord:
+    """identity: capture, number, kind. times: Unix, monotonic. content: size, frame, redaction."""
+    connection = flow.connection
+    return CaptureRecord(
+        capture=identity[0],
+        connection=connection.number,
+        node_id=connection.node_id,
+        peer_id=connection.peer,
+        client=connection.client,
+        upstream=connection.upstream,
+        kind=identity[2],
+        api_key=flow.key,
+        api_version=flow.version,
+        client_id=flow.client_id,
+        event=identity[1],
+        at_us=round(times[0] * _MICROS),
+        monotonic_ns=round(times[1] * _NANOS),
+        correlation_id=flow.correlation_id,
+        size=content[0],
+        frame=content[1],
+        redaction=content[2],
+        ending=ending,
+        problems=problems,
+        notes=notes,
+        deeds=deeds,
+    )
+
+
+def _notice(notice: Notice, number: int, capture: str, monotonic: float) -> CaptureRecord:
+    connection = notice.connection
+    return CaptureRecord(
+        capture=capture,
+        connection=connection.number,
+        node_id=connection.node_id,
+        peer_id=connection.peer,
+        client=connection.client,
+        upstream=connection.upstream,
+        kind=NOTICE,
+        event=number,
+        at_us=round(notice.at * _MICROS),
+        monotonic_ns=round(monotonic * _NANOS),
+        notice=notice.kind.name,
+        text=notice.text,
+    )
+
+
+def _flow(connection: Connection, request: CaptureRecord, response: CaptureRecord | None) -> Flow:
+    flow = Flow(
+        connection,
+        request.api_key or 0,
+        request.api_version or 0,
+        request.correlation_id or 0,
+        request.client_id,
+        request.at_us / _MICROS,
+        request.monotonic_ns / _NANOS,
+        request.size or 0,
+        request_copy=request.frame,
+        ending=_ending(request),
+        problems=[*request.problems, *_left_out("request", request)],
+        notes=request.notes,
+        deeds=tuple(Deed[name] for name in request.deeds if name in Deed.__members__),
+    )
+    if response is not None:
+        _answer(flow, response)
+    elif flow.ending is Ending.ANSWERED:
+        flow.problems.append("the response is lost from the capture")
+    return flow
+
+
+def _orphan(connection: Connection, response: CaptureRecord) -> Flow:
+    """A response whose request is lost from the capture."""
+    at, now = response.at_us / _MICROS, response.monotonic_ns / _NANOS
+    key, version = response.api_key or 0, response.api_version or 0
+    correlation_id = response.correlation_id or 0
+    flow = Flow(connection, key, version, correlation_id, response.client_id, at, now, 0)
+    flow.ending = Ending.ANSWERED
+    flow.problems.append("the request is lost from the capture")
+    _answer(flow, response)
+    return flow
+
+
+def _answer(flow: Flow, response: CaptureRecord) -> None:
+    flow.answered = response.monotonic_ns / _NANOS
+    flow.response_size = response.size
+    flow.response_copy = response.frame
+    flow.problems += _left_out("response", response)
+
+
+def _left_out(what: str, record: CaptureRecord) -> list[str]:
+    if record.redaction != LEFT_OUT:
+        return []
+    return [f"the {what} is not in the capture: it may hold secrets or names that must not be"]
+
+
+def _told(connection: Connection, record: CaptureRecord) -> Notice:
+    kind = Kind.__members__.get(record.notice or "", Kind.UNREADABLE)
+    text = record.text or ""
+    at = record.at_us / _MICROS
+    return Notice(connection=connection, at=at, kind=kind, text=text)
+
+
+def _ending(record: CaptureRecord) -> Ending:
+    return Ending.__members__.get(record.ending or "", Ending.PENDING)

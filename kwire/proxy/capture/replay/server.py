@@ -1,0 +1,246 @@
+"""Stands for nodes that were recorded: answers what it is asked as they did, and says so.
+
+1. A request that was recorded gets the answer of then, with its own correlation id, as late as
+   then. The nodes' addresses in it become those of this server.
+2. One that asked for no response gets none, one that got none finds its connection closed.
+3. Any other gets an error response of its API, where that has room for one, or is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import count
+from typing import Self
+
+from kwire.error_codes import ErrorCode
+from kwire.errors import KwireError
+from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.net.accepting import stop_accepting
+from kwire.net.address import Address, why_not_bound
+from kwire.net.frames import FrameSplitter, decode_request, encode_response, request_head
+from kwire.net.tasks import cancel_and_wait
+from kwire.net.tls import ServerTls
+from kwire.proxy.addresses.places import places
+from kwire.proxy.capture.replay.answers import Answers
+from kwire.proxy.data_path.server import CannotListen
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.error_response import error_response
+from kwire.proxy.flows.flow import Connection, Deed, Ending, Flow, Kind, Notice, Sink
+
+UNMATCHED = ErrorCode.UNKNOWN_SERVER_ERROR
+"""What a request that was not recorded is answered with."""
+
+_API_VERSIONS = 18
+_SIZE = 4
+
+
+class ReplayServer:
+    """Answers at an address for each node, None for all others, while the context lasts.
+
+    async with ReplayServer(answers, {None: Address("127.0.0.1", 0)}, sinks=[print]) as server:
+        ...
+
+    sinks take a flow for each request. tls: with clients. fast: answer at once. addresses: where it
+    really listens. unmatched: requests that were not recorded. Raises CannotListen, BadTls.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        listen: Mapping[int | None, Address],
+        *,
+        sinks: Iterable[Sink] = (),
+        tls: ServerTls | None = None,
+        fast: bool = False,
+    ) -> None:
+        self._tls = tls
+        self.answers = answers
+        self.fast = fast
+        self.addresses: dict[int | None, Address] = {}
+        self.unmatched = 0
+        self._listen = listen
+        self._sinks = tuple(sinks)
+        self._numbers = count(1)
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        try:
+            for node_id, address in self._listen.items():
+                await self._open(node_id, address)
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._close()
+
+    def add_sink(self, sink: Sink) -> None:
+        """Send events to one more sink, from now on."""
+        self._sinks += (sink,)
+
+    def address_of(self, node_id: int | None) -> Address | None:
+        """Where a node is stood for, None where it is not."""
+        return self.addresses.get(node_id) or self.addresses.get(None)
+
+    def tell(self, event: Flow | Notice) -> None:
+        """Hand an event to the sinks."""
+        for sink in self._sinks:
+            sink(event)
+
+    async def _open(self, node_id: int | None, address: Address) -> None:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            # asyncio's streams report a task that was cancelled as if it had failed
+            with suppress(asyncio.CancelledError):
+                await _Served(self, node_id, writer, next(self._numbers)).run(reader)
+
+        tls = None if self._tls is None else self._tls.context()
+        try:
+            server = await asyncio.start_server(serve, address.host, address.port, ssl=tls)
+        except OSError as error:
+            raise CannotListen(f"cannot listen at {address}: {why_not_bound(error)}") from error
+        self._servers.append(server)
+        host, port = server.sockets[0].getsockname()[:2]
+        self.addresses[node_id] = Address(host, port)
+
+    async def _close(self) -> None:
+        await stop_accepting(*self._servers)
+        await cancel_and_wait(self._tasks)
+        for server in self._servers:
+            await server.wait_closed()
+
+
+class _Served:
+    """One client."""
+
+    def __init__(
+        self,
+        server: ReplayServer,
+        node_id: int | None,
+        writer: asyncio.StreamWriter,
+        number: int,
+    ) -> None:
+        self._server = server
+        self._node_id = node_id
+        self._writer = writer
+        self._host = writer.get_extra_info("sockname")[0]
+        host, port = writer.get_extra_info("peername")[:2]
+        self._connection = Connection(
+            number=number,
+            node_id=node_id,
+            client=str(Address(host, port)),
+            upstream="the recording",
+            at=time.time(),
+        )
+
+    async def run(self, reader: asyncio.StreamReader) -> None:
+        """Answer until the client goes, or a request cannot be answered."""
+        splitter, frames = FrameSplitter(), list[bytes]()
+        try:
+            while chunk := await reader.read(1 << 16):
+                splitter.feed(chunk, frames.append)
+                for frame in frames:
+                    if not await self._serve(frame):
+                        return
+                frames.clear()
+        except KwireError as error:
+            self._notice(Kind.UNREADABLE, str(error))
+        except ConnectionError as error:
+            self._notice(Kind.CLOSED, f"the client {error.strerror or 'closed'}")
+        finally:
+            self._writer.close()
+            with suppress(ConnectionError):
+                await self._writer.wait_closed()
+
+    async def _serve(self, frame: bytes) -> bool:
+        """Answer one request; whether the connection goes on. Raises FrameError."""
+        head = request_head(frame)
+        flow = Flow(
+            self._connection,
+            head.key,
+            head.version,
+            head.correlation_id,
+            None,
+            time.time(),
+            time.monotonic(),
+            len(frame),
+            request_copy=frame,
+        )
+        request = DecodedFlow(flow).request
+        if request is not None:
+            flow.client_id = self._connection.client_id = request.header.client_id
+        recorded = self._server.answers.find(frame, self._node_id)
+        if recorded is None:
+            self._server.unmatched += 1
+            answer = _refusal(flow, self._server.answers)
+        else:
+            flow.mark(Deed.ANSWERED, "answered from the recording")
+            answer = self._answer(recorded, flow)
+            await asyncio.sleep(0.0 if self._server.fast else recorded.latency or 0.0)
+        return await self._end(flow, answer)
+
+    async def _end(self, flow: Flow, answer: bytes | None) -> bool:
+        if answer:
+            flow.ending, flow.answered = Ending.ANSWERED, time.monotonic()
+            flow.response_copy = answer[_SIZE:]
+            flow.response_size = len(flow.response_copy)
+            self._writer.write(answer)
+        else:
+            flow.ending = Ending.LOST if answer is None else Ending.NO_RESPONSE
+        self._server.tell(flow)
+        await self._writer.drain()
+        return answer is not None
+
+    def _answer(self, recorded: Flow, flow: Flow) -> bytes | None:
+        """A frame; nothing where no response was wanted, None where none came."""
+        if recorded.ending is Ending.NO_RESPONSE:
+            return b""
+        if recorded.ending is Ending.LOST or recorded.response_copy is None:
+            flow.problems.append("the recorded connection ended here, and so does this one")
+            return None
+        decoded = DecodedFlow(recorded).response
+        found = [] if decoded is None else list(places(decoded.body))
+        if decoded is not None and found:
+            for place in found:
+                here = self._server.address_of(place.node_id)
+                place.change(place.address if here is None else Address(self._host, here.port))
+            return encode_response(
+                decoded.body, decoded.version, correlation_id=flow.correlation_id
+            )
+        body = flow.correlation_id.to_bytes(4, "big", signed=True) + recorded.response_copy[4:]
+        return len(body).to_bytes(_SIZE, "big") + body
+
+    def _notice(self, kind: Kind, text: str) -> None:
+        notice = Notice(connection=self._connection, at=time.time(), kind=kind, text=text)
+        self._server.tell(notice)
+
+
+def _refusal(flow: Flow, answers: Answers) -> bytes | None:
+    """A well-formed error response, None where the API has none.
+
+    ApiVersions leads the client to the versions that were recorded (KIP-511).
+    """
+    said = "not in the recording"
+    if flow.key == _API_VERSIONS:
+        flow.problems.append(f"{said}: answered with the versions that are")
+        code = ErrorCode.UNSUPPORTED_VERSION if flow.version else ErrorCode.NONE
+        offer = ApiVersionsResponse(error_code=code, api_keys=answers.offered)
+        return encode_response(offer, 0, correlation_id=flow.correlation_id)
+    try:
+        asked = decode_request(flow.request_copy or b"")
+        refused = error_response(asked.body, flow.version, UNMATCHED)
+    except KwireError:
+        refused = None
+    if refused is None:
+        flow.problems.append(f"{said}: closed, since such a response has no room for an error")
+        return None
+    flow.problems.append(f"{said}: answered with {UNMATCHED.name}")
+    return encode_response(refused, flow.version, correlation_id=flow.correlation_id)

@@ -1,0 +1,59 @@
+"""Where the proxy listens, what is behind it, and how long it waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kwire.net.address import Address
+from kwire.net.tls import ClientTls, ServerTls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """One node and the address at which the proxy stands in front of it.
+
+    node_id: None where it is not known. listen: port 0 lets the system choose one, which
+    `Proxy.listen` returns. standbys: tried in turn where the node does not accept.
+    tls: with clients; upstream_tls: with the node and its standbys; None for none.
+    """
+
+    node_id: int | None
+    upstream: Address
+    listen: Address = field(default_factory=lambda: Address("127.0.0.1", 0))
+    standbys: tuple[Address, ...] = ()
+    tls: ServerTls | None = None
+    upstream_tls: ClientTls | None = None
+
+    @property
+    def to_itself(self) -> bool:
+        """Whether what it connects to is itself, as far as the addresses tell."""
+        here, there = self.listen, self.upstream
+        return here.port == there.port and _met(here.host) == _met(there.host)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long the proxy waits, in seconds.
+
+    connect: for the node to accept. first_frame: for a client's first request to begin. progress:
+    for `step` more bytes of a frame that has begun, or its end, while nobody holds them back. idle:
+    for any byte (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on.
+    """
+
+    connect: float = 10.0
+    first_frame: float = 30.0
+    progress: float = 30.0
+    step: int = 1024
+    idle: float = 600.0
+    drain: float = 30.0
+
+    @property
+    def tick(self) -> float:
+        """How often connections are checked."""
+        shortest = min(self.first_frame, self.progress, self.idle, self.drain)
+        return max(0.01, min(1.0, shortest / 4))
+
+
+def _met(host: str) -> str:
+    """The host at which a client on this machine meets one that listens at `host`."""
+    return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

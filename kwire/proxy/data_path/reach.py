@@ -1,0 +1,75 @@
+"""Connects to a node, or to who stands by for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from errno import ECONNREFUSED
+from ssl import SSLContext, SSLError
+
+from kwire.net.address import Address
+from kwire.net.tls import handshake_failure
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no target was reached. of_tls: whether the last one did not get on with TLS."""
+
+    reason: str
+    of_tls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """What a connection is made to: the first target that accepts.
+
+    timeout: seconds for each. tls: None without it. name: which the certificate must be for, None
+    for the target's host.
+    """
+
+    targets: tuple[Address, ...]
+    timeout: float
+    tls: SSLContext | None = None
+    name: str | None = None
+
+
+async def reach(
+    upstream: Upstream, protocol: asyncio.Protocol, told: Callable[[Address], None]
+) -> Refusal | None:
+    """Connect the protocol; why no target accepts, or None. told: which one is tried now."""
+    refusals = []
+    of_tls = False
+    for target in upstream.targets:
+        told(target)
+        try:
+            async with asyncio.timeout(upstream.timeout):
+                await _connect(upstream, target, protocol)
+            return None
+        except SSLError as error:
+            of_tls = True
+            refusals.append(f"{target} {handshake_failure(error)}")
+        except (OSError, UnicodeError) as error:  # the latter for a host that is no name at all
+            of_tls = False
+            refusals.append(f"{target} does not accept connections: {_said(error)}")
+    return Refusal("; ".join(refusals), of_tls)
+
+
+async def _connect(upstream: Upstream, target: Address, protocol: asyncio.Protocol) -> None:
+    loop = asyncio.get_running_loop()
+    host, port = target.host, target.port
+    if upstream.tls is None:
+        await loop.create_connection(lambda: protocol, host, port)
+    else:
+        name = upstream.name or host
+        await loop.create_connection(
+            lambda: protocol, host, port, ssl=upstream.tls, server_hostname=name
+        )
+
+
+def _said(error: OSError | UnicodeError) -> str:
+    # Where a name has several addresses, the errors come as the text of one.
+    if isinstance(error, ConnectionRefusedError) or f"[Errno {ECONNREFUSED}]" in str(error):
+        return "nothing listens there"
+    told = error.strerror if isinstance(error, OSError) else None
+    return told or str(error) or "no answer in time"

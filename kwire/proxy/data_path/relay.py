@@ -1,0 +1,312 @@
+"""One client connection and the one to its node: bytes cross as they come, in both directions.
+
+A side that cannot be written to stops the reading of the other, so that a slow reader costs its own
+connection speed and the proxy no memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from ssl import SSLError
+
+from kwire.net.address import Address
+from kwire.net.tls import handshake_failure
+from kwire.proxy.data_path.framer import Framer
+from kwire.proxy.data_path.hold import Hold
+from kwire.proxy.data_path.listener import Limits
+from kwire.proxy.data_path.pairing import Pairing
+from kwire.proxy.data_path.reach import Upstream, reach
+from kwire.proxy.data_path.side import Side
+from kwire.proxy.flows.flow import Connection, Kind, Notice, Sink
+from kwire.proxy.flows.interest import Direction
+
+LINGER = 0.5
+"""Seconds that a client has to read its last answers before what it sent since is refused."""
+
+
+class Relay:
+    """Both sides of one connection, from accept to the last close.
+
+    upstream: the node, and what to connect to in turn where it does not accept.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        upstream: Upstream,
+        pairing: Pairing,
+        framers: tuple[Framer, Framer],
+        *,
+        limits: Limits,
+        sink: Sink,
+        gone: Callable[[Relay], None],
+        hold: Hold | None = None,
+    ) -> None:
+        self._connection = connection
+        self._upstream = upstream
+        self._pairing = pairing
+        self._limits = limits
+        self._sink = sink
+        self._gone = gone
+        self._connecting: asyncio.Task[None] | None = None
+        self._closing_since: float | None = None
+        self._finished: float | None = None
+        self._unsent = 0
+        self._reason = self._broken_off = ""
+        self._opened = self._settled = False
+        self.client = Side(self, framers[0])
+        self.node = Side(self, framers[1])
+        self.client.face(self.node)
+        self.node.face(self.client)
+        self.opened = self.moved = time.monotonic()
+        self._hold = hold
+        if hold is not None:
+            hold.begin(_Hands(self))
+
+    @property
+    def connection(self) -> Connection:
+        """What flows and notices call this connection."""
+        return self._connection
+
+    def made(self, side: Side) -> None:
+        """A side's socket is there: the client's first, the node's when it has been reached."""
+        if side is self.client:
+            self._connection.client = _name(side.transport)
+        if self._closing_since is not None:
+            side.abort()
+        elif side is self.client:
+            self.client.hold()
+            if self._hold is None:
+                self._reach()
+            else:
+                self._hold.connect(self._reach)
+        else:
+            self._opened = True
+            reached = f"{self._connection.client} reached {self._connection.upstream}"
+            self._notice(Kind.OPENED, reached)
+            self.client.start()
+
+    def ends(self, side: Side, exc: Exception | None = None) -> None:
+        """A side sends no more: tell of it where that is inside a frame."""
+        if side.progress and self._closing_since is None:
+            self._broken_off = f"{self._how(side, exc)} {side.progress}"
+            self._notice(Kind.BROKEN_OFF, self._broken_off)
+
+    def last_came(self, side: Side) -> None:
+        """A side has sent its last byte, which may still be held by filters."""
+        if self._hold is not None:
+            self._hold.ended(Direction.REQUEST if side is self.client else Direction.RESPONSE)
+        if side is self.client and self.node.end_passed:
+            self._close(f"{self._who(side)} closed last")
+
+    def ended(self, side: Side) -> None:
+        """Nothing that a side sent is held any more, and no more will come from it.
+
+        When both sides have ended, the connection is done. It is done, too, where a client that
+        speaks TLS cannot be told that only one direction has ended: no answer can come any more.
+        """
+        if self._hold is not None:
+            self._hold.shut(Direction.REQUEST if side is self.client else Direction.RESPONSE)
+        if self.client.eof and self.node.eof:
+            self._close(f"{self._who(side)} closed last")
+        elif side is self.client and self._done_over_tls:
+            self.node.close()
+        elif side is self.node and not self.client.can_half_close:
+            self._close(self._how(side, None))
+
+    @property
+    def _done_over_tls(self) -> bool:
+        """True if a node that cannot be told of the client's last byte has answered all before."""
+        return not self.node.can_half_close and self._all_answered
+
+    def lost(self, side: Side, exc: Exception | None) -> None:
+        """A side is gone: what it sent last still reaches the other one, then that goes too."""
+        self._begin_closing(self._how(side, exc))
+        if self._connecting is not None:
+            self._connecting.cancel()
+        if side is self.client or self.drained(side):
+            (self.node if side is self.client else self.client).close()
+        elif self._hold is not None:
+            self._hold.ended(Direction.RESPONSE)
+        self._settle()
+
+    def drained(self, side: Side) -> bool:
+        """Whether nothing that came from a side is held by filters."""
+        hold = self._hold
+        return hold is None or (hold.requests if side is self.client else hold.responses).idle
+
+    def emptied(self, side: Side) -> None:
+        """Nothing that came from a side is held any more: pass its end on, where it has come."""
+        if side.over:
+            (self.node if side is self.client else self.client).close()
+        elif side.eof:
+            side.pass_end_on()
+
+    def check(self, now: float) -> None:
+        """Close what takes too long. now: of the monotonic clock."""
+        if self._closing_since is not None:
+            unsent = self.client.unsent + self.node.unsent
+            if unsent < self._unsent or self._filters_decide:
+                self._unsent, self._closing_since = unsent, now
+            elif now - self._closing_since > self._limits.drain:
+                self._abort_sides()
+        elif self._opened and self.client.eof and self._done_over_tls:
+            self.node.close()
+        elif reason := self._overdue(now):
+            self._notice(Kind.TIMED_OUT, reason)
+            self.abort(reason)
+
+    def finish(self, reason: str, now: float) -> None:
+        """Take no more requests, and close when those that came are answered.
+
+        Where that cannot be seen, as with TLS that passes, the peers end it. To be called until the
+        relay is gone. now: of the monotonic clock.
+        """
+        opaque = self.client.opaque or self.node.opaque
+        if not self._opened:
+            self.abort(reason)
+        elif opaque or self._closing_since is not None or not self.client.stop_reading():
+            return
+        elif self._finished is None and self._all_answered:
+            self._finished = now
+            self.client.finish()
+        elif self._finished is not None and now - self._finished > LINGER:
+            self._begin_closing(reason)
+            self.client.close()
+            self.node.close()
+
+    @property
+    def _all_answered(self) -> bool:
+        waits = self._pairing.first is not None or self._pairing.token_responses > 0
+        return not waits and self.drained(self.client) and self.drained(self.node)
+
+    def abort(self, reason: str) -> None:
+        """Close at once, whatever is under way."""
+        self._begin_closing(reason)
+        if self._connecting is not None:
+            self._connecting.cancel()
+        self._abort_sides()
+
+    def _reach(self) -> None:
+        if self._closing_since is None:
+            self._connecting = asyncio.get_running_loop().create_task(self._connect())
+
+    async def _connect(self) -> None:
+        try:
+            refusal = await reach(self._upstream, self.node, self._tried)
+            if refusal is not None:
+                kind = Kind.HANDSHAKE_FAILED if refusal.of_tls else Kind.REFUSED
+                self._notice(kind, refusal.reason)
+                self._begin_closing(refusal.reason)
+                self.client.close()
+        finally:
+            self._connecting = None
+            self._settle()
+
+    def _tried(self, target: Address) -> None:
+        self._connection.upstream = str(target)
+
+    def _overdue(self, now: float) -> str:
+        limits = self._limits
+        if self._connecting is not None:
+            return ""  # that has a limit of its own
+        if now - self.moved > limits.idle:
+            return f"not a byte in {limits.idle:g} s"
+        if not self._opened:
+            return ""
+        if self.client.silent and now - self.opened > limits.first_frame:
+            return f"no request in {limits.first_frame:g} s"
+        for side in (self.client, self.node):
+            if side.stuck(now, limits):
+                return f"{self._who(side)} began a frame and sent no more for {limits.progress:g} s"
+        return ""
+
+    @property
+    def _filters_decide(self) -> bool:
+        """True if what a node that is gone sent last is still held for a client that is there."""
+        return self.node.over and not self.client.over and not self.drained(self.node)
+
+    def _close(self, reason: str) -> None:
+        """Close both ends when what waits has been sent."""
+        self._begin_closing(reason)
+        self.client.close()
+        self.node.close()
+
+    def _begin_closing(self, reason: str) -> None:
+        if self._closing_since is None:
+            self._closing_since = time.monotonic()
+            self._unsent = self.client.unsent + self.node.unsent
+            self._reason = self._broken_off or reason
+
+    def _abort_sides(self) -> None:
+        self.client.abort()
+        self.node.abort()
+
+    def _settle(self) -> None:
+        """Report the end when both sockets are gone and none is on its way."""
+        node_over = self.node.over or self.node.transport is None
+        if not (self.client.over and node_over) or self._connecting is not None or self._settled:
+            return
+        self._settled = True
+        if self._hold is not None:
+            self._hold.close()
+        self._pairing.close(f"the connection ended: {self._reason}")
+        if self._opened:
+            self._notice(Kind.CLOSED, self._reason)
+        self._gone(self)
+
+    def _how(self, side: Side, exc: Exception | None) -> str:
+        """Say how a side ended."""
+        how = handshake_failure(exc) if isinstance(exc, SSLError) else exc or "closed"
+        return f"{self._who(side)} {how}"
+
+    def _who(self, side: Side) -> str:
+        if side is self.client:
+            return "the client"
+        node_id = self._connection.node_id
+        return "the node" if node_id is None else f"node {node_id}"
+
+    def _notice(self, kind: Kind, text: str) -> None:
+        self._sink(Notice(connection=self._connection, at=time.time(), kind=kind, text=text))
+
+
+class _Hands:
+    """What filters have done by a relay."""
+
+    def __init__(self, relay: Relay) -> None:
+        self._relay = relay
+
+    def _sides(self, direction: Direction) -> tuple[Side, Side]:
+        client, node = self._relay.client, self._relay.node
+        return (client, node) if direction is Direction.REQUEST else (node, client)
+
+    def send(self, direction: Direction, data: bytes) -> None:
+        """Write to whom this direction goes."""
+        self._sides(direction)[1].write(data)
+
+    def later(self, seconds: float, act: Callable[[], None]) -> asyncio.TimerHandle:
+        """Act after this time."""
+        return asyncio.get_running_loop().call_later(seconds, act)
+
+    def clock(self) -> float:
+        """Of the monotonic clock."""
+        return time.monotonic()
+
+    def cut(self, reason: str) -> None:
+        """Close both ends, when what is under way here is done."""
+        asyncio.get_running_loop().call_soon(self._relay.abort, reason)
+
+    def crowded(self, direction: Direction, crowded: bool) -> None:
+        """Stop reading from whom this direction comes, or read on."""
+        self._sides(direction)[0].crowd(crowded)
+
+    def drained(self, direction: Direction) -> None:
+        """The end may follow."""
+        self._relay.emptied(self._sides(direction)[0])
+
+
+def _name(transport: asyncio.Transport | None) -> str:
+    host, port = (transport.get_extra_info("peername") if transport else None) or ("?", 0)
+    return str(Address(host, port))

@@ -1,0 +1,300 @@
+"""The proxy: a listener in front of each node, a relay for each connection, events to the sinks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count
+from ssl import SSLContext
+from typing import Self
+
+from kwire.errors import LocalError
+from kwire.net.accepting import stop_accepting
+from kwire.net.address import Address, why_not_bound
+from kwire.net.frames import FRAME_LIMIT
+from kwire.proxy.data_path.copies import Copies
+from kwire.proxy.data_path.framer import RequestFramer, ResponseFramer
+from kwire.proxy.data_path.gate import FRAME_HELD
+from kwire.proxy.data_path.handshake import Handshake
+from kwire.proxy.data_path.hold import Hold
+from kwire.proxy.data_path.listener import Limits, Listener
+from kwire.proxy.data_path.pairing import Pairing
+from kwire.proxy.data_path.reach import Upstream
+from kwire.proxy.data_path.relay import Relay
+from kwire.proxy.data_path.side import Side
+from kwire.proxy.filters.chain import Filters
+from kwire.proxy.flows.flow import Connection, Event, Kind, Notice, Sink
+from kwire.proxy.flows.interest import Wants, tap_everything
+
+logger = logging.getLogger(__name__)
+
+BACKLOG = 512
+
+FAILURES = 1000
+"""Failures of TLS that are remembered as told."""
+
+DRAIN_LOOK = 0.05
+"""Seconds between looks at connections that are to end."""
+
+
+class CannotListen(LocalError):
+    """The address of a listener is taken, or not an address of this machine."""
+
+
+class Proxy:
+    """Stands in front of nodes while the context lasts.
+
+    async with Proxy([Listener(node_id=1, upstream=Address("localhost", 9093))], sinks=[print]):
+        ...
+
+    sinks take flows and notices; wants says what is copied for them; copies limits the memory that
+    takes; frame_limit is the longest frame, in bytes, that is believed to be one. filters see what
+    they want before it is sent on; held limits the memory that takes. Filters set later are for the
+    connections that are accepted from then on. opened: is called with each listener, and where it
+    really listens.
+    """
+
+    def __init__(
+        self,
+        listeners: Iterable[Listener] = (),
+        *,
+        sinks: Iterable[Sink] = (),
+        wants: Wants = tap_everything,
+        limits: Limits | None = None,
+        copies: Copies | None = None,
+        frame_limit: int = FRAME_LIMIT,
+        filters: Filters | None = None,
+        held: Copies | None = None,
+        opened: Callable[[Listener, Address], None] | None = None,
+    ) -> None:
+        self._first = tuple(listeners)
+        self._sinks = tuple(sinks)
+        self._wants = wants
+        self._limits = limits or Limits()
+        self._frame_limit = frame_limit
+        self._servers: dict[Listener, asyncio.Server] = {}
+        self._addresses: dict[Listener, Address] = {}
+        self._doors: dict[Listener, _Door] = {}
+        self._relays: dict[Relay, Listener] = {}
+        self._shaking: set[Handshake] = set()
+        self._failures: set[str] = set()
+        self._numbers = count(1)
+        self._empty = asyncio.Event()
+        self._ticker: asyncio.TimerHandle | None = None
+        self._opened = opened
+        self.filters = filters
+        self.copies = copies or Copies()
+        self.held = held or Copies(copy_limit=FRAME_HELD)
+
+    @property
+    def addresses(self) -> Mapping[Listener, Address]:
+        """Where each listener really listens."""
+        return dict(self._addresses)
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """The connections that are open now."""
+        return tuple(relay.connection for relay in self._relays)
+
+    async def __aenter__(self) -> Self:
+        self._tick()
+        try:
+            for listener in self._first:
+                await self.listen(listener)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def listen(self, listener: Listener) -> Address:
+        """Stand in front of one more node; the address, with the port where it was 0.
+
+        Raises CannotListen, BadTls.
+        """
+        loop = asyncio.get_running_loop()
+        host, port = listener.listen.host, listener.listen.port
+        door = _Door(listener, self._limits)
+        try:
+            server = await loop.create_server(
+                lambda: self._accept(door), host, port, backlog=BACKLOG
+            )
+        except OSError as error:
+            reason = why_not_bound(error)
+            raise CannotListen(f"cannot listen at {listener.listen}: {reason}") from error
+        self._servers[listener] = server
+        self._doors[listener] = door
+        name = server.sockets[0].getsockname()
+        self._addresses[listener] = address = Address(name[0], name[1])
+        if self._opened is not None:
+            self._opened(listener, address)
+        return address
+
+    def renew(self, listener: Listener) -> Callable[[], None]:
+        """Read its certificates and keys again, for the connections to come; gives what takes that
+        back.
+
+        Raises BadTls, and those of before stay.
+        """
+        door = self._doors[listener]
+        before = door.tls, door.upstream
+        door.open(self._limits)
+        self._failures.clear()
+
+        def take_back() -> None:
+            door.tls, door.upstream = before
+
+        return take_back
+
+    def tell(self, notice: Notice) -> None:
+        """Send a notice to the sinks, from somebody who looks at what passes."""
+        self._emit(notice)
+
+    def add_sink(self, sink: Sink) -> None:
+        """Send events to one more sink, from now on."""
+        self._sinks += (sink,)
+
+    async def unlisten(self, listener: Listener) -> None:
+        """Accept no more in front of a node; the connections stay."""
+        del self._addresses[listener], self._doors[listener]
+        await stop_accepting(self._servers.pop(listener))
+
+    async def drain(self, seconds: float, listener: Listener | None = None) -> None:
+        """Take no more requests; close each connection when all is answered, or after this time.
+
+        listener: only those that have come there so far; else all, and none is accepted any more.
+        """
+        if listener is None:
+            await stop_accepting(*self._servers.values())
+        came = {one for one, at in self._relays.items() if at == listener}
+        end = time.monotonic() + seconds
+        while relays := [one for one in self._relays if listener is None or one in came]:
+            now = time.monotonic()
+            for relay in relays:
+                if now < end:
+                    relay.finish("the proxy drains", now)
+                else:
+                    relay.abort("the proxy drains, and this took too long")
+            await asyncio.sleep(DRAIN_LOOK)
+
+    async def close(self) -> None:
+        """Stop listening, cut every connection, and return when nothing is left of them."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+        await stop_accepting(*self._servers.values())
+        for handshake in tuple(self._shaking):
+            handshake.abort()
+            await handshake.ended
+        while self._relays:
+            self._empty.clear()
+            for relay in tuple(self._relays):
+                relay.abort("the proxy stops")
+            await self._empty.wait()
+        for server in self._servers.values():
+            await server.wait_closed()
+        self._servers.clear()
+
+    def _accept(self, door: _Door) -> asyncio.Protocol:
+        if door.tls is None:
+            return self._relay(door)
+        handshake = Handshake(
+            door.tls,
+            self._limits.connect,
+            lambda early: self._relay(door, early),
+            lambda client, reason: self._not_shaken(door, client, reason),
+        )
+        self._shaking.add(handshake)
+        handshake.ended.add_done_callback(lambda _: self._shaking.discard(handshake))
+        return handshake
+
+    def _not_shaken(self, door: _Door, client: Address, reason: str) -> None:
+        connection = self._connection(door.listener, str(client))
+        text = f"{client.host} {reason}"
+        kind = Kind.HANDSHAKE_FAILED
+        self._emit(Notice(connection=connection, at=time.time(), kind=kind, text=text))
+
+    def _connection(self, listener: Listener, client: str = "") -> Connection:
+        return Connection(
+            number=next(self._numbers),
+            node_id=listener.node_id,
+            client=client,
+            upstream=str(listener.upstream),
+            at=time.time(),
+        )
+
+    def _relay(self, door: _Door, early: bytes = b"") -> Side:
+        connection = self._connection(door.listener)
+        pairing = Pairing(connection, self._emit, self.copies)
+        common = (pairing, self._wants, self.copies, self._frame_limit)
+        framers = (RequestFramer(*common), ResponseFramer(*common))
+        hold = None if self.filters is None else Hold(self.filters, pairing, self.held)
+        if hold is not None:
+            for framer in framers:
+                framer.hold(hold)
+        relay = Relay(
+            connection,
+            door.upstream,
+            pairing,
+            framers,
+            limits=self._limits,
+            sink=self._emit,
+            gone=self._forget,
+            hold=hold,
+        )
+        relay.client.early = early
+        self._relays[relay] = door.listener
+        return relay.client
+
+    def _forget(self, relay: Relay) -> None:
+        self._relays.pop(relay, None)
+        if not self._relays:
+            self._empty.set()
+
+    def _emit(self, event: Event) -> None:
+        if type(event) is Notice and event.kind is Kind.HANDSHAKE_FAILED and self._known(event):
+            return
+        for sink in self._sinks:
+            try:
+                sink(event)
+            except Exception:
+                logger.exception("a sink failed and gets no more events: %r", sink)
+                self._sinks = tuple(one for one in self._sinks if one is not sink)
+
+    def _known(self, failure: Notice) -> bool:
+        """Whether a failure was told before: a peer that tries again and again is told of once."""
+        if len(self._failures) >= FAILURES:
+            self._failures.clear()
+        known = failure.text in self._failures
+        self._failures.add(failure.text)
+        return known
+
+    def _tick(self) -> None:
+        loop, now = asyncio.get_running_loop(), time.monotonic()
+        for relay in self._relays:
+            loop.call_soon(relay.check, now)  # each by itself: a mistake in one stops no other
+        self._ticker = loop.call_later(self._limits.tick, self._tick)
+
+
+class _Door:
+    """How a listener takes clients, and how it reaches its node. Raises BadTls."""
+
+    tls: SSLContext | None
+    upstream: Upstream
+
+    def __init__(self, listener: Listener, limits: Limits) -> None:
+        self.listener = listener
+        self.open(limits)
+
+    def open(self, limits: Limits) -> None:
+        """Read certificates and keys. Raises BadTls, and changes nothing then."""
+        listener, with_node = self.listener, self.listener.upstream_tls
+        tls = None if listener.tls is None else listener.tls.context()
+        context = None if with_node is None else with_node.context()
+        name = None if with_node is None else with_node.name
+        targets = (listener.upstream, *listener.standbys)
+        self.upstream = Upstream(targets, limits.connect, context, name)
+        self.tls = tls

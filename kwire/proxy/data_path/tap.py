@@ -1,0 +1,111 @@
+"""Decodes flows beside the traffic: a bounded queue, one flow a turn of the loop.
+
+Long frames are decoded in a thread, one at a time, so that no turn of the loop takes long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from copy import copy
+from typing import Self
+
+from kwire.net.tasks import cancel_and_wait
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.flow import Event, Flow, Notice
+from kwire.proxy.flows.peers import NODE_APIS
+
+logger = logging.getLogger(__name__)
+
+QUEUE_LIMIT = 64 * 1024 * 1024
+"""Bytes of events that may wait by default."""
+
+LONG = 32 * 1024
+"""Bytes of a flow from which on a thread decodes it."""
+
+_FETCH = 1
+
+Viewer = Callable[[DecodedFlow | Notice], None]
+"""Looks at what passed, when there is time."""
+
+
+class Tap:
+    """A sink that gives its viewer decoded flows and notices, in order, without holding up traffic.
+
+    async with Tap(show) as tap, Proxy(listeners, sinks=[tap]):
+        ...
+
+    At its end it shows what still waits. undecoded: flows that were shown without their messages,
+    and dropped: events that were not shown at all, because too much waited.
+    """
+
+    def __init__(self, viewer: Viewer, limit: int = QUEUE_LIMIT) -> None:
+        self._viewer = viewer
+        self._limit = limit
+        self._queue: deque[Event] = deque()
+        self._waiting = 0
+        self._filled = asyncio.Event()
+        self._worker: asyncio.Task[None] | None = None
+        self.undecoded = 0
+        self.dropped = 0
+
+    def __call__(self, event: Event) -> None:
+        """Take an event from the data path."""
+        if self._waiting + event.weight > self._limit and isinstance(event, Flow):
+            self.undecoded += 1
+            event = _without_copies(event)
+        if self._waiting + event.weight > self._limit:
+            self.dropped += 1
+            return
+        self._waiting += event.weight
+        self._queue.append(event)
+        self._filled.set()
+
+    async def __aenter__(self) -> Self:
+        self._worker = asyncio.get_running_loop().create_task(self._work())
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        assert self._worker is not None
+        await cancel_and_wait([self._worker])
+        while self._queue:
+            await self._look(self._queue.popleft())
+
+    async def _work(self) -> None:
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            while self._queue:
+                event = self._queue[0]
+                await self._look(event)
+                self._queue.popleft()
+                self._waiting -= event.weight
+                await asyncio.sleep(0)  # the traffic's turn
+
+    async def _look(self, event: Event) -> None:
+        seen = event if isinstance(event, Notice) else DecodedFlow(event)
+        if isinstance(seen, DecodedFlow):
+            if event.weight > LONG:
+                await asyncio.to_thread(seen.read)
+            _meet(seen)
+        try:
+            self._viewer(seen)
+        except Exception:
+            logger.exception("the viewer failed at %r", event)
+
+
+def _without_copies(flow: Flow) -> Flow:
+    light = copy(flow)
+    light.request_copy = light.response_copy = None
+    light.problems = [*flow.problems, "not decoded: too much waits to be decoded"]
+    return light
+
+
+def _meet(decoded: DecodedFlow) -> None:
+    """A node names itself in some requests; until it has, look."""
+    flow = decoded.flow
+    wanted = flow.connection.peer is None and (flow.key == _FETCH or flow.key in NODE_APIS)
+    if wanted and decoded.node is not None:
+        flow.connection.peer = decoded.node

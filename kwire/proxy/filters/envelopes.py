@@ -1,0 +1,124 @@
+"""What an Envelope carries (KIP-590): taken out for filters, and put back where they changed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+from kwire.codec.declaration import Request, Response
+from kwire.errors import KwireError
+from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.net.frames import decode_request, encode_response, request_head
+from kwire.proxy.filters.chain import Handler, through
+from kwire.proxy.filters.filter import Answer, Call, Drop, Envelope, Verdict
+from kwire.proxy.filters.supervision import Supervision
+from kwire.proxy.flows.flow import Flow
+from kwire.proxy.flows.heads import SIZE
+from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.whole import Whole, take_apart
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inside:
+    """The message in an Envelope, and what filters are told about it."""
+
+    envelope: EnvelopeRequest | EnvelopeResponse
+    whole: Whole
+    call: Call
+    direction: Direction
+
+    @property
+    def message(self) -> Request | Response:
+        """It is changed in place."""
+        return cast(Request | Response, self.whole.body)
+
+    def put_back(self) -> None:
+        """Write into the Envelope what has become of it. Raises one of ENCODING."""
+        frame = self.whole.encode()
+        if frame is self.whole.frame:
+            return
+        if isinstance(self.envelope, EnvelopeRequest):
+            self.envelope.request_data = frame[SIZE.size :]
+        else:
+            self.envelope.response_data = frame[SIZE.size :]
+
+
+def inner_flow(outer: Flow, request: bytes) -> Flow:
+    """The flow of a forwarded request, with the outer one's times. Raises KwireError."""
+    head = request_head(request)
+    return Flow(
+        outer.connection,
+        head.key,
+        head.version,
+        head.correlation_id,
+        None,
+        outer.at,
+        outer.asked,
+        len(request),
+    )
+
+
+def look_inside(message: Request | Response, call: Call) -> Inside | None:
+    """What is in it; None where it is no Envelope, or an empty one. Raises KwireError."""
+    if isinstance(message, EnvelopeRequest):
+        asked, direction, data = message, Direction.REQUEST, message.request_data
+    elif isinstance(message, EnvelopeResponse) and isinstance(call.request, EnvelopeRequest):
+        if message.response_data is None:
+            return None
+        asked, direction, data = call.request, Direction.RESPONSE, message.response_data
+    else:
+        return None
+    request = decode_request(asked.request_data)
+    flow = inner_flow(call.flow, asked.request_data)
+    flow.client_id = request.header.client_id
+    whole = take_apart(SIZE.pack(len(data)) + data, flow, direction)
+    inner = Call(flow, len(whole.frame), call.now, envelope=Envelope(message, call))
+    if direction is Direction.RESPONSE:
+        inner.request = request.body
+        flow.answered, flow.response_size = call.flow.answered, len(data)
+    return Inside(message, whole, inner, direction)
+
+
+async def through_envelope(
+    message: Request | Response, call: Call, supervision: Supervision
+) -> tuple[Handler | None, Verdict]:
+    """What filters make of the message inside, as `through`; what they changed is put in."""
+    try:
+        inside = look_inside(message, call)
+    except KwireError as error:
+        call.flow.problems.append(f"not filtered: in the envelope: {error}")
+        return None, None
+    if inside is None:
+        return None, None
+    flow, filters = inside.call.flow, supervision.filters
+    handlers = filters.handlers(flow.key, flow.version, inside.direction, inside=True)
+    if any(one.filter.marks_changes for one in handlers):
+        supervision.settle(marked=False)
+    inner = supervision.inside(inside.whole)
+    try:
+        handler, verdict = await through(handlers, (inside.message, inside.call), inner)
+    finally:
+        _tell(flow, call.flow)
+    try:
+        if isinstance(verdict, Answer):
+            verdict = replace(verdict, response=_wrapped(verdict.response, flow))
+        elif verdict is None:
+            inside.put_back()
+            supervision.came_from_inside(inner)
+    except Exception as error:
+        inner.unsendable(error, f"{flow.api} in the envelope", handler)
+        supervision.broken = True
+        return (handler, Drop()) if filters.drop_on_error else (None, None)
+    return handler, verdict
+
+
+def _wrapped(response: Response, flow: Flow) -> EnvelopeResponse:
+    frame = encode_response(response, flow.version, correlation_id=flow.correlation_id)
+    return EnvelopeResponse(response_data=frame[SIZE.size :])
+
+
+def _tell(inner: Flow, outer: Flow) -> None:
+    """Viewers see the outer flow alone."""
+    outer.notes += tuple(f"in the envelope: {note}" for note in inner.notes)
+    outer.deeds += inner.deeds
+    outer.problems += [f"in the envelope: {problem}" for problem in inner.problems]

@@ -1,0 +1,162 @@
+"""Stops messages until somebody has looked at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kwire.codec.declaration import Request, Response
+from kwire.errors import InvalidValue, KwireError
+from kwire.net.frames import decode_request, decode_response, encode_request, encode_response
+from kwire.proxy.filters.chain import ENVELOPE
+from kwire.proxy.filters.envelopes import Inside, look_inside
+from kwire.proxy.filters.filter import Call, Filter, Verdict
+from kwire.proxy.filters.patch import patch
+from kwire.proxy.flows.flow import Flow
+from kwire.proxy.flows.heads import SIZE
+from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.language import Expression
+from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.whole import ENCODING
+
+NOT_HELD = "it is not held any more"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waiting:
+    """A message that is held. resume: ends the waiting with what is to become of it."""
+
+    call: Call
+    message: Request | Response
+    resume: Callable[[Verdict], None]
+
+    @property
+    def flow(self) -> Flow:
+        """What it belongs to."""
+        return self.call.flow
+
+    @property
+    def frame(self) -> bytes:
+        """The message as it is now, in a frame without its size. Raises one of ENCODING."""
+        flow, number = self.flow, self.flow.correlation_id
+        if isinstance(self.message, Request):
+            name = flow.client_id
+            data = encode_request(self.message, flow.version, correlation_id=number, client_id=name)
+        else:
+            data = encode_response(self.message, flow.version, correlation_id=number)
+        return data[SIZE.size :]
+
+    @property
+    def inside(self) -> Inside | None:
+        """What it carries, where it is an Envelope whose content can be decoded."""
+        with suppress(KwireError):
+            return look_inside(self.message, self.call)
+        return None
+
+    def copy(self) -> Waiting:
+        """Another one like it. Raises InvalidValue."""
+        flow = self.flow
+        try:
+            if isinstance(self.message, Request):
+                return replace(self, message=decode_request(self.frame).body)
+            return replace(self, message=decode_response(self.frame, flow.key, flow.version).body)
+        except ENCODING as error:
+            raise InvalidValue(f"a filter left what cannot be sent: {error}") from error
+
+    def set(self, path: str, value: Any) -> None:
+        """Set a field, or one of the message inside: `CreateTopicsRequest.timeout_ms`.
+
+        Raises InvalidValue; the message may have been changed then.
+        """
+        inside = self.inside
+        name, _, rest = path.partition(".")
+        if inside is not None and name == type(inside.message).__name__:
+            placed = patch(inside.message, rest, value)
+        else:
+            placed = patch(self.message, path, value)
+        if not placed:
+            raise InvalidValue(f"there is nothing at {path}")
+        try:
+            if inside is not None:
+                inside.put_back()
+            _ = self.frame
+        except ENCODING as error:
+            version = (inside.call if inside is not None else self.call).version
+            raise InvalidValue(f"{path} cannot be that at version {version}: {error}") from error
+
+
+class Stop(Filter):
+    """Holds the messages of which the expression is so, none where there is no expression.
+
+    Those are requests; where the expression asks for what only a response can tell, responses as
+    well. told: is called with each flow that begins to wait. Filters that have it must be replaced,
+    if only by themselves, after `match` was changed: they know which messages it wants. An Envelope
+    is held as a whole, also where the expression is so of what it carries.
+    """
+
+    looks_inside = False
+
+    def __init__(self, match: Expression | None, told: Callable[[Flow], None]) -> None:
+        self.match = match
+        self._told = told
+        self._waiting: dict[Flow, Waiting] = {}
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """What is held, the oldest first."""
+        return tuple(self._waiting.values())
+
+    def wants(self, key: int, version: int, direction: Direction) -> bool:
+        """Requests are also seen where only responses are meant, since match may ask of both."""
+        if self.match is None:
+            return False
+        if key != ENVELOPE and self.match.static(key, version) is False:
+            return False
+        return direction is Direction.REQUEST or self.match.answers
+
+    async def on_request(self, request: Request, call: Call) -> Verdict:
+        return await self._hold(request, call)
+
+    async def on_response(self, response: Response, call: Call) -> Verdict:
+        return await self._hold(response, call)
+
+    async def _hold(self, message: Request | Response, call: Call) -> Verdict:
+        if self.match is None or not self.match(_subject(message, call)):
+            return None
+
+        def wait(resume: Callable[[Verdict], None]) -> None:
+            self._waiting[call.flow] = Waiting(call, message, resume)
+            self._told(call.flow)
+
+        try:
+            return await call.until(wait, lapses=True)
+        finally:
+            self._waiting.pop(call.flow, None)
+
+    def release(self, verdict: Verdict = None, flow: Flow | None = None) -> bool:
+        """Let this one go on, or the oldest, or do something else with it; whether it was held."""
+        if flow is None and self._waiting:
+            flow = next(iter(self._waiting))
+        if flow is None or flow not in self._waiting:
+            return False
+        self._waiting.pop(flow).resume(verdict)
+        return True
+
+    def edit(self, flow: Flow, path: str, value: Any) -> None:
+        """Set a field of a held message. Raises InvalidValue, and then nothing was changed."""
+        waiting = self._waiting.get(flow)
+        if waiting is None:
+            raise InvalidValue(NOT_HELD)
+        waiting.copy().set(path, value)
+        waiting.set(path, value)
+
+
+def _subject(message: Request | Response, call: Call) -> Subject:
+    subject = Subject.of(message, call)
+    with suppress(KwireError):  # what cannot be decoded is held for what is around it
+        inside = look_inside(message, call)
+        if inside is not None:
+            subject.inner.append(Subject.of(inside.message, inside.call))
+    return subject

@@ -1,0 +1,72 @@
+"""Sets a field of a message by its path; where arrays are on the way, in each of their elements.
+
+`topics.name` is the name of every topic, `topics.0.name` that of the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from kwire.codec.declaration import Declared, Group
+from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.errors import InvalidValue
+from kwire.messages.index import APIS
+from kwire.messages.registry import request, response
+from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.language import Expression
+from kwire.text.ids import parse_uuid
+from kwire.text.numbers import whole_number
+
+
+def patch(message: Group, path: str, value: Any) -> bool:
+    """Set it; whether it was anywhere. Raises InvalidValue where there is no such field."""
+    name, _, rest = path.partition(".")
+    if name not in type(message).fields:
+        raise InvalidValue(f"{type(message).__name__} has no field {name!r}")
+    found = getattr(message, name)
+    if not rest:
+        setattr(message, name, _as(found, value))
+        return True
+    inner = found if isinstance(found, list) else [found]
+    index, _, behind = rest.partition(".")
+    place = whole_number(index, bits=31)
+    if isinstance(found, list) and place is not None:
+        inner, rest = inner[place:][:1], behind
+    placed = [patch(one, rest, value) for one in inner if isinstance(one, Group)]
+    return any(placed)
+
+
+def reachable(path: str, match: Expression, direction: Direction) -> bool:
+    """Whether a message that may match has such a field, in any version."""
+    for key in APIS:
+        kind = request(key) if direction is Direction.REQUEST else response(key)
+        possible = any(match.static(key, version) is not False for version in kind.versions)
+        if possible and _has(kind, path):
+            return True
+    return False
+
+
+def _has(kind: Declared, path: str) -> bool:
+    name, _, rest = path.partition(".")
+    field = kind.fields.get(name)
+    if field is None or not rest:
+        return field is not None
+    node = field.node.inner if isinstance(field.node, Nullable) else field.node
+    if isinstance(node, ArrayOf):
+        node = node.element
+        index, _, behind = rest.partition(".")
+        rest = rest if whole_number(index, bits=31) is None else behind
+    return isinstance(node, StructOf) and _has(cast(Declared, node.cls), rest)
+
+
+def _as(old: Any, value: Any) -> Any:
+    """The value in the type of the field; what YAML cannot write is a string there."""
+    if isinstance(old, UUID) and isinstance(value, str):
+        return parse_uuid(value)
+    if isinstance(old, bytes) and isinstance(value, str):
+        try:
+            return bytes.fromhex(value)
+        except ValueError:
+            raise InvalidValue(f"{value[:80]!r} is not in hexadecimal") from None
+    return value

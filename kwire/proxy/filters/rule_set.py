@@ -1,0 +1,171 @@
+"""The rules in force: those of the rules file, and what was commanded while traffic flows.
+
+What was commanded of a rule stays until the file says something else of it:
+
+1. A rule that the file has as before stays as it is: with its hits, its dice and its time, switched
+   off if it was, removed if it was.
+2. A rule that is new in the file, or changed, begins anew as the file has it. It takes the place of
+   one of the same name that was added by command.
+3. A rule that the file has no more goes.
+4. Rules that were added by command stay, behind those of the file.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+from kwire.errors import InvalidValue
+from kwire.proxy.filters.rule import Dice, RuleFilter
+from kwire.proxy.filters.rules import Rule, Rules, read_rule
+
+MOST = 1000
+"""Rules at a time that may be added by command."""
+
+CHANGES = 8
+"""Sentences about the latest changes that are kept for viewers."""
+
+
+class Origin(StrEnum):
+    """The origin of a rule."""
+
+    FILE = "file"
+    COMMAND = "command"
+
+
+@dataclass(slots=True, eq=False)
+class RuleEntry:
+    """A rule in force, or switched off. filter: acts as the rule says, and counts its hits."""
+
+    rule: Rule
+    filter: RuleFilter
+    origin: Origin
+    enabled: bool
+
+    @property
+    def name(self) -> str:
+        """By which it is switched and removed."""
+        return self.rule.name
+
+
+class RuleSet:
+    """Rules by name, in the order in which they act.
+
+    clock: seconds of the clock that filters are asked by. dice: gives the dice of a seed, so that
+    each rule has its own, whatever the others do. changed: called with a sentence after each
+    command that changed something. revision: grows with each change.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        dice: Callable[[str], Dice],
+        changed: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        self._clock = clock
+        self._dice = dice
+        self.changed = changed
+        self._entries: dict[str, RuleEntry] = {}
+        self._file: dict[str, Rule] = {}
+        self._seed = 0
+        self.revision = 0
+        self.changes: deque[str] = deque(maxlen=CHANGES)
+
+    @property
+    def entries(self) -> tuple[RuleEntry, ...]:
+        """All of them, also those that are switched off."""
+        return tuple(self._entries.values())
+
+    @property
+    def filters(self) -> list[RuleFilter]:
+        """Those that act."""
+        return [entry.filter for entry in self._entries.values() if entry.enabled]
+
+    def load(self, rules: Rules) -> list[str]:
+        """Take over what the file says now, as the module's four rules have it.
+
+        Returns a sentence for each rule that was added by command and had to go.
+        """
+        before = {} if rules.seed != self._seed else self._file
+        self._seed = rules.seed
+        entries: dict[str, RuleEntry] = {}
+        replaced: list[str] = []
+        for rule in rules.rules:
+            entry = self._entries.get(rule.name)
+            if rule.name not in before or not _says_the_same(before[rule.name], rule):
+                if entry is not None and entry.origin is Origin.COMMAND:
+                    replaced.append(rule.name)
+                entries[rule.name] = self._entry(rule, Origin.FILE)
+            elif entry is not None and entry.origin is Origin.FILE:
+                entries[rule.name] = entry
+        for entry in self._entries.values():
+            if entry.origin is Origin.COMMAND and entry.name not in entries:
+                entries[entry.name] = entry
+        if list(entries.values()) != list(self._entries.values()):
+            self._note("the rules file was loaded")
+        self._entries = entries
+        self._file = {rule.name: rule for rule in rules.rules}
+        said = [f"rule {name!r} of the file takes the place of the added one" for name in replaced]
+        for sentence in said:
+            self._note(sentence)
+        return said
+
+    def add(self, text: str, by: str) -> list[str]:
+        """Add a rule of YAML text, behind all others; return its name, or those of a preset's.
+
+        by: who commands it. Raises InvalidValue, and then nothing was changed.
+        """
+        rules = read_rule(text)
+        for rule in rules:
+            if rule.name in self._entries:
+                raise InvalidValue(
+                    f"there is a rule {rule.name!r} already: remove it, or choose another name"
+                )
+        if len(self._entries) + len(rules) > MOST:
+            raise InvalidValue(f"there are {len(self._entries)} rules already: remove some of them")
+        for rule in rules:
+            self._entries[rule.name] = self._entry(rule, Origin.COMMAND)
+            self._commanded(f"rule {rule.name!r} was added by {by}")
+        return [rule.name for rule in rules]
+
+    def switch(self, name: str, by: str, *, enabled: bool) -> None:
+        """Let a rule act or not; its hits, its dice and its time stay. Raises InvalidValue."""
+        entry = self._named(name)
+        if entry.enabled != enabled:
+            entry.enabled = enabled
+            self._commanded(f"rule {name!r} was {'enabled' if enabled else 'disabled'} by {by}")
+
+    def remove(self, name: str, by: str) -> None:
+        """Remove a rule. Raises InvalidValue."""
+        del self._entries[self._named(name).name]
+        self._commanded(f"rule {name!r} was removed by {by}")
+
+    def _named(self, name: str) -> RuleEntry:
+        entry = self._entries.get(name)
+        if entry is None:
+            raise InvalidValue(f"no rule is called {name!r}{_hint(name, self._entries)}")
+        return entry
+
+    def _entry(self, rule: Rule, origin: Origin) -> RuleEntry:
+        dice = self._dice(f"{self._seed} {rule.name}")
+        return RuleEntry(rule, RuleFilter(rule, dice, self._clock()), origin, rule.enabled)
+
+    def _commanded(self, sentence: str) -> None:
+        self._note(sentence)
+        self.changed(sentence)
+
+    def _note(self, sentence: str) -> None:
+        self.revision += 1
+        self.changes.append(sentence)
+
+
+def _says_the_same(rule: Rule, other: Rule) -> bool:
+    return (rule.definition, rule.enabled) == (other.definition, other.enabled)
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    close = get_close_matches(name, list(names), n=1)
+    return f"; did you mean {close[0]!r}?" if close else "; `kwire proxy rules list` names them"

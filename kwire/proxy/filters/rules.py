@@ -1,0 +1,242 @@
+"""The rules file: which messages are delayed, lost, refused or changed, how often and when.
+
+seed: 7
+rules:
+  - match: ~api Fetch & ~from 3001
+    delay: {from: 1s, to: 3s}
+    probability: 0.5
+  - preset: late-heartbeats
+    node: 2
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import (
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
+
+from kwire.error_codes import ErrorCode
+from kwire.proxy.filters.patch import reachable
+from kwire.proxy.filters.presets import expand
+from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.language import Expression, parse
+from kwire.text.text_file import read_text
+from kwire.text.yaml_file import BadFile, Rate, Seconds, Strict, read_yaml, seconds
+
+
+class BadRules(BadFile):
+    """A rules file that cannot be used."""
+
+
+def _expression(value: Any) -> Any:
+    return parse(value) if isinstance(value, str) else value
+
+
+def _code(value: Any) -> Any:
+    if isinstance(value, str) and value.upper() in ErrorCode.__members__:
+        return ErrorCode[value.upper()].value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError(f"no error of Kafka's is called {value!r}")
+
+
+class DelayOf(Strict):
+    """`{from: 1s, to: 3s}`, evenly spread, or `{fixed: 1s, jitter: 200ms}`, within the jitter."""
+
+    least: Seconds = Field(alias="from")
+    most: Seconds = Field(alias="to")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _forms(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"from": value, "to": value}
+        if isinstance(value, dict) and "fixed" in value:
+            return cls._around(**value)
+        return value
+
+    @model_validator(mode="after")
+    def _order(self) -> DelayOf:
+        if self.most < self.least:
+            raise ValueError("a delay's `from` is longer than its `to`")
+        return self
+
+    @classmethod
+    def _around(cls, fixed: Any = None, jitter: Any = "0s", **others: Any) -> dict[str, Any]:
+        middle, spread = seconds(fixed), seconds(jitter)
+        return {
+            "from": f"{max(middle - spread, 0):.6f}s",
+            "to": f"{middle + spread:.6f}s",
+            **others,
+        }
+
+
+EFFECTS = ("drop", "close", "stall", "error", "patch", "delay", "bandwidth")
+"""Keys of which a rule has one at least."""
+
+
+class Rule(Strict):
+    """A rule: a match, and what is done to messages that match. after, until: since it was loaded.
+
+    delay comes first; then at most one of drop, close, stall, error and patch. count: at most so
+    many times; probability: of each message that matches. enabled: whether it acts to begin with.
+    """
+
+    name: str = Field(default="", max_length=100)
+    enabled: bool = True
+    match: Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
+    direction: Literal["request", "response"] = "request"
+    delay: DelayOf | None = None
+    bandwidth: Rate | None = None
+    drop: bool = False
+    close: bool = False
+    stall: bool = False
+    error: Annotated[int, BeforeValidator(_code), Field(ge=-1, le=32767)] | None = None
+    patch: dict[str, str | int | float | bool | None] | None = None
+    probability: float = Field(default=1.0, gt=0, le=1)
+    count: int | None = Field(default=None, gt=0)
+    after: Seconds = 0.0
+    until: Seconds | None = None
+    _definition: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The keys and values that it was made of, without its name and `enabled`."""
+        return self._definition
+
+    @property
+    def way(self) -> Direction:
+        """Which messages of an RPC are meant."""
+        return Direction(self.direction)
+
+    @field_validator("name")
+    @classmethod
+    def _fits_a_line(cls, name: str) -> str:
+        if not name.isprintable():
+            raise ValueError("a name is of printable characters")
+        return name
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        rule = handler(value)
+        if isinstance(value, dict):
+            kept = ((key, given) for key, given in value.items() if key not in ("name", "enabled"))
+            rule._definition = dict(kept)
+        return rule
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Rule:
+        ends = [self.drop, self.close, self.stall, self.error is not None, self.patch is not None]
+        if sum(ends) > 1:
+            raise ValueError("only one of drop, close, stall, error and patch can be")
+        if not any(ends) and self.delay is None and self.bandwidth is None:
+            raise ValueError("nothing is to happen: give delay, drop, close, stall, error or patch")
+        if self.match.answers and self.way is Direction.REQUEST:
+            raise ValueError("only a response can tell what match asks: add direction: response")
+        if self.until is not None and self.until <= self.after:
+            raise ValueError("`until` is not after `after`")
+        for path in self.patch or ():
+            if not reachable(path, self.match, self.way):
+                raise ValueError(f"no {self.direction} that can match has a field {path!r}")
+        return self
+
+
+class Rules(Strict):
+    """A whole file. on_error: what becomes of a message that a rule fails on."""
+
+    seed: int = 0
+    on_error: Literal["forward", "drop"] = "forward"
+    rules: tuple[Rule, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _presets(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not isinstance(value.get("rules"), list):
+            return value
+        return value | {"rules": list(_expanded(value["rules"]))}
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [rule.name for rule in self.rules]
+        if doubled := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two rules are called {doubled!r}: give one of them another name")
+        return self
+
+
+def _expanded(rules: list[Any]) -> Iterator[Any]:
+    """The rules with presets expanded, and with names for those that have none.
+
+    That is the preset's with its nodes, or `delay-3f9a`, by what the rule says: it stays the same
+    whatever is changed beside it.
+    """
+    taken: set[str] = set()
+    for given in rules:
+        if not isinstance(given, dict):
+            yield given
+            continue
+        for rule in expand(given) if "preset" in given else [given]:
+            named = rule if given.get("name") else rule | {"name": _free(_own_name(rule), taken)}
+            taken.add(str(named["name"]))
+            yield named
+
+
+def _own_name(rule: dict[str, Any]) -> str:
+    if rule.get("name"):
+        return str(rule["name"])
+    said = json.dumps(rule, sort_keys=True, default=str)
+    effect = next((key for key in EFFECTS if key in rule), "rule")
+    return f"{effect}-{sha256(said.encode()).hexdigest()[:4]}"
+
+
+def _free(name: str, taken: set[str]) -> str:
+    numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(one for one in numbered if one not in taken)
+
+
+def read_rules(text: str) -> Rules:
+    """The rules of a file's text; BadRules says where each thing is that is wrong."""
+    return read_yaml(Rules, text, BadRules)
+
+
+def read_rule(text: str) -> tuple[Rule, ...]:
+    """The rule of a YAML mapping, `{match: ~api Fetch, delay: 1s}`; of a preset, all of its rules.
+
+    Raises BadRules, in one line.
+    """
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise BadRules(f"this is no YAML, quote what has a comma or a colon: {reason}") from error
+    if not isinstance(value, dict):
+        raise BadRules("a rule is keys with their values, {match: ~api Fetch, delay: 1s}")
+    try:
+        return read_rules(json.dumps({"rules": [value]}, default=str)).rules
+    except BadRules as error:
+        # What is indented shows the column in an expression.
+        lines = str(error).replace("rules[1].", "").splitlines()
+        raise BadRules("; ".join(one for one in lines if not one.startswith("  "))) from error
+
+
+def load_rules(path: Path) -> Rules:
+    """The rules of a file; BadRules names the file, and where each thing is that is wrong."""
+    text = read_text(path, BadRules)
+    try:
+        return read_rules(text)
+    except BadRules as error:
+        raise BadRules(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error

@@ -1,0 +1,60 @@
+"""Filters from a Python file: every Filter that it defines, or those in its `filters`."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from kwire.errors import InvalidValue
+from kwire.proxy.filters.chain import Filters
+from kwire.proxy.filters.filter import Filter
+
+
+class BadScript(InvalidValue):
+    """A script that cannot be run, or gives no filters."""
+
+
+def load(path: Path) -> list[Filter]:
+    """Run the file and return its filters; each is made with no arguments. Raises BadScript.
+
+    The file's name is __file__ in it; it runs with all that this process may do.
+    """
+    module = ModuleType(f"script_{path.stem}")
+    module.__file__ = str(path)
+    try:
+        code = compile(path.read_text(encoding="utf-8"), str(path), "exec")
+        exec(code, module.__dict__)
+        filters = _filters(module)
+        Filters(filters)
+    except OSError as error:
+        raise BadScript(f"cannot read {path}: {error.strerror}") from error
+    except Exception as error:
+        raise BadScript(f"{path}{_line(error, path)}: {_said(error)}") from error
+    if not filters:
+        raise BadScript(f"{path} defines no class that is a Filter, and no `filters`")
+    return filters
+
+
+def _filters(module: ModuleType) -> list[Filter]:
+    given = getattr(module, "filters", None)
+    if given is not None:
+        return list(given)
+    return [
+        one()
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Filter) and one.__module__ == module.__name__
+    ]
+
+
+def _line(error: Exception, path: Path) -> str:
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno}"
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == str(path)]
+    return f", line {frames[-1].lineno}" if frames else ""
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, InvalidValue):
+        return str(error)
+    return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"

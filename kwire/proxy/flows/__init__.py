@@ -1,0 +1,1 @@
+"""RPCs as the proxy saw them: decoded, summarised, asked about in the filter language."""

@@ -1,0 +1,55 @@
+"""The paths of every field that any message has, for expressions that name one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import cast
+
+from kwire.codec.declaration import Declared
+from kwire.codec.nodes import ArrayOf, Node, Nullable, StructOf
+from kwire.errors import InvalidValue
+from kwire.messages.index import APIS
+from kwire.messages.registry import request, response
+
+
+def check_field(path: str) -> None:
+    """InvalidValue where no request or response has a field whose path is, or ends in, this one."""
+    if path not in _endings():
+        close = get_close_matches(path, _endings(), n=1)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise InvalidValue(f"no message has a field {path!r}{meant}")
+
+
+@cache
+def _endings() -> frozenset[str]:
+    """All paths from any point on: `request.topics.name`, `topics.name`, `name`."""
+    return frozenset(
+        ".".join(parts[start:])
+        for key in APIS
+        for root, kind in (("request", request(key)), ("response", response(key)))
+        for parts in _paths(kind, (root,))
+        for start in range(len(parts))
+    )
+
+
+def _paths(kind: Declared, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name, field in kind.fields.items():
+        inner = _struct(field.node)
+        if inner is None:
+            yield (*above, name)
+        else:
+            yield from _paths(inner, (*above, name))
+
+
+def _struct(node: Node) -> Declared | None:
+    """The struct that a field holds, one or many; None where it holds values."""
+    match node:
+        case Nullable():
+            return _struct(node.inner)
+        case ArrayOf():
+            return _struct(node.element)
+        case StructOf():
+            return cast(Declared, node.cls)
+    return None

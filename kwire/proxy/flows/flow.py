@@ -1,0 +1,168 @@
+"""A flow is one RPC: a request, what became of it, and the connection that carried it.
+
+Flows and notices are the one stream of events that leaves the data path; a sink takes them as they
+happen. Times named `at` are Unix seconds; a latency is measured on a clock that never steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kwire.messages.registry import api_name
+from kwire.proxy.flows.text import printable
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Connection:
+    """One client connection and the node behind it.
+
+    number: counts from 1 in one proxy. node_id: the node that the listener stands for, None where
+    it is not known. client, upstream: `host:port`. client_id: the latest one seen. peer: the node
+    id of the client, where it is a node and has shown it. let_in: whether the node was seen to take
+    requests of the client, where that was asked.
+    """
+
+    number: int
+    node_id: int | None
+    client: str
+    upstream: str
+    at: float
+    client_id: str | None = None
+    peer: int | None = None
+    let_in: bool = False
+
+    @property
+    def label(self) -> str:
+        """Who the client is, as well as is known: its node id, client id or address; printable."""
+        if self.peer is not None:
+            return f"node {self.peer}"
+        return printable(self.client_id or self.client)
+
+
+class Ending(Enum):
+    """What became of a request."""
+
+    PENDING = "pending"
+    ANSWERED = "answered"
+    NO_RESPONSE = "asks for no response"
+    LOST = "no response"
+
+
+class Deed(Enum):
+    """What filters did to a message. HELD: they looked at it, whatever came of that.
+
+    REWRITTEN: the proxy's addresses were written over the nodes'; CHANGED: anything else.
+    ROUTED: another node than the listener's answered. SIMULATED: what was answered is not so.
+    """
+
+    HELD = "held"
+    DELAYED = "delayed"
+    CHANGED = "changed"
+    REWRITTEN = "rewritten"
+    ANSWERED = "answered"
+    ROUTED = "routed"
+    SIMULATED = "simulated"
+    DROPPED = "dropped"
+    CLOSED = "closed"
+    STALLED = "stalled"
+
+
+@dataclass(slots=True, eq=False)
+class Flow:
+    """One RPC.
+
+    request_size, response_size: bytes on the wire, without the four of the size itself.
+    request_copy, response_copy: the frame without its size, where it was tapped; shorter than the
+    size where the copy was cut. problems: what the proxy could not do with it, a sentence each.
+    notes: what filters did to it, in words; deeds: the same to be counted.
+    asked_body: the request that filters have seen, until its flow has ended.
+    """
+
+    connection: Connection
+    key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    at: float
+    asked: float
+    request_size: int
+    answered: float | None = None
+    response_size: int | None = None
+    request_copy: bytes | None = field(default=None, repr=False)
+    response_copy: bytes | None = field(default=None, repr=False)
+    ending: Ending = Ending.PENDING
+    problems: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+    deeds: tuple[Deed, ...] = ()
+    asked_body: object = field(default=None, repr=False)
+
+    @property
+    def api(self) -> str:
+        """The name of the API, `API 9999` where there is none."""
+        return api_name(self.key)
+
+    @property
+    def latency(self) -> float | None:
+        """Seconds from the head of the request to the head of the response; None without one."""
+        return None if self.answered is None else self.answered - self.asked
+
+    @property
+    def handling(self) -> str:
+        """Who answered: `passed` where it was the node, else `answered` here, `routed` to another
+        node, or `simulated`."""
+        marks = (Deed.SIMULATED, Deed.ROUTED, Deed.ANSWERED)
+        return next((mark.name.lower() for mark in marks if mark in self.deeds), "passed")
+
+    def mark(self, deed: Deed, note: str) -> None:
+        """A filter did something to it."""
+        self.deeds += (deed,)
+        self.notes += (note,)
+
+    @property
+    def weight(self) -> int:
+        """Bytes that keeping this flow costs, roughly."""
+        return FLOW_WEIGHT + len(self.request_copy or b"") + len(self.response_copy or b"")
+
+
+FLOW_WEIGHT = 512
+"""Bytes of a flow without its copies."""
+
+
+class Kind(Enum):
+    """What a notice is about."""
+
+    OPENED = "opened"
+    CLOSED = "closed"
+    REFUSED = "refused"
+    UNREADABLE = "unreadable"
+    TIMED_OUT = "timed out"
+    BROKEN_OFF = "broken off"
+    FILTER_FAILED = "filter failed"
+    FILTER_SLOW = "filter slow"
+    NOT_FILTERED = "not filtered"
+    BYPASSED = "bypassed"
+    SASL_TOKENS = "SASL tokens"
+    HANDSHAKE_FAILED = "TLS handshake failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Something about a connection that is no RPC, in one sentence."""
+
+    connection: Connection
+    at: float
+    kind: Kind
+    text: str
+
+    @property
+    def weight(self) -> int:
+        """Bytes that keeping this notice costs, roughly."""
+        return FLOW_WEIGHT
+
+
+Event = Flow | Notice
+
+Sink = Callable[[Event], None]
+"""Takes each flow when it has ended, and each notice. It is called in the data path: be quick."""

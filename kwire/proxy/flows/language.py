@@ -1,0 +1,212 @@
+"""The filter language: `~api Fetch & ~lat >100ms & !~client raft-client-2`.
+
+One language for what is viewed, held, recorded and matched by rules. Its terms are in `terms`; a
+field is compared as `voter_id==3000`; `!` binds closest, then `&` (or nothing at all), then `|`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import pyparsing as pp
+
+from kwire.errors import InvalidValue
+from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.terms import COMPARE, FLAGS, TERMS, Meaning, field_meaning, meaning
+
+DEPTH = 40
+"""Parentheses and negations that may be nested."""
+
+LONGEST = 4000
+"""Characters of an expression."""
+
+_ALL_TERMS = (*TERMS, *FLAGS)
+
+_MEANINGLESS = "meaningless: "
+"""Marks what a term said of its text: pyparsing makes another exception of the one it gets."""
+
+
+class BadExpression(InvalidValue):
+    """An expression that cannot be read. column: counts from 1."""
+
+    def __init__(self, text: str, column: int, reason: str) -> None:
+        self.text = text
+        self.column = column
+        self.reason = reason
+        shown = text.replace("\n", " ")
+        super().__init__(f"column {column}: {reason}\n  {shown}\n  {' ' * (column - 1)}^")
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Something that is so of an RPC or not. answers: whether it takes a response to tell."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether no request can be told apart by it, only an RPC with its response."""
+        raise NotImplementedError
+
+    def test(self, subject: Subject) -> bool | None:
+        """Whether it is so; None where this much of the RPC cannot tell."""
+        raise NotImplementedError
+
+    def static(self, key: int, version: int) -> bool | None:
+        """Whether it is so of every message of this API and version; None where it depends."""
+        raise NotImplementedError
+
+    def __call__(self, subject: Subject) -> bool:
+        """Whether it is known to be so."""
+        return self.test(subject) is True
+
+
+@dataclass(frozen=True, slots=True)
+class Term(Expression):
+    """One term or comparison."""
+
+    meaning: Meaning
+
+    @property
+    def answers(self) -> bool:
+        return self.meaning.answers
+
+    def test(self, subject: Subject) -> bool | None:
+        return self.meaning.test(subject)
+
+    def static(self, key: int, version: int) -> bool | None:
+        return self.meaning.static(key, version)
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Expression):
+    """The opposite; what is unknown stays so."""
+
+    part: Expression
+
+    @property
+    def answers(self) -> bool:
+        return self.part.answers
+
+    def test(self, subject: Subject) -> bool | None:
+        return _opposite(self.part.test(subject))
+
+    def static(self, key: int, version: int) -> bool | None:
+        return _opposite(self.part.static(key, version))
+
+
+@dataclass(frozen=True, slots=True)
+class Many(Expression):
+    """All of the parts, or any of them. decisive: the answer of one part that settles it."""
+
+    parts: tuple[Expression, ...]
+    decisive: bool
+
+    @property
+    def answers(self) -> bool:
+        return any(part.answers for part in self.parts)
+
+    def test(self, subject: Subject) -> bool | None:
+        return self._settle([part.test(subject) for part in self.parts])
+
+    def static(self, key: int, version: int) -> bool | None:
+        return self._settle([part.static(key, version) for part in self.parts])
+
+    def _settle(self, answers: list[bool | None]) -> bool | None:
+        if self.decisive in answers:
+            return self.decisive
+        return None if None in answers else not self.decisive
+
+
+def parse(text: str) -> Expression:
+    """Read an expression; BadExpression points at the column where it goes wrong."""
+    if len(text) > LONGEST or _depth(text) > DEPTH:
+        raise BadExpression(text[:80], 1, f"too long or nested deeper than {DEPTH}")
+    if not text.strip():
+        raise BadExpression(text, 1, "nothing is here; write for example ~api Fetch")
+    try:
+        found: Expression = _grammar().parse_string(text, parse_all=True)[0]
+    except pp.ParseBaseException as error:
+        raise BadExpression(text, error.loc + 1, _reason(error, text)) from None
+    return found
+
+
+def _depth(text: str) -> int:
+    return max(text.count("("), text.count("!"))
+
+
+def _reason(error: pp.ParseBaseException, text: str) -> str:
+    if error.msg.startswith(_MEANINGLESS):
+        return error.msg.removeprefix(_MEANINGLESS)
+    rest = text[error.loc :].split()
+    if not rest:
+        return "the expression ends too early"
+    word = rest[0]
+    if word.startswith("~") and word not in _ALL_TERMS:
+        return f"there is no term {word!r}; there are {' '.join(_ALL_TERMS)}"
+    if word in _ALL_TERMS:
+        return f"{word} stands where it cannot"
+    return f"{word!r} cannot stand here; join terms with & or |, compare fields as name==value"
+
+
+@cache
+def _grammar() -> pp.ParserElement:
+    """Built on first use; `-` means that nothing else can follow, so that errors point there."""
+    quoted = pp.QuotedString('"', esc_char="\\") | pp.QuotedString("'", esc_char="\\")
+    amount = pp.Regex(r"(==|!=|<=|>=|<|>)\s*[^\s()&|!\"'~]+")
+    bare = pp.Regex(r"""[^\s()&|!"'~][^\s()&|"']*""")
+    name = pp.Regex(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+    value = quoted | pp.Regex(r"""[^\s()&|!"'~]+""")
+    names = sorted(TERMS, key=len, reverse=True)
+    term = pp.Regex(rf"({'|'.join(names)})(?![A-Za-z])") - pp.Located(quoted | amount | bare)
+    flag = pp.Regex(rf"({'|'.join(FLAGS)})(?![A-Za-z])")
+    comparison = name + pp.one_of(list(COMPARE)) - value
+    either = pp.Forward()
+    one = pp.Forward()
+    negation = pp.Suppress("!") - one
+    one <<= (
+        negation.set_parse_action(lambda found: Not(found[0]))
+        | pp.Suppress("(") - either - pp.Suppress(")")
+        | flag.set_parse_action(lambda found: Term(FLAGS[found[0]]))
+        | term.set_parse_action(_term)
+        | comparison.set_parse_action(_comparison)
+    )
+    every = (one + pp.ZeroOrMore(pp.Suppress("&") - one | one)).set_parse_action(_all)
+    either <<= (every + pp.ZeroOrMore(pp.Suppress("|") - every)).set_parse_action(_any)
+    return either
+
+
+def _term(text: str, location: int, found: pp.ParseResults) -> Term:
+    name, start, (value,), _ = found
+    try:
+        return Term(meaning(name, value.replace(" ", "") if value[:1] in "<>=!" else value))
+    except InvalidValue as error:
+        raise _meaningless(text, start, error) from None
+
+
+def _comparison(text: str, location: int, found: pp.ParseResults) -> Term:
+    try:
+        return Term(field_meaning(*found))
+    except InvalidValue as error:
+        raise _meaningless(text, location, error) from None
+
+
+def _meaningless(text: str, start: int, error: InvalidValue) -> pp.ParseFatalException:
+    blank = len(text[start:]) - len(text[start:].lstrip())
+    return pp.ParseFatalException(text, start + blank, f"{_MEANINGLESS}{error}")
+
+
+def _all(found: pp.ParseResults) -> Expression:
+    return _many(found, decisive=False)
+
+
+def _any(found: pp.ParseResults) -> Expression:
+    return _many(found, decisive=True)
+
+
+def _many(found: pp.ParseResults, *, decisive: bool) -> Expression:
+    parts: tuple[Expression, ...] = tuple(found)
+    return parts[0] if len(parts) == 1 else Many(parts, decisive)
+
+
+def _opposite(answer: bool | None) -> bool | None:
+    return None if answer is None else not answer

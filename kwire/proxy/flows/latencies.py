@@ -1,0 +1,65 @@
+"""How long the RPCs of each API take, of the latest ones; long polls are told apart."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.service.metrics import LONG_POLLS
+
+LATEST = 1000
+"""Latencies of each API that are looked at."""
+
+APIS = 500
+"""APIs that are kept: a key is a peer's word."""
+
+
+@dataclass(slots=True)
+class ApiLatency:
+    """The latest latencies of one API, in seconds.
+
+    count: all there were. failed: those with an error in the response.
+    """
+
+    api: str
+    count: int = 0
+    failed: int = 0
+    latest: deque[float] = field(default_factory=lambda: deque(maxlen=LATEST))
+
+    @property
+    def is_long_poll(self) -> bool:
+        """Whether requests wait for something: they tell how quiet it is, not how slow."""
+        return self.api in LONG_POLLS
+
+    def quantile(self, share: float) -> float:
+        """At most this long took such a share of them (nearest rank)."""
+        ordered = sorted(self.latest)
+        return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+class Latencies:
+    """The latencies of flows, by API."""
+
+    def __init__(self) -> None:
+        self._apis: dict[str, ApiLatency] = {}
+
+    def add(self, decoded: DecodedFlow) -> None:
+        """One more flow; one without an answer has no latency."""
+        latency = decoded.flow.latency
+        if latency is None:
+            return
+        api = decoded.flow.api
+        found = self._apis.get(api)
+        if found is None:
+            if len(self._apis) >= APIS:
+                return
+            found = self._apis[api] = ApiLatency(api)
+        found.count += 1
+        found.failed += bool(decoded.failures)
+        found.latest.append(latency)
+
+    @property
+    def apis(self) -> list[ApiLatency]:
+        """The most frequent first."""
+        return sorted(self._apis.values(), key=lambda one: (-one.count, one.api))

@@ -1,0 +1,182 @@
+"""The metadata quorum as far as the traffic shows it: who leads, and how far each replica is.
+
+Fetches of the metadata log tell where a replica is, how far the log is committed and who leads
+(KIP-595). Elections tell who leads, and who votes: Vote goes from voter to voter, BeginQuorumEpoch
+from the leader to each voter. AddRaftVoter and RemoveRaftVoter change the voters (KIP-853), and
+DescribeQuorum tells all of it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kwire.messages.a01_fetch import FetchRequest, FetchResponse
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumResponse, ReplicaState
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.peers import node_of_request
+from kwire.proxy.flows.summaries.parts import METADATA_TOPIC, METADATA_TOPIC_ID
+
+QUORUM_APIS = frozenset({1, 52, 53, 55, 80, 81})
+"""The APIs that tell anything."""
+
+REPLICAS = 200
+"""Replicas that are remembered: their ids are a peer's word."""
+
+
+VOTER, OBSERVER = "voter", "observer"
+
+
+@dataclass(slots=True)
+class Replica:
+    """A replica of the metadata log. role: VOTER, OBSERVER, or empty where not known.
+
+    offset: the end of its log, as it was at `at`, Unix seconds; -1 where not known.
+    """
+
+    node_id: int
+    role: str = ""
+    offset: int = -1
+    at: float = 0.0
+
+
+class QuorumSeen:
+    """Who leads, and the replicas by id. leader_id, epoch, high_watermark: -1 where not known."""
+
+    def __init__(self) -> None:
+        self.leader_id = -1
+        self.epoch = -1
+        self.high_watermark = -1
+        self._replicas: dict[int, Replica] = {}
+
+    @property
+    def replicas(self) -> list[Replica]:
+        """In the order of their ids."""
+        return sorted(self._replicas.values(), key=lambda one: one.node_id)
+
+    def lag(self, replica: Replica) -> int | None:
+        """Records that are committed and not yet in its log; None where that is not known."""
+        if replica.node_id == self.leader_id:
+            return 0
+        if replica.offset < 0 or self.high_watermark < 0:
+            return None
+        return max(self.high_watermark - replica.offset, 0)
+
+    def log_end(self, replica: Replica) -> int:
+        """The end of its log, -1 where not known; what is committed, the leader has."""
+        if replica.node_id == self.leader_id:
+            return max(replica.offset, self.high_watermark)
+        return replica.offset
+
+    def add(self, decoded: DecodedFlow) -> None:
+        """Learn from one more flow."""
+        if decoded.flow.key not in QUORUM_APIS:
+            return
+        if (request := decoded.request_as(FetchRequest)) is not None:
+            self._fetch(decoded, request)
+        elif (began := decoded.request_as(BeginQuorumEpochRequest)) is not None:
+            for topic in began.topics:
+                for one in topic.partitions:
+                    self._lead(one.leader_id, one.leader_epoch)
+                    self._votes(began.voter_id, decoded.flow.connection.node_id)
+        elif (asked := decoded.request_as(VoteRequest)) is not None:
+            self._elect(decoded, asked)
+        elif (added := decoded.request_as(AddRaftVoterRequest)) is not None:
+            answer = decoded.response_as(AddRaftVoterResponse)
+            if answer is not None and not answer.error_code:
+                self._votes(added.voter_id)
+        elif (removed := decoded.request_as(RemoveRaftVoterRequest)) is not None:
+            gone = decoded.response_as(RemoveRaftVoterResponse)
+            if gone is not None and not gone.error_code:
+                self._has_role(removed.voter_id, OBSERVER)
+        elif (described := decoded.response_as(DescribeQuorumResponse)) is not None:
+            self._describe(described, decoded.flow.at)
+
+    def _elect(self, decoded: DecodedFlow, request: VoteRequest) -> None:
+        """A candidate and the node that it asks are voters, the answer may name a leader."""
+        candidates = [one.replica_id for topic in request.topics for one in topic.partitions]
+        if candidates:
+            self._votes(request.voter_id, decoded.flow.connection.node_id, *candidates)
+        vote = decoded.response_as(VoteResponse)
+        for answered in vote.topics if vote is not None else ():
+            for voted in answered.partitions:
+                self._lead(voted.leader_id, voted.leader_epoch)
+
+    def _votes(self, *node_ids: int | None) -> None:
+        for node_id in node_ids:
+            if node_id is not None and node_id >= 0:
+                self._has_role(node_id, VOTER)
+
+    def _has_role(self, node_id: int, role: str) -> None:
+        known = self._replica(node_id)
+        if known is not None:
+            known.role = role
+
+    def _fetch(self, decoded: DecodedFlow, request: FetchRequest) -> None:
+        offset = next(_offsets(request), None)
+        if offset is None:
+            return
+        node_id = node_of_request(request)
+        if node_id is not None:
+            self._place(node_id, offset, decoded.flow.at)
+        response = decoded.response_as(FetchResponse)
+        for topic in response.responses if response is not None else ():
+            for one in topic.partitions:
+                leader = one.current_leader
+                if leader is not None:
+                    self._lead(leader.leader_id, leader.leader_epoch)
+                elif not one.error_code:
+                    self._answered(decoded, request)
+                self.high_watermark = max(self.high_watermark, one.high_watermark)
+
+    def _answered(self, decoded: DecodedFlow, request: FetchRequest) -> None:
+        """Only the leader answers a Fetch of the metadata log without an error."""
+        node_id = decoded.flow.connection.node_id
+        if node_id is not None:
+            self._lead(node_id, request.topics[0].partitions[0].current_leader_epoch)
+
+    def _describe(self, response: DescribeQuorumResponse, at: float) -> None:
+        for topic in response.topics:
+            for one in topic.partitions:
+                if one.error_code or one.leader_epoch < self.epoch:
+                    continue
+                self._lead(one.leader_id, one.leader_epoch)
+                self.high_watermark = max(self.high_watermark, one.high_watermark)
+                self._replicas.clear()
+                for role, replicas in ((VOTER, one.current_voters), (OBSERVER, one.observers)):
+                    self._roles(role, replicas, at)
+
+    def _roles(self, role: str, replicas: list[ReplicaState], at: float) -> None:
+        for one in replicas:
+            self._place(one.replica_id, one.log_end_offset, at)
+            self._has_role(one.replica_id, role)
+
+    def _replica(self, node_id: int) -> Replica | None:
+        """The replica of this id, None where there is no room for one more."""
+        known = self._replicas.get(node_id)
+        if known is None and len(self._replicas) < REPLICAS:
+            known = self._replicas[node_id] = Replica(node_id)
+        return known
+
+    def _place(self, node_id: int, offset: int, at: float) -> None:
+        known = self._replica(node_id)
+        if known is not None and at >= known.at:
+            known.offset, known.at = offset, at
+
+    def _lead(self, leader_id: int, epoch: int) -> None:
+        known = (self.leader_id, self.epoch)
+        if epoch > self.epoch or (epoch == self.epoch and leader_id >= 0):
+            self.leader_id, self.epoch = leader_id, epoch
+        if known != (self.leader_id, self.epoch):
+            self._votes(leader_id)
+
+
+def _offsets(request: FetchRequest) -> Iterator[int]:
+    """From where the metadata log is read."""
+    for topic in request.topics:
+        if topic.topic_id == METADATA_TOPIC_ID or topic.topic == METADATA_TOPIC:
+            yield from (one.fetch_offset for one in topic.partitions)

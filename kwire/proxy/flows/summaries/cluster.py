@@ -1,0 +1,80 @@
+"""What a node can do, who is in the cluster, which replicas are in sync (KIP-35, 497, 700)."""
+
+from __future__ import annotations
+
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a56_alter_partition import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    PartitionData,
+    ResponsePartitionData,
+)
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, outcome, plural
+from kwire.text.ids import uuid_text
+
+ENDPOINT_TYPES = {1: "broker", 2: "controller"}
+"""Kafka's EndpointType (KIP-919)."""
+
+
+def api_versions(decoded: DecodedFlow) -> str | None:
+    """Tell which software asks and whom it takes the node for, how many APIs and which feature
+    levels the node has."""
+    request = decoded.request_as(ApiVersionsRequest)
+    asked = "which APIs?"
+    if request is not None and request.client_software_name:
+        asked = f"{request.client_software_name} {request.client_software_version}"
+    if request is not None and request.cluster_id is not None:  # KIP-1242
+        asked += f", to node {request.node_id} of cluster {request.cluster_id}"
+    response = decoded.response_as(ApiVersionsResponse)
+    if response is None:
+        return asked
+    levels = [f"{one.name} {one.max_version_level}" for one in response.finalized_features]
+    apis = plural(len(response.api_keys), "API")
+    said = ", ".join([text for text in (failed(response.error_code), apis, *levels) if text])
+    return outcome(asked, said)
+
+
+def alter_partition(decoded: DecodedFlow) -> str | None:
+    """Which in-sync replicas a leader wants, and which there are now."""
+    request = decoded.request_as(AlterPartitionRequest)
+    if request is None:
+        return None
+    wanted = [
+        f"{topic.topic_name or uuid_text(topic.topic_id)}-{one.partition_index}"
+        f" ISR {ids(_isr(one))} at partition epoch {one.partition_epoch}"
+        for topic in request.topics
+        for one in topic.partitions
+    ]
+    asked = f"broker {request.broker_id} wants {few(wanted)}"
+    response = decoded.response_as(AlterPartitionResponse)
+    if response is None:
+        return asked
+    partitions = [_partition(one) for topic in response.topics for one in topic.partitions]
+    return outcome(asked, failed(response.error_code) or few(partitions))
+
+
+def _isr(one: PartitionData) -> list[int]:
+    return [*one.new_isr, *(state.broker_id for state in one.new_isr_with_epochs)]
+
+
+def _partition(one: ResponsePartitionData) -> str:
+    leads = leader(one.leader_id, one.leader_epoch)
+    return failed(one.error_code) or f"ISR {ids(one.isr)}, {leads}"
+
+
+def describe_cluster(decoded: DecodedFlow) -> str | None:
+    """The nodes of the asked kind, and the controller."""
+    request = decoded.request_as(DescribeClusterRequest)
+    if request is None:
+        return None
+    kind = ENDPOINT_TYPES.get(request.endpoint_type, f"endpoint type {request.endpoint_type}")
+    response = decoded.response_as(DescribeClusterResponse)
+    if response is None:
+        return f"which {kind}s?"
+    if response.error_code:
+        return outcome(f"which {kind}s?", failed(response.error_code, response.error_message))
+    nodes = [f"{one.broker_id} {one.host}:{one.port}" for one in response.brokers]
+    active = f", active controller {response.controller_id}" if response.controller_id >= 0 else ""
+    return f"cluster {response.cluster_id}, {plural(len(nodes), kind)} {few(nodes)}{active}"

@@ -1,0 +1,243 @@
+"""What the terms of the filter language mean: each makes a test out of its text.
+
+A test answers True, False, or None where the message at hand cannot tell: `~err` of a request.
+Static, of an API and a version alone, None means that it depends on the message.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+from uuid import UUID
+
+from kwire.codec.versions import Versions
+from kwire.error_codes import ErrorCode
+from kwire.errors import InvalidValue
+from kwire.messages.index import APIS
+from kwire.proxy.flows.field_paths import check_field
+from kwire.proxy.flows.subject import Subject
+from kwire.text.ids import uuid_text
+from kwire.text.numbers import whole_number
+
+Test = Callable[[Subject], bool | None]
+Static = Callable[[int, int], bool | None]
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+_BYTES = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
+_AMOUNT = re.compile(r"(==|!=|<=|>=|<|>)?(\d+(?:\.\d+)?)([A-Za-z]*)")
+_RANGE = re.compile(r"\d{1,5}(-\d{1,5}|\+)?(,\d{1,5}(-\d{1,5}|\+)?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """answers: whether only a response, or a flow that has ended, can tell."""
+
+    test: Test
+    static: Static
+    answers: bool = False
+
+
+def meaning(term: str, text: str) -> Meaning:
+    """What `~term text` means; InvalidValue where the text has no meaning for the term."""
+    return TERMS[term](text)
+
+
+def field_meaning(path: str, compare: str, text: str) -> Meaning:
+    """What `path==text` means; InvalidValue where no message has such a field."""
+    check_field(path)
+    holds = COMPARE[compare]
+
+    def test(subject: Subject) -> bool | None:
+        found = (value for one in subject.layers for value in one.values(path))
+        return any(_compared(holds, value, text) for value in found)
+
+    return Meaning(test, _depends, answers=path.startswith("response."))
+
+
+def _depends(key: int, version: int) -> bool | None:
+    return None
+
+
+def _api(text: str) -> Meaning:
+    patterns = text.split(",")
+    keys = {key for key, name in APIS.items() if any(_named(name, one) for one in patterns)}
+    for one in patterns:
+        if not any(_named(name, one) for name in APIS.values()):
+            raise InvalidValue(f"no API is called {one!r}")
+    return _static(lambda key, version: key in keys)
+
+
+def _named(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.lower(), pattern.lower())
+
+
+def _key(text: str) -> Meaning:
+    keys = _ranges(text, "an API key")
+    return _static(lambda key, version: key in keys)
+
+
+def _version(text: str) -> Meaning:
+    versions = _ranges(text, "a version")
+    return _static(lambda key, version: version in versions)
+
+
+def _static(static: Callable[[int, int], bool]) -> Meaning:
+    def test(subject: Subject) -> bool:
+        return any(static(one.flow.key, one.flow.version) for one in subject.layers)
+
+    return Meaning(test, static)
+
+
+def _ranges(text: str, what: str) -> Versions:
+    if not _RANGE.fullmatch(text):
+        raise InvalidValue(f"{text!r} is not {what}: write 4, 4-17, 4+ or 4,7")
+    return Versions(text)
+
+
+def _client(text: str) -> Meaning:
+    def test(subject: Subject) -> bool:
+        return any(fnmatchcase(one.flow.client_id or "", text) for one in subject.layers)
+
+    return Meaning(test, _depends)
+
+
+def _node(text: str) -> Meaning:
+    meant = _nodes(text)
+    return Meaning(lambda one: meant(one.peer) or meant(one.flow.connection.node_id), _depends)
+
+
+def _from(text: str) -> Meaning:
+    meant = _nodes(text)
+    return Meaning(lambda one: meant(one.peer), _depends)
+
+
+def _to(text: str) -> Meaning:
+    meant = _nodes(text)
+    return Meaning(lambda one: meant(one.flow.connection.node_id), _depends)
+
+
+def _nodes(text: str) -> Callable[[int | None], bool]:
+    """A test of node ids: 3000, 3000,3001 or 3000-3002."""
+    ranges = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        least = whole_number(first, bits=31)
+        most = whole_number(last, bits=31) if dash else least
+        if least is None or most is None or most < least:
+            raise InvalidValue(f"{part!r} is no node id: write 3000, 3000,3001 or 3000-3002")
+        ranges.append(range(least, most + 1))
+
+    def meant(node: int | None) -> bool:
+        return node is not None and any(node in one for one in ranges)
+
+    return meant
+
+
+def _error(text: str) -> Meaning:
+    codes = None if text == "*" else frozenset(_code(one) for one in text.split(","))
+
+    def test(subject: Subject) -> bool | None:
+        if subject.response is None and subject.flow.answered is None:
+            return None
+        found = frozenset(code for one in subject.layers for code in one.errors)
+        return bool(found) if codes is None else bool(found & codes)
+
+    return Meaning(test, _depends, answers=True)
+
+
+def _code(text: str) -> int:
+    if re.fullmatch(r"-?\d{1,5}", text):
+        return int(text)
+    try:
+        return ErrorCode[text.upper()].value
+    except KeyError:
+        raise InvalidValue(f"no error of Kafka's is called {text!r}") from None
+
+
+def _latency(text: str) -> Meaning:
+    holds, wanted = _amount(text, _SECONDS, "a time such as >100ms")
+
+    def test(one: Subject) -> bool | None:
+        latency = one.flow.latency
+        return None if latency is None else holds(latency, wanted)
+
+    return Meaning(test, _depends, answers=True)
+
+
+def _answered(subject: Subject) -> bool:
+    return subject.flow.answered is not None
+
+
+def _size(text: str) -> Meaning:
+    holds, wanted = _amount(text, _BYTES, "a size such as >1MiB")
+    return Meaning(lambda one: holds(one.size, wanted), _depends)
+
+
+def _amount(
+    text: str, units: dict[str, Any], what: str
+) -> tuple[Callable[[Any, Any], bool], float]:
+    match = _AMOUNT.fullmatch(text)
+    if match is None or match[3].lower() not in units:
+        raise InvalidValue(f"{text!r} is not {what}")
+    return COMPARE[match[1] or ">="], float(match[2]) * units[match[3].lower()]
+
+
+def _topic(text: str) -> Meaning:
+    def test(subject: Subject) -> bool:
+        return any(fnmatchcase(topic, text) for one in subject.layers for topic in one.topics)
+
+    return Meaning(test, _depends)
+
+
+def _compared(holds: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
+    """Compares in the type of the field; a text that is none of its values is only unequal."""
+    wanted: Any = text
+    if text == "null" or value is None:
+        return holds in (operator.eq, operator.ne) and holds(value is None, text == "null")
+    try:
+        match value:
+            case bool():
+                wanted = {"true": True, "false": False}[text.lower()]
+            case int() | float():
+                wanted = type(value)(text)
+            case UUID():
+                value = uuid_text(value)
+            case bytes():
+                value = value.hex()
+            case tuple():
+                return any(_compared(holds, one, text) for one in value)
+    except (ValueError, KeyError):
+        return holds is operator.ne
+    if isinstance(value, str) and holds in (operator.eq, operator.ne):
+        return fnmatchcase(value, text) is (holds is operator.eq)
+    return holds(value, wanted)
+
+
+TERMS: dict[str, Callable[[str], Meaning]] = {
+    "~api": _api,
+    "~key": _key,
+    "~v": _version,
+    "~client": _client,
+    "~node": _node,
+    "~from": _from,
+    "~to": _to,
+    "~err": _error,
+    "~lat": _latency,
+    "~topic": _topic,
+    "~size": _size,
+}
+
+FLAGS = {"~response": Meaning(_answered, _depends, answers=True)}
+"""The terms that take no text."""

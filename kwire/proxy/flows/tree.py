@@ -1,0 +1,150 @@
+"""A decoded message as a tree of names and printable values, whatever will draw it.
+
+Every field of the version is there in wire order, tagged ones where they were sent; secrets are
+hidden before anything else sees them, unless they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kwire.codec.declaration import Group
+from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.net.frames import RequestFrame, ResponseFrame
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.masks import holds_secrets, is_secret
+from kwire.proxy.flows.principal import host_text, principal_text
+from kwire.proxy.flows.text import MASKED, size_text, value_text
+from kwire.proxy.flows.walk import RECORDS_FIELDS, fields
+
+ELEMENTS_SHOWN = 1000
+"""Elements of an array that become branches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A field or a struct. value: printable text, empty where there are children only."""
+
+    name: str
+    value: str = ""
+    children: tuple[Tree, ...] = ()
+
+
+class ReadRecords(Protocol):
+    """Makes branches of the record batches in a records field."""
+
+    def __call__(self, data: bytes, /, *, secrets: bool) -> Sequence[Tree]: ...
+
+
+def flow_trees(
+    decoded: DecodedFlow, read_records: ReadRecords | None = None, *, secrets: bool = False
+) -> tuple[Tree, ...]:
+    """The request and the response of a flow, as far as they are there, an envelope's inside.
+
+    read_records: shows what is in records fields; without it they are shortened bytes. secrets:
+    show them.
+    """
+    frames = (("Request", decoded.request), ("Response", decoded.response))
+    return tuple(
+        _frame_tree(f"{decoded.flow.api}{kind}", frame, decoded, read_records, secrets)
+        for kind, frame in frames
+        if frame is not None
+    )
+
+
+def message_tree(
+    name: str,
+    message: Group,
+    version: int,
+    read_records: ReadRecords | None = None,
+    *,
+    secrets: bool = False,
+) -> Tree:
+    """A message at a version; `name` is what its root is called. secrets: show them."""
+    hidden = None if secrets else holds_secrets(message)
+    branches = _Branches(version, read_records, hidden)
+    return Tree(name=name, value=f"v{version}", children=branches.of(message))
+
+
+def _frame_tree(
+    title: str,
+    frame: RequestFrame | ResponseFrame,
+    decoded: DecodedFlow,
+    read_records: ReadRecords | None,
+    secrets: bool,
+) -> Tree:
+    is_request = isinstance(frame, RequestFrame)
+    tree = message_tree(title, frame.body, frame.version, read_records, secrets=secrets)
+    header = _Branches(2 if is_request else 1, None, hides_tags=False).of(frame.header)
+    inner: tuple[Tree, ...] = ()
+    if decoded.envelope is not None:
+        kind = "Request" if is_request else "Response"
+        trees = flow_trees(decoded.envelope, read_records, secrets=secrets)
+        inner = tuple(one for one in trees if one.name.endswith(kind))
+    head = Tree(name="header", children=header)
+    return Tree(name=tree.name, value=tree.value, children=(head, *tree.children, *inner))
+
+
+class _Branches:
+    """Makes the branches of one message.
+
+    hides_tags: unknown tags may be secrets of a new kind. None: nothing is hidden.
+    """
+
+    def __init__(
+        self, version: int, read_records: ReadRecords | None, hides_tags: bool | None
+    ) -> None:
+        self._version = version
+        self._read_records = read_records
+        self._hides_tags = hides_tags
+        self._secrets = hides_tags is None
+
+    def of(self, group: Group) -> tuple[Tree, ...]:
+        """One branch a field."""
+        branches = [
+            Tree(name=name, value=MASKED)
+            if not self._secrets and is_secret(group, name)
+            else _special(group, name, value) or self._branch(name, value)
+            for name, value in fields(group, self._version)
+        ]
+        for tag, data in (group.unknown_tags or {}).items():
+            value = MASKED if self._hides_tags else value_text(data)
+            branches.append(Tree(name=f"unknown tag {tag}", value=value))
+        return tuple(branches)
+
+    def _branch(self, name: str, value: Any) -> Tree:
+        if isinstance(value, Group):
+            return Tree(name=name, children=self.of(value))
+        if isinstance(value, list):
+            shown = value[:ELEMENTS_SHOWN]
+            children = tuple(self._branch(str(index), one) for index, one in enumerate(shown))
+            return Tree(name=name, value=_count(len(value)), children=children)
+        if self._read_records is not None and name in RECORDS_FIELDS and value:
+            children = tuple(self._read_records(value, secrets=self._secrets))
+            return Tree(name=name, value=size_text(len(value)), children=children)
+        return Tree(name=name, value=value_text(value, name))
+
+
+def _count(length: int) -> str:
+    shown = f", {ELEMENTS_SHOWN} shown" if length > ELEMENTS_SHOWN else ""
+    return f"{length} element{'' if length == 1 else 's'}{shown}"
+
+
+def _special(group: Group, name: str, value: Any) -> Tree | None:
+    """The envelope's bytes mean something, and its contents may hold secrets (KIP-590)."""
+    if isinstance(group, EnvelopeRequest | EnvelopeResponse) and name.endswith("_data"):
+        return Tree(name=name, value="null" if value is None else size_text(len(value)))
+    if isinstance(group, EnvelopeRequest) and name == "client_host_address":
+        return Tree(name=name, value=host_text(value))
+    if isinstance(group, EnvelopeRequest) and name == "request_principal" and value:
+        return Tree(name=name, value=principal_text(value))
+    return None
+
+
+def lines(tree: Tree, indent: int = 0) -> Iterator[str]:
+    """The tree as indented lines, for logs and pipes."""
+    yield f"{'  ' * indent}{tree.name}{': ' if tree.value else ''}{tree.value}"
+    for child in tree.children:
+        yield from lines(child, indent + 1)

@@ -1,0 +1,91 @@
+"""Finds things in a decoded message, at whatever depth and in whichever API they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+from kwire import error_codes
+from kwire.codec.declaration import Declared, Group
+from kwire.codec.nodes import ArrayOf, Node, Nullable, StructOf
+
+RECORDS_FIELDS = ("records", "unaligned_records")
+"""The fields that hold record batches."""
+
+
+def fields(group: Group, version: int) -> Iterator[tuple[str, Any]]:
+    """Name and value of each field of the version; a tagged one only where it was sent."""
+    for name, field in type(group).fields.items():
+        if version not in field.versions:
+            continue
+        value = getattr(group, name)
+        tagged = field.tag is not None and version in field.tagged
+        if not (tagged and value == field.fresh()):
+            yield name, value
+
+
+def scalars(group: Group, path: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Path, name and value of every field that is no struct, depth first."""
+    for name in type(group).fields:
+        value = getattr(group, name)
+        if isinstance(value, Group):
+            yield from scalars(value, f"{path}{name}.")
+        elif isinstance(value, list):
+            for index, element in enumerate(value):
+                yield from scalars(element, f"{path}{name}[{index}].")
+        else:
+            yield f"{path}{name}", name, value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An error code in a response: where it stands, and what the node said beside it."""
+
+    path: str
+    code: int
+    message: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Kafka's name of the code."""
+        return error_codes.name(self.code)
+
+
+def failures(group: Group, path: str = "") -> Iterator[Failure]:
+    """Every error code that is not 0, at every level."""
+    for name, below, message in _failing(type(group)):
+        value = getattr(group, name)
+        if not value:
+            continue
+        if not below:
+            told = None if message is None else getattr(group, message)
+            yield Failure(path=f"{path}{name}", code=value, message=told)
+        elif isinstance(value, list):
+            for index, element in enumerate(value):
+                yield from failures(element, f"{path}{name}[{index}].")
+        else:
+            yield from failures(value, f"{path}{name}.")
+
+
+@cache
+def _failing(cls: Declared) -> tuple[tuple[str, bool, str | None], ...]:
+    """Fields that are error codes, or have them below, and the field of the message beside it."""
+    found: list[tuple[str, bool, str | None]] = []
+    for name, field in cls.fields.items():
+        inner = _struct(field.node)
+        message = name.replace("code", "message")
+        if inner is not None:
+            if _failing(inner):
+                found.append((name, True, None))
+        elif name.endswith("error_code"):
+            found.append((name, False, message if message in cls.fields else None))
+    return tuple(found)
+
+
+def _struct(node: Node) -> Declared | None:
+    """The struct of a field, or of the elements of one."""
+    while isinstance(node, Nullable | ArrayOf):
+        node = node.inner if isinstance(node, Nullable) else node.element
+    return cast(Declared, node.cls) if isinstance(node, StructOf) else None

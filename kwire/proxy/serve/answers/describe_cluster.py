@@ -1,0 +1,51 @@
+"""DescribeCluster as a broker answers it (KIP-700), and of both kinds of nodes (KIP-919)."""
+
+from __future__ import annotations
+
+from kwire.error_codes import ErrorCode
+from kwire.messages.a60_describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from kwire.proxy.serve.cluster_view import ClusterView
+
+BROKERS, CONTROLLERS = 1, 2
+
+
+def answer(
+    request: DescribeClusterRequest, version: int, view: ClusterView
+) -> DescribeClusterResponse:
+    """1. Endpoint type 1, which is what version 0 means: the nodes that Metadata names, and with
+       include_fenced_brokers (KIP-1073) the fenced brokers. Type 2: the controllers.
+    2. Any other: UNSUPPORTED_ENDPOINT_TYPE.
+    """
+    type = request.endpoint_type
+    if type not in (BROKERS, CONTROLLERS):
+        return DescribeClusterResponse(
+            error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+            error_message=f"{type} is no endpoint type.",
+            endpoint_type=type,
+        )
+    return DescribeClusterResponse(
+        endpoint_type=type,
+        cluster_id=view.cluster_id or "",
+        controller_id=view.controller_id,
+        brokers=[_node(view, id) for id in _wanted(request, view)],
+    )
+
+
+def _wanted(request: DescribeClusterRequest, view: ClusterView) -> list[int]:
+    if request.endpoint_type == CONTROLLERS:
+        return sorted(view.controllers)
+    return sorted(view.nodes) if request.include_fenced_brokers else view.alive
+
+
+def _node(view: ClusterView, id: int) -> DescribeClusterBroker:
+    return DescribeClusterBroker(
+        broker_id=id,
+        host=view.nodes[id].host,
+        port=view.nodes[id].port,
+        rack=view.rack(id),
+        is_fenced=id not in view.alive,
+    )

@@ -1,0 +1,103 @@
+"""Metadata (Java: KRaftMetadataCache): nodes at the proxy's addresses, topics from the image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwire.error_codes import ErrorCode
+from kwire.image import MetadataImage
+from kwire.image.partition import NO_LEADER, PartitionRegistration
+from kwire.image.topics import TopicImage
+from kwire.messages.a03_metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kwire.proxy.serve.cluster_view import ClusterView
+from kwire.text.ids import ZERO_UUID
+
+INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+
+def answer(request: MetadataRequest, version: int, view: ClusterView) -> MetadataResponse:
+    """1. Nodes: every controller and every unfenced broker; the active controller is named.
+    2. Topics: all where none are named, which is an empty array in version 0 and null later.
+    3. A name that is not there: UNKNOWN_TOPIC_OR_PARTITION; an id (KIP-516): UNKNOWN_TOPIC_ID.
+    4. A partition without a leader: LEADER_NOT_AVAILABLE.
+    Nothing is created on the way, and authorized operations stay unknown.
+    """
+    topics = request.topics
+    everything = topics is None or (version == 0 and not topics)
+    image = view.image
+    return MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(
+                node_id=id,
+                host=view.nodes[id].host,
+                port=view.nodes[id].port,
+                rack=view.rack(id),
+            )
+            for id in view.alive
+        ],
+        cluster_id=view.cluster_id,
+        controller_id=view.controller_id,
+        topics=[
+            *(_all(image) if everything else (_asked(image, topic) for topic in topics or ())),
+        ],
+    )
+
+
+def _all(image: MetadataImage) -> Iterator[MetadataResponseTopic]:
+    for name in sorted(image.topics.ids):
+        yield _found(image, image.topics.by_id[image.topics.ids[name]])
+
+
+def _asked(image: MetadataImage, asked: MetadataRequestTopic) -> MetadataResponseTopic:
+    if asked.topic_id != ZERO_UUID:
+        topic = image.topics.by_id.get(asked.topic_id)
+        missing = ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        topic = image.topics.named(asked.name or "")
+        missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if topic is None:
+        return MetadataResponseTopic(error_code=missing, name=asked.name, topic_id=asked.topic_id)
+    return _found(image, topic)
+
+
+def _found(image: MetadataImage, topic: TopicImage) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.name in INTERNAL,
+        partitions=[
+            _partition(image, number, topic.partitions[number])
+            for number in sorted(topic.partitions)
+        ],
+    )
+
+
+def _partition(
+    image: MetadataImage, number: int, partition: PartitionRegistration
+) -> MetadataResponsePartition:
+    led = partition.leader != NO_LEADER
+    return MetadataResponsePartition(
+        error_code=ErrorCode.NONE if led else ErrorCode.LEADER_NOT_AVAILABLE,
+        partition_index=number,
+        leader_id=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+        offline_replicas=tuple(
+            id for id in partition.replicas if _is_offline(image, id, partition)
+        ),
+    )
+
+
+def _is_offline(image: MetadataImage, id: int, partition: PartitionRegistration) -> bool:
+    broker = image.cluster.brokers.get(id)
+    if broker is None or broker.fenced:
+        return True
+    return not broker.has_online_directory(partition.directory(id))

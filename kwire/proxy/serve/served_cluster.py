@@ -1,0 +1,115 @@
+"""The cluster behind a proxy that serves: followed by an observer, each node with a listener."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from kwire.errors import ConnectionFailed, KwireError
+from kwire.image import MetadataImage
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.address import Address
+from kwire.net.security import Security, read_security
+from kwire.net.tasks import cancel_and_wait
+from kwire.observer import LiveImage
+from kwire.proxy.data_path.listener import Listener
+from kwire.proxy.data_path.server import Proxy
+from kwire.proxy.serve.answers.describe_cluster import CONTROLLERS
+from kwire.proxy.serve.cluster_view import ClusterView
+from kwire.proxy.serve.node_connections import NodeConnections, Opener
+from kwire.proxy.serve.virtual_nodes import VirtualNodes
+
+READY = 30.0
+"""Seconds until a leader has let the whole metadata log be read."""
+
+
+class ServedCluster:
+    """What services and routers stand on: first `follow` it, then `listen` for its nodes.
+
+    listeners: in front of controllers, with their ids; the TLS of the first is that of all later
+    ones. client_config: a file that says how the proxy's own connections are made, else they have
+    the TLS of the first listener. cluster_id: where controllers before Kafka 3.7 cannot tell. Who
+    the nodes take the proxy for needs CLUSTER_ACTION, to read the log. Raises BadTls, InvalidValue.
+    """
+
+    def __init__(
+        self,
+        listeners: Sequence[Listener],
+        *,
+        client_config: Path | None = None,
+        cluster_id: str | None = None,
+        advertised_host: str | None = None,
+    ) -> None:
+        as_listener = Security(tls=listeners[0].upstream_tls)
+        self.opener = Opener(
+            lambda: as_listener if client_config is None else read_security(client_config)
+        )
+        self.live = LiveImage([one.upstream for one in listeners], open=self.opener)
+        self.nodes = VirtualNodes(listeners, advertised_host)
+        self.connections = NodeConnections(self.opener)
+        self.cluster_id = cluster_id
+
+    @asynccontextmanager
+    async def follow(self) -> AsyncIterator[MetadataImage]:
+        """Read the metadata, and go on reading it.
+
+        Raises ConnectionFailed where nobody leads in time, BrokerError where the log may not be
+        read.
+        """
+        async with self.live as live:
+            try:
+                async with asyncio.timeout(READY):
+                    image = await live.ready()
+            except TimeoutError:
+                raise ConnectionFailed(
+                    f"no controller let the metadata log be read within {READY:g} s"
+                    f" ({self.live.trouble or 'none answers'}): check the addresses behind"
+                    " --listen, whether they want TLS or SASL, and that the quorum has a leader"
+                ) from None
+            await self._learn_cluster_id()
+            try:
+                yield image
+            finally:
+                await self.connections.close()
+
+    @asynccontextmanager
+    async def listen(self, proxy: Proxy) -> AsyncIterator[None]:
+        """Let the proxy listen for every node, and for those that come. Raises CannotListen."""
+        await self.nodes.start(proxy, self.live.image)
+        following = asyncio.get_running_loop().create_task(self._follow(proxy))
+        try:
+            yield
+        finally:
+            await cancel_and_wait([following])
+
+    async def view(self) -> ClusterView:
+        """The cluster as it is now; waits for a first image."""
+        image = await self.live.ready()
+        return ClusterView(
+            image=image,
+            cluster_id=self.cluster_id,
+            controller_id=self.live.leader_id,
+            nodes=self.nodes.addresses,
+            controllers=self.nodes.controllers(image),
+        )
+
+    def upstream(self, node_id: int) -> Address | None:
+        """Where a node itself is reached."""
+        return self.nodes.upstream(node_id, self.live.image)
+
+    async def _follow(self, proxy: Proxy) -> None:
+        while True:
+            await self.nodes.follow(proxy, self.live.image)
+            await self.live.changed()
+
+    async def _learn_cluster_id(self) -> None:
+        leader = self.live.leader
+        if self.cluster_id is not None or leader is None:
+            return
+        with suppress(KwireError):  # controllers before 3.7 have no DescribeCluster
+            request = DescribeClusterRequest(endpoint_type=CONTROLLERS)
+            response = await self.connections.ask(leader, request)
+            if isinstance(response, DescribeClusterResponse) and not response.error_code:
+                self.cluster_id = response.cluster_id

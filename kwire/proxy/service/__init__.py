@@ -1,0 +1,1 @@
+"""A proxy as it runs: its configuration, its clusters, its metrics."""

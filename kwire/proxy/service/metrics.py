@@ -1,0 +1,179 @@
+"""Counts what passes a proxy: a sink for each flow and notice, a viewer for the error codes.
+
+Client ids, node ids, keys and versions are a peer's word: what no schema has is counted as `other`,
+and so are clients after the first hundred, and those of new combinations once there are many.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kwire.error_codes import ErrorCode
+from kwire.errors import KwireError
+from kwire.messages.registry import api_name, request
+from kwire.proxy.data_path.listener import Listener
+from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.flow import Connection, Deed, Ending, Event, Flow, Kind, Notice
+from kwire.proxy.flows.text import printable
+
+OTHER = "other"
+
+CLIENT_LIMIT = 100
+"""Clients of a cluster that have a name of their own."""
+
+SERIES_LIMIT = 2000
+"""Combinations of labels from which on a new one is that of the client `other`."""
+
+CLIENT_LENGTH = 100
+"""Characters of a client id in a label."""
+
+PROMPT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of the buckets of latencies, in seconds."""
+
+PATIENT = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+"""The same for long polls."""
+
+LONG_POLLS = frozenset({"Fetch", "ShareFetch", "JoinGroup", "SyncGroup"})
+"""APIs whose answers a node keeps back on purpose, until there is something to tell."""
+
+
+_LOST = Ending.LOST  # an enum's members are slow to look up
+_CODES = frozenset(code.value for code in ErrorCode)
+
+
+class Labels(NamedTuple):
+    """What a flow is counted under. client: `node 3` where a node has shown itself."""
+
+    node: str
+    api: str
+    version: str
+    client: str
+
+
+@dataclass(slots=True, eq=False)
+class Count:
+    """The flows of the same labels. buckets: how many took up to each bound, and longer."""
+
+    bounds: tuple[float, ...]
+    requests: int = 0
+    unanswered: int = 0
+    request_bytes: int = 0
+    response_bytes: int = 0
+    seconds: float = 0.0
+    buckets: list[int] = field(init=False)
+    deeds: Counter[Deed] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.buckets = [0] * (len(self.bounds) + 1)
+
+    def add(self, flow: Flow) -> None:
+        """One more."""
+        self.requests += 1
+        self.unanswered += flow.ending is _LOST
+        self.request_bytes += flow.request_size
+        self.response_bytes += flow.response_size or 0
+        if flow.answered is not None:
+            latency = flow.answered - flow.asked
+            self.seconds += latency
+            self.buckets[bisect_left(self.bounds, latency)] += 1
+        if flow.deeds:
+            self.deeds.update(flow.deeds)
+
+
+class Metrics:
+    """The counts of one cluster's proxy. It is a sink; `see` is to view the decoded flows.
+
+    counts: by their labels. notices: how many of each kind, by node.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[Labels, Count] = {}
+        self._found: dict[tuple[int | str | None, ...], Count] = {}
+        self._clients: set[str] = set()
+        self._known: dict[tuple[int, int], tuple[str, str]] = {}
+        self._notices: Counter[tuple[str, Kind]] = Counter()
+
+    @property
+    def counts(self) -> Mapping[Labels, Count]:
+        return self._counts
+
+    @property
+    def notices(self) -> Mapping[tuple[str, Kind], int]:
+        return self._notices
+
+    def __call__(self, event: Event) -> None:
+        """Count an event of the data path."""
+        if isinstance(event, Notice):
+            self._notices[node_label(event.connection), event.kind] += 1
+        else:
+            self._count(event).add(event)
+
+    def see(self, seen: DecodedFlow | Notice) -> None:
+        """Count the error codes of a response, each once, as far as they can be decoded."""
+        if isinstance(seen, DecodedFlow) and seen.failures:
+            names = {_error(failure.code) for failure in seen.failures}
+            self._count(seen.flow).errors.update(names)
+
+    def _count(self, flow: Flow) -> Count:
+        at = flow.connection
+        who = flow.client_id if at.peer is None else at.peer
+        raw = (at.node_id, at.upstream, flow.key, flow.version, who)
+        found = self._found.get(raw)
+        if found is None:
+            found = self._labelled(flow)
+            if len(self._found) < SERIES_LIMIT:
+                self._found[raw] = found
+        return found
+
+    def _labelled(self, flow: Flow) -> Count:
+        api, version = self._api(flow.key, flow.version)
+        labels = Labels(node_label(flow.connection), api, version, self._client(flow))
+        found = self._counts.get(labels)
+        if found is None:
+            if len(self._counts) >= SERIES_LIMIT:
+                labels = labels._replace(client=OTHER)
+            bounds = PATIENT if api in LONG_POLLS else PROMPT
+            found = self._counts.setdefault(labels, Count(bounds))
+        return found
+
+    def _api(self, key: int, version: int) -> tuple[str, str]:
+        found = self._known.get((key, version))
+        if found is None:
+            found = _named(key, version)
+            if found[1] != OTHER:
+                self._known[key, version] = found
+        return found
+
+    def _client(self, flow: Flow) -> str:
+        peer = flow.connection.peer
+        client = (flow.client_id or "") if peer is None else f"node {peer}"
+        if client in self._clients:
+            return client
+        client = printable(client, CLIENT_LENGTH)
+        if client not in self._clients:
+            if len(self._clients) >= CLIENT_LIMIT:
+                return OTHER
+            self._clients.add(client)
+        return client
+
+
+def node_label(place: Connection | Listener) -> str:
+    """The node behind it: its id, or its address where that is not known."""
+    return str(place.upstream if place.node_id is None else place.node_id)
+
+
+def _named(key: int, version: int) -> tuple[str, str]:
+    try:
+        known = version in request(key).versions
+    except KwireError:
+        return OTHER, OTHER
+    return api_name(key), str(version) if known else OTHER
+
+
+def _error(code: int) -> str:
+    return ErrorCode(code).name if code in _CODES else OTHER

@@ -1,0 +1,1 @@
+"""Text as files, properties and peers hold it."""

@@ -1,5 +1,0 @@
-"""One HTML page of what the tables tell, with its pictures and the code that draws them in it."""
-
-from pipeline.report.page import render, sections
-
-__all__ = ["render", "sections"]

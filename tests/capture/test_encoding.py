@@ -1,0 +1,75 @@
+"""Records are what fastavro, which wrote none of them, takes them for."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import msgspec
+import pytest
+from crc32c import crc32c
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kwire.capture import SCHEMA, CaptureRecord, RecordEncoder
+from kwire.capture.encoding import BadRecord, RecordDecoder, long_bytes, read_long
+from kwire.capture.schema import schema
+from tests.capture.captured import KINDS, write
+
+
+@pytest.mark.parametrize("record", KINDS)
+def test_fastavro_would_write_the_same_bytes(record: CaptureRecord) -> None:
+    data = RecordEncoder().encode(record)
+    fields = msgspec.structs.asdict(record) | {"crc": data[-4:]}
+    fields["at"] = fields.pop("at_us")
+    stream = BytesIO()
+    fastavro.schemaless_writer(stream, fastavro.parse_schema(SCHEMA), fields)
+    assert stream.getvalue() == data
+
+
+@pytest.mark.parametrize("record", KINDS)
+def test_a_record_comes_back(record: CaptureRecord) -> None:
+    data = RecordEncoder().encode(record)
+    assert RecordDecoder(2).decode(b"xx" + data + b"yy", 2) == (record, len(data) + 2)
+
+
+def test_a_record_of_version_1_had_no_deeds() -> None:
+    fields = msgspec.structs.asdict(KINDS[0]) | {"crc": bytes(4)}
+    fields["at"] = fields.pop("at_us")
+    stream = BytesIO()
+    fastavro.schemaless_writer(stream, fastavro.parse_schema(schema(1)), fields)
+    data = stream.getvalue()[:-4]
+    data += crc32c(data).to_bytes(4, "big")
+    assert RecordDecoder(1).decode(data, 0) == (KINDS[0], len(data))
+
+
+def test_fastavro_reads_a_file_with_times_as_times(tmp_path: Path) -> None:
+    path = tmp_path / "one.avro"
+    write(path, list(KINDS), block=2)
+    with path.open("rb") as file:
+        reader = fastavro.reader(file)
+        rows: list[Any] = list(reader)
+    assert reader.metadata["kwire.capture.version"] == "2"
+    assert [row["event"] for row in rows] == [record.event for record in KINDS]
+    assert rows[0]["at"].isoformat() == "2026-11-21T07:27:53.056000+00:00"
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_numbers_are_avros(value: int) -> None:
+    stream = BytesIO()
+    fastavro.schemaless_writer(stream, fastavro.parse_schema("long"), value)
+    assert long_bytes(value) == stream.getvalue()
+    assert read_long(long_bytes(value), 0) == (value, len(long_bytes(value)))
+
+
+def test_a_number_that_does_not_end_is_none() -> None:
+    assert read_long(b"\x80\x80", 0) is None
+    assert read_long(b"\x80" * 30, 0) is None
+
+
+@given(st.integers(0, 10_000), st.integers(1, 255))
+def test_a_flipped_byte_is_never_taken_for_a_record(place: int, flip: int) -> None:
+    data = bytearray(RecordEncoder().encode(KINDS[0]))
+    data[place % len(data)] ^= flip
+    with pytest.raises(BadRecord):
+        RecordDecoder(2).decode(bytes(data), 0)

@@ -1,0 +1,99 @@
+"""A controller that stops to lead while it works on a request refuses it, and goes on."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from kwire.codec.declaration import Request
+from kwire.controller.server.node import ControllerNode
+from kwire.controller.server.quorum import Quorum
+from kwire.controller.state_machine.quorum_controller import Answer
+from kwire.error_codes import ErrorCode
+from kwire.image.configs import ConfigResource, ResourceType
+from kwire.messages.a44_incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from kwire.net.connection import Connection
+
+FETCH_TIMEOUT = 0.5
+"""Seconds; a leader resigns when a majority has not fetched for half as long again."""
+
+PATIENCE = 60.0
+PROPERTIES = {
+    "controller.quorum.election.timeout.ms": "200",
+    "controller.quorum.fetch.timeout.ms": str(int(FETCH_TIMEOUT * 1000)),
+    "controller.quorum.request.timeout.ms": "2000",
+}
+ALL_BROKERS = ConfigResource(ResourceType.BROKER, "")
+RETENTION = "log.retention.ms"
+
+
+@pytest.fixture
+async def quorum() -> AsyncIterator[Quorum]:
+    async with Quorum(3, properties=PROPERTIES) as quorum:
+        yield quorum
+
+
+async def write(quorum: Quorum, node: ControllerNode, value: int) -> int:
+    """Set a configuration of all brokers at a node; return the error code of the answer."""
+    config = AlterableConfig(name=RETENTION, value=str(value))
+    resource = AlterConfigsResource(
+        resource_type=ALL_BROKERS.type, resource_name=ALL_BROKERS.name, configs=[config]
+    )
+    host, port = quorum.addresses[node.node_id]
+    async with await Connection.open(host, port, request_timeout=PATIENCE) as connection:
+        answer = await connection.send(IncrementalAlterConfigsRequest(resources=[resource]))
+    assert isinstance(answer, IncrementalAlterConfigsResponse)
+    return answer.responses[0].error_code
+
+
+def work_slowly(node: ControllerNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the node's next write take so long that its leadership is over when it is appended."""
+    controller = node.metadata.controller
+    handle = controller.handle
+
+    def handle_slowly(request: Request, **context: Any) -> Answer:
+        answer = handle(request, **context)
+        if isinstance(request, IncrementalAlterConfigsRequest):
+            time.sleep(2 * FETCH_TIMEOUT)  # nothing in this process is served meanwhile
+        return answer
+
+    monkeypatch.setattr(controller, "handle", handle_slowly)
+
+
+async def test_a_write_that_outlasts_the_leadership_is_refused(
+    quorum: Quorum, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event that appends the records also finds the majority silent, and resigns."""
+    async with asyncio.timeout(PATIENCE):
+        leader = await quorum.wait_for_leader()
+        work_slowly(leader, monkeypatch)
+        assert await write(quorum, leader, 1) == ErrorCode.NOT_CONTROLLER
+        assert not leader.metadata.is_active
+
+
+async def test_a_leader_that_resigned_within_a_write_leads_again_and_answers_writes(
+    quorum: Quorum, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        former = await quorum.wait_for_leader()
+        with monkeypatch.context() as patched:
+            work_slowly(former, patched)
+            await write(quorum, former, 1)
+        for value in itertools.count(2):
+            leader = await quorum.wait_for_leader()
+            code = await write(quorum, leader, value)
+            if leader is former and code == ErrorCode.NONE:
+                break
+            if leader is not former:
+                await leader.stop()
+                await quorum.start_node(leader.node_id)
+        configs = former.metadata.image.configs.of(*ALL_BROKERS)
+        assert configs[RETENTION] == str(value)

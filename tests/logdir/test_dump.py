@@ -1,0 +1,107 @@
+"""What a dump says of records that are unknown or broken."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kwire.batches import Record, build_batch
+from kwire.batches.control_records import end_transaction_record
+from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
+from kwire.errors import InvalidValue
+from kwire.logdir.dump import Dump, record_type_name
+from kwire.logdir.dump_json import records_as_json
+from kwire.logdir.lock import DirectoryLock
+from kwire.messages.index import METADATA_RECORDS
+from kwire.messages.registry import metadata_record
+
+SEGMENT = "00000000000000000000.log"
+
+
+@pytest.fixture
+def segment(tmp_path: Path) -> Path:
+    unknown = VersionedRecord(record=OpaqueRecord(type=99, body=b"\x01\x02"), version=3)
+    values = [unknown.encode(), b"\x01\x0c\x00\x05", b"\x02"]
+    marker = end_transaction_record(commit=True, coordinator_epoch=7)
+    future = Record(key=b"\x00\x00\x00\x09", value=b"?")
+    path = tmp_path / SEGMENT
+    path.write_bytes(
+        build_batch([Record(value=value) for value in values])
+        + build_batch([marker, future], base_offset=3, is_control=True)
+    )
+    return path
+
+
+def test_unknown_and_broken_records_are_named_and_the_others_follow(segment: Path) -> None:
+    dump = Dump()
+    lines = [line.partition("headerKeys: [] ")[2] for line in dump.lines(segment)]
+    said = [line for line in lines if line]
+    assert said[0] == ("payload: Error at 0, skipping. Unknown record type 99, version 3: 0102")
+    assert said[1].startswith("payload: Error at 1, skipping. FeatureLevelRecord v0 name at byte")
+    assert said[2].startswith("payload: Error at 2, skipping. MetadataRecord v1 at byte")
+    assert said[3:] == ["endTxnMarker: COMMIT coordinatorEpoch: 7", "controlType: UNKNOWN(9)"]
+
+
+def test_json_has_them_too(segment: Path) -> None:
+    unknown, broken, _, marker, future = records_as_json(segment)
+    assert (unknown["type"], unknown["version"], unknown["value"]) == (99, 3, "0102")
+    assert broken["error"].startswith("FeatureLevelRecord v0 name")
+    assert (marker["type"], marker["data"]) == ("COMMIT", {"coordinatorEpoch": 7})
+    assert (future["type"], future["value"]) == (9, b"?".hex())
+    json.dumps([unknown, broken, marker, future])
+
+
+def test_a_file_without_records_has_none_as_json(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValue, match="no segment and no snapshot"):
+        list(records_as_json(tmp_path / "quorum-state"))
+
+
+def test_record_types_are_called_as_kafka_calls_them() -> None:
+    names = {record_type_name(metadata_record(key)) for key in METADATA_RECORDS}
+    assert {"FEATURE_LEVEL_RECORD", "NO_OP_RECORD", "CLEAR_ELR_RECORD"} < names
+    assert "ZK_MIGRATION_STATE_RECORD" in names
+    assert len(names) == len(METADATA_RECORDS)
+
+
+@pytest.mark.parametrize("digits", ["²" * 20, "٣" * 20, "9" * 100, "1" * 19])
+@pytest.mark.parametrize("suffix", [".log", ".index", ".timeindex", "-0000000001.checkpoint"])
+def test_a_file_whose_name_has_other_digits_is_unknown(
+    tmp_path: Path, digits: str, suffix: str
+) -> None:
+    path = tmp_path / f"{digits}{suffix}"
+    path.touch()
+    dump = Dump()
+    assert list(dump.lines(path)) == [f"Dumping {path}"]
+    assert dump.problems == [f"Ignoring unknown file {path}"]
+
+
+def test_a_gap_between_offsets_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / SEGMENT
+    path.write_bytes(
+        build_batch([Record(value=b"\x01\x14\x00\x00")])
+        + build_batch([Record(value=b"\x01\x14\x00\x00")], base_offset=5)
+    )
+    dump = Dump()
+    list(dump.lines(path))
+    assert dump.problems == [f"{path}: 0 is followed by 5"]
+
+
+def test_a_directory_has_one_owner_at_a_time(tmp_path: Path) -> None:
+    hold = (
+        "import sys; from pathlib import Path; from kwire.logdir.lock import DirectoryLock\n"
+        "with DirectoryLock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(InvalidValue, match="another process uses"):
+            DirectoryLock(tmp_path)
+        other.communicate()
+    with DirectoryLock(tmp_path):
+        pass

@@ -1,0 +1,258 @@
+"""Opening a log after a crash, and after what no crash explains."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kwire.errors import FileError, StorageFailed
+from kwire.logdir.log import LogConfig, MetadataLog
+from kwire.logdir.memory import MemoryFileSystem
+from kwire.logdir.names import OffsetAndEpoch, segment_name
+from kwire.logdir.quorum_state import read_quorum_state
+from kwire.logdir.snapshots import build_snapshot
+from tests.logdir.test_log import NO_OP, SMALL, batch
+
+FOLDER = Path("/log")
+
+
+@pytest.fixture
+def fs() -> MemoryFileSystem:
+    """Ten batches of one record, all in one segment, flushed."""
+    fs = MemoryFileSystem()
+    with MetadataLog.open(FOLDER, fs) as log:
+        for offset in range(10):
+            log.append(batch(offset))
+        log.flush()
+    return fs
+
+
+SEGMENT = FOLDER / segment_name(0)
+SIZE = len(batch(0))
+
+
+def contents(fs: MemoryFileSystem) -> dict[str, bytes]:
+    return {name: fs.read_file(FOLDER / name) for name in fs.names(FOLDER)}
+
+
+def change(fs: MemoryFileSystem, path: Path, how: Callable[[bytes], bytes]) -> None:
+    fs.replace_file(path, how(fs.read_file(path)))
+
+
+@pytest.mark.parametrize("left", range(1, SIZE))
+def test_a_last_batch_that_is_cut_off_is_cut_away(fs: MemoryFileSystem, left: int) -> None:
+    change(fs, SEGMENT, lambda data: data[: -SIZE + left])
+    with MetadataLog.open(FOLDER, fs) as log:
+        assert log.end_offset == 9
+        assert log.torn is not None
+        assert (log.torn.file, log.torn.position, log.torn.size) == (SEGMENT, 9 * SIZE, left)
+        log.append(batch(9))
+    assert len(fs.read_file(SEGMENT)) == 10 * SIZE
+
+
+@pytest.mark.parametrize("tail", [bytes(4096), b"\xff" * 300, b"torn" * 50, batch(9)[:40]])
+def test_what_is_no_batch_at_the_end_is_cut_away(fs: MemoryFileSystem, tail: bytes) -> None:
+    change(fs, SEGMENT, lambda data: data + tail)
+    with MetadataLog.open(FOLDER, fs) as log:
+        assert log.end_offset == 10
+        assert log.torn is not None
+        assert log.torn.size == len(tail)
+
+
+BITS = [bit for bit in range(0, 8 * SIZE, 5) if bit // 8 not in range(12, 16)]
+"""Some of every byte but those of the leader epoch, which the CRC does not cover."""
+
+
+@pytest.mark.parametrize("bit", BITS)
+def test_a_broken_batch_before_whole_ones_is_reported_and_nothing_is_changed(
+    fs: MemoryFileSystem, bit: int
+) -> None:
+    change(fs, SEGMENT, lambda data: flipped(data, 8 * 4 * SIZE + bit))
+    before = contents(fs)
+    with pytest.raises(FileError, match=f"00000000000000000000.log, byte {4 * SIZE}: "):
+        MetadataLog.open(FOLDER, fs)
+    assert contents(fs) == before
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("added", "reason"),
+    [
+        (batch(11), "offset 11 where 10 should be"),
+        (batch(9), "offset 9 where 10 should be"),
+        (batch(10, epoch=0), "epoch 0 after 1"),
+    ],
+)
+def test_a_sound_batch_at_a_wrong_place_is_no_torn_tail(
+    fs: MemoryFileSystem, added: bytes, reason: str
+) -> None:
+    change(fs, SEGMENT, lambda data: data + added)
+    with pytest.raises(FileError, match=reason):
+        MetadataLog.open(FOLDER, fs)
+
+
+def test_a_torn_segment_before_the_last_is_reported() -> None:
+    fs = MemoryFileSystem()
+    with MetadataLog.open(FOLDER, fs, SMALL) as log:
+        for offset in range(40):
+            log.append(batch(offset))
+    change(fs, SEGMENT, lambda data: data[:-10])
+    with pytest.raises(FileError, match=r"00000000000000000000\.log, byte \d+: .*cut off"):
+        MetadataLog.open(FOLDER, fs, SMALL)
+
+
+def test_a_missing_segment_is_reported() -> None:
+    fs = MemoryFileSystem()
+    with MetadataLog.open(FOLDER, fs, SMALL) as log:
+        for offset in range(60):
+            log.append(batch(offset))
+    middle = [name for name in fs.names(FOLDER) if name.endswith(".log")][2]
+    fs.remove(FOLDER / middle)
+    with pytest.raises(FileError, match="the segment before it ends at"):
+        MetadataLog.open(FOLDER, fs, SMALL)
+
+
+def test_a_log_that_begins_later_needs_a_snapshot(fs: MemoryFileSystem) -> None:
+    fs.remove(SEGMENT)
+    with MetadataLog.open(FOLDER, fs) as log:
+        assert log.end_offset == 0
+    fs.replace_file(FOLDER / segment_name(50), batch(50))
+    fs.remove(SEGMENT)
+    with pytest.raises(FileError, match="begins at 50 without a snapshot"):
+        MetadataLog.open(FOLDER, fs)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "00000000000000000000.log.deleted",
+        "00000000000000000000.index.deleted",
+        "00000000000000000005-0000000001.checkpoint.deleted",
+        "00000000000000000005-0000000001-123456.checkpoint.part",
+        "00000000000000000005-0000000001.checkpoint.part",
+        "quorum-state.tmp",
+    ],
+)
+def test_what_was_never_finished_is_removed(fs: MemoryFileSystem, name: str) -> None:
+    fs.replace_file(FOLDER / name, b"half")
+    MetadataLog.open(FOLDER, fs).close()
+    assert name not in fs.names(FOLDER)
+
+
+def test_files_of_others_are_left_alone(fs: MemoryFileSystem) -> None:
+    fs.replace_file(FOLDER / "notes.txt", b"mine")
+    MetadataLog.open(FOLDER, fs).close()
+    assert fs.read_file(FOLDER / "notes.txt") == b"mine"
+
+
+@pytest.mark.parametrize("data", [b"", b"0\n1\n", b"1\n0\n", b"0\n1\nx y\n", b"\xff\xfe"])
+def test_a_garbled_epoch_checkpoint_is_reported(fs: MemoryFileSystem, data: bytes) -> None:
+    fs.replace_file(FOLDER / "leader-epoch-checkpoint", data)
+    with pytest.raises(FileError, match="leader-epoch-checkpoint, byte 0"):
+        MetadataLog.open(FOLDER, fs)
+
+
+def test_a_missing_epoch_checkpoint_is_made_again_from_the_batches(fs: MemoryFileSystem) -> None:
+    before = contents(fs)
+    fs.remove(FOLDER / "leader-epoch-checkpoint")
+    MetadataLog.open(FOLDER, fs).close()
+    assert contents(fs) == before
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b"[]", "data_version"),
+        (b"{}", "data_version"),
+        (b'{"data_version":2}', "data_version 2 is not known"),
+        (b'{"data_version":1,"leaderId":"x"}', "leaderId"),
+        (b'{"data_version":1,"leaderId":1}', "leaderEpoch"),
+    ],
+)
+def test_a_garbled_quorum_state_is_reported(data: bytes, reason: str) -> None:
+    fs = MemoryFileSystem()
+    fs.replace_file(FOLDER / "quorum-state", data)
+    with pytest.raises(FileError, match=f"quorum-state, byte 0: .*{reason}"):
+        read_quorum_state(FOLDER, fs)
+
+
+def test_a_quorum_state_of_a_static_quorum_is_read() -> None:
+    fs = MemoryFileSystem()
+    line = (
+        b'{"clusterId":"","leaderId":1,"leaderEpoch":2,"votedId":-1,"appliedOffset":0,'
+        b'"currentVoters":[{"voterId":1}],"data_version":0}'
+    )
+    fs.replace_file(FOLDER / "quorum-state", line)
+    state = read_quorum_state(FOLDER, fs)
+    assert state is not None
+    assert (state.version, state.data.leader_epoch) == (0, 2)
+    assert state.encode() == line
+
+
+class PowerCut(OSError):
+    """The end of a run."""
+
+
+def churn(fs: MemoryFileSystem, acknowledged: list[int]) -> None:
+    """Append, flush, roll, snapshot, clean, truncate; notes what was flushed."""
+    log = MetadataLog.open(FOLDER, fs, LogConfig(segment_bytes=400))
+    for offset in range(log.end_offset, 24):
+        log.append(batch(offset))
+        if offset % 2:
+            log.flush()
+            acknowledged.append(offset)
+        if offset == 11:
+            made = OffsetAndEpoch(offset=8, epoch=1)
+            file = log.begin_snapshot(made)
+            for data in build_snapshot([NO_OP], epoch=1, now=1):
+                file.append(data)
+            file.freeze()
+            log.add_snapshot(made)
+            log.delete_before(made)
+    log.append(batch(24))
+    log.truncate_to(24)
+    log.close()
+
+
+@pytest.mark.parametrize("torn", ["nothing", "a part", "garbage"])
+def test_a_power_cut_at_any_operation_loses_nothing_that_was_flushed(torn: str) -> None:
+    draw = random.Random(853)
+
+    def rest(path: Path, data: bytes) -> bytes:
+        if not data or torn == "nothing":
+            return b""
+        return data[: draw.randrange(len(data) + 1)] if torn == "a part" else b"\x00\xff" * 40
+
+    cuts, finished = 0, False
+    while not finished:
+        left = [cuts]
+
+        def fault(operation: str, path: Path, left: list[int] = left) -> None:
+            if not left[0]:
+                raise PowerCut(f"{operation} {path}")
+            left[0] -= 1
+
+        fs, acknowledged = MemoryFileSystem(fault), list[int]()
+        try:
+            churn(fs, acknowledged)
+            finished = True
+        except (PowerCut, StorageFailed):
+            cuts += 1
+        fs.fault = None
+        fs.crash(rest)
+        with MetadataLog.open(FOLDER, fs, LogConfig(segment_bytes=400)) as log:
+            assert log.end_offset > max(acknowledged, default=-1)
+            offsets = [one.base_offset for one in log.batches(log.start_offset)]
+            assert offsets == list(range(log.start_offset, log.end_offset))
+            if log.start_offset:
+                assert log.snapshots
+    assert cuts > 100

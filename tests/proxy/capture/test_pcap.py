@@ -1,0 +1,231 @@
+"""Captures become packets that others read, and others' packets become flows again."""
+
+import random
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import dpkt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kwire.capture import CaptureRecord
+from kwire.errors import FileError
+from kwire.proxy import Event, Flow, Kind, Notice
+from kwire.proxy.capture.pcap_export import in_order, write_pcapng
+from kwire.proxy.capture.pcap_import import import_events
+from kwire.proxy.capture.records import event_records
+from tests.proxy.capture.test_recorder import lost, plain
+from tests.proxy.data_path.test_tap import votes
+
+
+def conversation(count: int, padding: int = 0) -> list[Event]:
+    """Some RPCs and the end of their connection."""
+    flows: list[Flow] = votes(count, padding)
+    for flow in flows:
+        flow.connection = flows[0].connection
+        flow.connection.upstream = "127.0.0.1:9093"
+    closed = Notice(
+        connection=flows[0].connection, at=2e6, kind=Kind.CLOSED, text="the client closed"
+    )
+    return [*flows, closed]
+
+
+def records(events: list[Event]) -> Iterator[CaptureRecord]:
+    for number, event in enumerate(events):
+        yield from event_records(event, number, "c")
+
+
+def exported(events: list[Event]) -> bytes:
+    file = BytesIO()
+    write_pcapng(records(events), file)
+    return file.getvalue()
+
+
+def flows_of(data: bytes) -> list[Flow]:
+    return [one for one in import_events(BytesIO(data), "x") if isinstance(one, Flow)]
+
+
+def same(given: list[Event], back: list[Flow]) -> bool:
+    """Whether the RPCs are the same, but for the clock, which packets do not have."""
+    left: list[dict[str, Any]] = []
+    right: list[dict[str, Any]] = []
+    for events, into in ((given, left), (back, right)):
+        for event in events:
+            if isinstance(event, Flow):
+                values = plain(event)
+                for name in ("asked", "answered", "connection", "at"):
+                    del values[name]
+                into.append(values)
+    return left == right
+
+
+def test_the_packets_are_tcp_as_dpkt_reads_it() -> None:
+    data = exported(conversation(1))
+    packets = [dpkt.ip.IP(packet) for _, packet in dpkt.pcapng.Reader(BytesIO(data))]
+    flags = [packet.data.flags for packet in packets]
+    assert flags == [0x02, 0x12, 0x10, 0x18, 0x18, 0x11, 0x11, 0x10]
+    for packet in packets:
+        again = dpkt.ip.IP(bytes(packet))
+        again.sum = again.data.sum = 0
+        checked = dpkt.ip.IP(bytes(again))
+        assert (checked.sum, checked.data.sum) == (packet.sum, packet.data.sum)
+    seen = {0: 0, 1: 0}
+    for packet in packets:
+        side = packet.data.dport == 9093
+        assert packet.data.seq == seen[side]
+        step = bool(packet.data.flags & 3)
+        seen[side] += len(packet.data.data) + step
+
+
+@pytest.mark.parametrize("padding", [0, 100_000 // 4], ids=["small", "many segments"])
+def test_what_was_exported_is_imported_again(padding: int) -> None:
+    given = conversation(5, padding)
+    assert same(given, flows_of(exported(given)))
+
+
+def test_addresses_of_version_6_and_names_become_packets_too() -> None:
+    given = conversation(2)
+    given[0].connection.upstream = "[::1]:9093"
+    back = flows_of(exported(given))
+    assert same(given, back)
+    assert back[0].connection.upstream == "[::1]:9093"
+    given[0].connection.upstream = "broker.example:9093"
+    (first, *_) = flows_of(exported(given))
+    assert first.connection.upstream == "192.0.2.1:9093"
+    given[0].connection.upstream = f"[::1]:{'9' * 5000}"
+    (first, *_) = flows_of(exported(given))
+    assert first.connection.upstream == "[::1]:0"
+
+
+def test_a_connection_of_a_recording_that_lasts_has_no_end() -> None:
+    *given, _ = conversation(2)
+    events = list(import_events(BytesIO(exported(given)), "x"))
+    assert isinstance(events[-1], Notice)
+    assert events[-1].text == "the file ends"
+
+
+def test_records_are_put_in_the_order_of_time() -> None:
+    late, early = list(records(conversation(1)))[:2][::-1]
+    assert [one.at_us for one in in_order([late, early])] == [early.at_us, late.at_us]
+
+
+def packets(data: bytes) -> list[tuple[float, bytes]]:
+    return list(dpkt.pcapng.Reader(BytesIO(data)))
+
+
+def pcap(found: list[tuple[float, bytes]], link: int = 101) -> bytes:
+    """A classic pcap file, as tcpdump writes it."""
+    file = BytesIO()
+    writer = dpkt.pcap.Writer(file, linktype=link)
+    for at, packet in found:
+        writer.writepkt(packet, at)
+    return file.getvalue()
+
+
+ETHERNET = bytes(12) + b"\x08\x00"
+COOKED = bytes.fromhex("00000304 0006 000000000000 0000 0800")
+STARTS = {"raw": (101, b""), "Ethernet": (1, ETHERNET), "cooked": (113, COOKED)}
+
+
+@pytest.mark.parametrize(("link", "start"), STARTS.values(), ids=list(STARTS))
+def test_a_pcap_of_each_link_type_is_read(link: int, start: bytes) -> None:
+    given = conversation(3)
+    found = [(at, start + packet) for at, packet in packets(exported(given))]
+    assert same(given, flows_of(pcap(found, link)))
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 1000))
+def test_doubled_and_reordered_segments_make_no_difference(seed: int) -> None:
+    chance = random.Random(seed)
+    given = conversation(4, padding=10_000)
+    found = packets(exported(given))
+    start, middle, end = found[:3], found[3:-3], found[-3:]
+    middle += chance.sample(middle, 3)
+    chance.shuffle(middle)
+    back = flows_of(pcap(start + middle + end))
+    requests = {flow.request_copy for flow in given if isinstance(flow, Flow)}
+    assert {flow.request_copy for flow in back} == requests
+
+
+def test_a_segment_that_repeats_the_end_of_the_one_before_adds_only_what_is_new() -> None:
+    given = conversation(2, padding=20_000)
+    found = packets(exported(given))
+    before, packet = (dpkt.ip.IP(found[place][1]) for place in (3, 4))
+    packet.data.seq -= 7
+    packet.data.data = before.data.data[-7:] + packet.data.data
+    packet.len += 7
+    found[4] = (found[4][0], bytes(packet))
+    assert same(given, flows_of(pcap(found)))
+
+
+def test_a_lost_segment_ends_what_can_be_told_of_its_connection() -> None:
+    given = conversation(5)
+    found = packets(exported(given))
+    del found[5]  # the second request
+    events = list(import_events(BytesIO(pcap(found)), "x"))
+    flows = [one for one in events if isinstance(one, Flow)]
+    assert same(given[:1], flows[:1])
+    assert isinstance(events[-1], Notice)
+
+
+def test_a_connection_that_began_before_the_file_is_followed_from_a_request_on() -> None:
+    given = conversation(5)
+    found = packets(exported(given))[4:]  # from the first response on
+    assert same(given[1:], flows_of(pcap(found)))
+
+
+def test_a_torn_file_gives_what_is_there() -> None:
+    given = conversation(5)
+    data = pcap(packets(exported(given)))
+    assert len(flows_of(data[:-400])) >= 1
+
+
+def test_what_is_no_packet_is_skipped_and_what_is_no_pcap_refused() -> None:
+    given = conversation(1)
+    found = packets(exported(given))
+    found.insert(3, (1e6, b"\x45\x00"))
+    found.insert(3, (1e6, b""))
+    assert same(given, flows_of(pcap(found)))
+    with pytest.raises(FileError, match="neither pcap nor pcapng"):
+        flows_of(b"anything else, such as this")
+    with pytest.raises(FileError, match="link type 147"):
+        flows_of(pcap(found, 147))
+
+
+def test_a_huge_block_takes_no_memory(tmp_path: Path) -> None:
+    data = exported(conversation(1))
+    wrong = data[:28] + data[28:32] + b"\xff\xff\xff\x7f" + data[36:]
+    with pytest.raises(FileError):
+        flows_of(wrong)
+
+
+def test_a_lost_request_stays_lost() -> None:
+    flow = lost()
+    flow.connection.upstream = "127.0.0.1:9093"
+    (back,) = flows_of(exported([flow]))
+    assert back.ending is flow.ending
+
+
+VALID = (exported(conversation(4, padding=300)), pcap(packets(exported(conversation(4)))))
+
+
+@given(
+    whole=st.sampled_from(VALID),
+    changes=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), max_size=6),
+    end=st.integers(0, 10**6),
+)
+def test_damaged_files_give_events_or_one_typed_error(
+    whole: bytes, changes: list[tuple[int, int]], end: int
+) -> None:
+    data = bytearray(whole)
+    for place, value in changes:
+        data[place % len(data)] = value
+    try:
+        events = list(import_events(BytesIO(bytes(data[: max(end, 1)])), "x"))
+    except FileError:
+        return
+    assert all(isinstance(event, Flow | Notice) for event in events)

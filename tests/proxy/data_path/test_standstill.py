@@ -1,0 +1,104 @@
+"""A node whose process stands still inside a response, and then goes on, is killed, or stays so."""
+
+import asyncio
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from kwire.net.address import Address
+from kwire.proxy import Ending, Event, Filters, Limits, Listener, Notice, Proxy
+from tests.proxy.broken import (
+    ASKED,
+    ENDLESS,
+    GRANTED,
+    PATHS,
+    PATIENCE,
+    Peer,
+)
+from tests.proxy.data_path.test_relay import flows, until
+
+STOPPING = """
+import os, signal, socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as told, \
+     socket.create_server(("127.0.0.1", 0)) as server:
+    told.sendall(b"%d\\n" % server.getsockname()[1])
+    peer, _ = server.accept()
+    data = bytes.fromhex(sys.argv[2])
+    peer.recv(1 << 16)
+    peer.sendall(data[:9])
+    told.sendall(b"half\\n")
+    os.kill(os.getpid(), signal.SIGSTOP)
+    peer.sendall(data[9:])
+    peer.recv(1 << 16)
+"""
+
+
+@asynccontextmanager
+async def stopping() -> AsyncIterator[tuple[Process, Address, asyncio.StreamReader]]:
+    """A node in a process of its own that stands still inside its first response."""
+    came: asyncio.Queue[asyncio.StreamReader] = asyncio.Queue()
+    writers: list[asyncio.StreamWriter] = []
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        await came.put(reader)
+
+    async with await asyncio.start_server(take, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", STOPPING, str(port), GRANTED[0].hex()
+        )
+        try:
+            async with asyncio.timeout(PATIENCE):
+                reader = await came.get()
+                upstream = Address("127.0.0.1", int(await reader.readline()))
+            yield process, upstream, reader
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            for writer in writers:
+                writer.close()
+                await writer.wait_closed()
+
+
+@pytest.mark.parametrize("path", ["tapped", "held"])
+@pytest.mark.parametrize("then", ["goes on", "is killed", "stays"])
+async def test_a_node_that_stands_still_inside_a_response(path: str, then: str) -> None:
+    events: list[Event] = []
+    way = PATHS[path]
+    limits = Limits(progress=0.3) if then == "stays" else ENDLESS
+    async with stopping() as (process, upstream, told):
+        listener = Listener(node_id=3000, upstream=upstream)
+        filters = Filters(way.filters())
+        async with Proxy(
+            [listener], sinks=[events.append], limits=limits, filters=filters
+        ) as proxy:
+            address = proxy.addresses[listener]
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+            writer.write(ASKED[0])
+            async with asyncio.timeout(PATIENCE):
+                assert await told.readline() == b"half\n"
+            await until(lambda: any(one.node._framer.passed == 9 for one in proxy._relays))
+            if then == "goes on":
+                process.send_signal(signal.SIGCONT)
+                assert await reader.readexactly(len(GRANTED[0])) == GRANTED[0]
+            else:
+                if then == "is killed":
+                    process.kill()
+                async with asyncio.timeout(PATIENCE):
+                    data = await Peer(reader, writer).rest()
+                assert data == (b"" if way.holds else GRANTED[0][:9])
+            writer.close()
+            await until(lambda: not proxy.connections)
+    (flow,) = flows(events)
+    texts = [one.text for one in events if isinstance(one, Notice)]
+    assert flow.ending is (Ending.ANSWERED if then == "goes on" else Ending.LOST)
+    if then == "is killed":
+        assert any("node 3000 closed after 9 of" in text for text in texts)
+    if then == "stays":
+        assert "node 3000 began a frame and sent no more for 0.3 s" in texts

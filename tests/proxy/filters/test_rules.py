@@ -1,0 +1,248 @@
+"""A rules file says what is wrong with it; each rule does what it says, as often as it says."""
+
+from pathlib import Path
+
+import pytest
+
+from kwire.codec.declaration import Group
+from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kwire.messages.a03_metadata import MetadataRequest
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.messages.index import APIS
+from kwire.messages.registry import request, response
+from kwire.net.frames import decode_request, decode_response
+from kwire.proxy import Ending, Filters, Kind
+from kwire.proxy.filters.presets import PRESETS
+from kwire.proxy.filters.rules import BadRules, Rules, load_rules, read_rules
+from kwire.proxy.flows.error_response import error_response
+from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.walk import failures
+from tests.proxy.dialogue import answered, asked
+from tests.proxy.held import HeldDialogue, rule_filters
+
+VOTE = asked(VoteRequest(voter_id=3000), 2, 1, "raft-client-3001")
+VOTED = answered(VoteResponse(), 2, 1)
+
+
+def under(text: str, dice: tuple[float, ...] = ()) -> HeldDialogue:
+    """A dialogue under the rules of this file, and dice that fall so."""
+    rules = read_rules(text)
+    falls = iter(dice)
+    filters = rule_filters(rules, lambda: next(falls), 0.0)
+    return HeldDialogue(filters=Filters(filters, drop_on_error=rules.on_error == "drop"))
+
+
+def rule(*lines: str, match: str = "~api Vote") -> str:
+    return "rules:\n  - match: " + match + "".join(f"\n    {line}" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("delay", "fall", "seconds"),
+    [
+        ("2s", (), 2.0),
+        ("{from: 1s, to: 3s}", (0.5,), 2.0),
+        ("{fixed: 1s, jitter: 200ms}", (0.0,), 0.8),
+        ("{fixed: 100ms, jitter: 1s}", (0.0,), 0.0),
+    ],
+)
+def test_a_delay_is_fixed_or_spread(delay: str, fall: tuple[float, ...], seconds: float) -> None:
+    dialogue = under(rule(f"delay: {delay}"), fall)
+    dialogue.ask(VOTE)
+    assert [alarm.due for alarm in dialogue.alarms] == pytest.approx([seconds] if seconds else [])
+    dialogue.now_is(seconds)
+    assert dialogue.at_node == VOTE
+
+
+def test_bandwidth_lets_the_bytes_of_a_connection_pass_one_after_the_other() -> None:
+    dialogue = under(rule(f"bandwidth: {len(VOTE)}B/s"))
+    dialogue.ask(VOTE * 3)
+    for second in range(1, 4):
+        dialogue.now_is(second - 0.1)
+        assert dialogue.at_node == VOTE * (second - 1)
+        dialogue.now_is(second)
+        assert dialogue.at_node == VOTE * second
+
+
+def test_drop_close_and_stall() -> None:
+    assert under(rule("drop: true")).ask(VOTE) == b""
+    stalled = under(rule("stall: true", "delay: 1s"))
+    stalled.ask(VOTE)
+    stalled.now_is(1.0)
+    assert (stalled.at_node, stalled.reasons) == (b"", [])
+    closed = under(rule("close: true", "name: the end"))
+    closed.ask(VOTE)
+    assert closed.reasons == ["closed by rule the end"]
+
+
+def test_an_error_is_the_answer_of_that_api_to_that_request() -> None:
+    topics = [FetchTopic(topic="orders", partitions=[FetchPartition(partition=3)])]
+    frame = asked(FetchRequest(topics=topics), 12, 9)
+    dialogue = under(rule("error: NOT_LEADER_OR_FOLLOWER", match="~api Fetch"))
+    assert dialogue.ask(frame) == b""
+    body = decode_response(dialogue.at_client[4:], 1, 12).body
+    assert isinstance(body, FetchResponse)
+    assert body.error_code == 6
+    assert [(one.topic, one.partitions[0].partition_index) for one in body.responses] == [
+        ("orders", 3)
+    ]
+    assert body.responses[0].partitions[0].error_code == 6
+    assert dialogue.flows[0].ending is Ending.ANSWERED
+
+
+def test_an_error_in_a_response_takes_the_place_of_its_codes() -> None:
+    dialogue = under(rule("error: 41", "direction: response"))
+    dialogue.ask(VOTE)
+    assert dialogue.answer(VOTED) == answered(VoteResponse(error_code=41), 2, 1)
+
+
+def test_a_patch_sets_a_field_also_in_the_elements_of_arrays() -> None:
+    dialogue = under(
+        rule("patch: {max_bytes: 9, topics.topic_id: AAAAAAAAAAAAAAAAAAAAAQ}", match="~api Fetch")
+    )
+    sent = dialogue.ask(asked(FetchRequest(topics=[FetchTopic(), FetchTopic()]), 17, 1))
+    body = decode_request(sent[4:]).body
+    assert isinstance(body, FetchRequest)
+    assert body.max_bytes == 9
+    assert [topic.topic_id.int for topic in body.topics] == [1, 1]
+    assert dialogue.flows == []
+    dialogue.hang_up()
+    assert dialogue.flows[0].notes == ("hit by rule patch-dc82", "changed by a filter")
+
+
+def test_probability_count_and_time_window() -> None:
+    dialogue = under(rule("drop: true", "probability: 0.5"), (0.4, 0.5, 0.6, 0.1))
+    assert dialogue.ask(*[VOTE] * 4) == VOTE * 2
+    assert under(rule("drop: true", "count: 2")).ask(*[VOTE] * 5) == VOTE * 3
+    window = under(rule("drop: true", "after: 1s", "until: 2s"))
+    for second in (0.9, 1.0, 1.9, 2.0):
+        window.now_is(second)
+        window.ask(VOTE)
+    assert window.at_node == VOTE * 2
+
+
+def test_a_rule_wants_no_messages_that_it_cannot_match() -> None:
+    filters = under(rule("drop: true", match="~api Vote & ~v 2 & ~from 1")).filters
+    kinds = [(52, 2), (52, 1), (1, 17)]
+    assert [bool(filters.handlers(*kind, Direction.REQUEST)) for kind in kinds] == [
+        True,
+        False,
+        False,
+    ]
+    assert not filters.handlers(52, 2, Direction.RESPONSE)
+
+
+@pytest.mark.parametrize("on_error", ["forward", "drop"])
+def test_a_rule_that_cannot_be_done_is_told_once_with_its_flow(on_error: str) -> None:
+    text = rule("error: 41", match="~api Metadata")
+    dialogue = under(f"on_error: {on_error}\n{text}")
+    frame = asked(MetadataRequest(topics=[]), 4, 1)
+    assert dialogue.ask(frame, frame) == (frame * 2 if on_error == "forward" else b"")
+    (notice,) = dialogue.notices
+    assert notice.kind is Kind.FILTER_FAILED
+    assert "no answer to this MetadataRequest can carry an error" in notice.text
+
+
+def test_what_is_wrong_with_a_file_is_said_with_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "slow.yaml"
+    with pytest.raises(BadRules, match=r"cannot read .*slow\.yaml: No such file or directory"):
+        load_rules(file)
+    file.write_bytes(b"\xff")
+    with pytest.raises(BadRules, match=r"slow\.yaml is no text in UTF-8"):
+        load_rules(file)
+    file.write_text("rules: [3]\nrule: 3")
+    with pytest.raises(BadRules) as raised:
+        load_rules(file)
+    assert all(line.startswith(f"{file}: rule") for line in str(raised.value).splitlines())
+
+
+WRONG = {
+    "rules: [": "this is no YAML",
+    rule("drop: true", match="!~api Vote"): "needs quotes around it",
+    "rules: [3]": "rules[1]",
+    "rule: []": "rule: there is no such key",
+    rule("drop: true", match="~api Fetsch"): "rules[1].match: column 6: no API is called 'Fetsch'",
+    rule("delay: 5 parsecs"): "'5 parsecs' is not a time",
+    rule("delay: {from: 3s, to: 1s}"): "longer than its `to`",
+    rule("bandwidth: 0B/s"): "greater than 0",
+    rule("drop: true", "close: true"): "only one of",
+    rule(): "nothing is to happen",
+    rule("drop: true", match="~err 3"): "add direction: response",
+    rule("error: NOPE"): "no error of Kafka's is called 'NOPE'",
+    rule("patch: {voter: 3}"): "no request that can match has a field 'voter'",
+    rule("drop: true", "after: 2s", "until: 1s"): "`until` is not after",
+    rule("drop: true", "probability: 2"): "probability",
+    "rules: [{preset: x}]": "no preset is called 'x'; there are slow-fetch",
+    "rules: [{preset: slow-fetch}]": "needs `node`, a node id",
+    "[1]": "the file: ",
+    "rules: [{name: a, match: ~api Vote, drop: true}, {name: a, match: ~api Vote, close: true}]": (
+        "two rules are called 'a': give one of them another name"
+    ),
+    "x" * 1_000_001: "are too many",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG.items(), ids=[str(i) for i in range(len(WRONG))])
+def test_a_file_that_is_wrong_is_told_what_and_where(text: str, said: str) -> None:
+    with pytest.raises(BadRules) as caught:
+        read_rules(text)
+    assert said in str(caught.value)
+
+
+def test_an_empty_file_is_no_rules() -> None:
+    assert read_rules("") == Rules()
+
+
+def test_every_preset_makes_rules_and_takes_what_rules_take() -> None:
+    for name, (_, parameters) in PRESETS.items():
+        given = "".join(f", {parameter}: 3001" for parameter in parameters)
+        (made,) = read_rules(f"rules: [{{preset: {name}{given}, count: 3}}]").rules
+        assert (made.name, made.count) == ("-".join([name, *["3001"] * len(parameters)]), 3)
+
+
+def names(*rules: str) -> list[str]:
+    return [rule.name for rule in read_rules(f"rules: [{', '.join(rules)}]").rules]
+
+
+def test_a_rule_without_a_name_gets_one_that_others_do_not_change() -> None:
+    vote, fetch = "{match: ~api Vote, drop: true}", "{match: ~api Fetch, delay: 1s}"
+    assert names(vote, fetch) == names(fetch, vote)[::-1] == ["drop-e9fc", "delay-e5bf"]
+    assert names(vote, vote) == ["drop-e9fc", "drop-e9fc-2"]
+    late = "{preset: late-heartbeats, node: 2}"
+    assert names(late, late, "{name: a, match: ~api Vote, drop: true}") == [
+        "late-heartbeats-2",
+        "late-heartbeats-2-2",
+        "a",
+    ]
+
+
+def filled(kind: type[Group], version: int) -> Group:
+    """A struct with one element in each array."""
+    made = kind()
+    for name, field in kind.fields.items():
+        node = field.node.inner if isinstance(field.node, Nullable) else field.node
+        if version not in field.versions:
+            continue
+        if isinstance(node, ArrayOf):
+            element = node.element
+            if isinstance(element, StructOf):
+                setattr(made, name, [filled(element.cls, version)])
+            else:
+                setattr(made, name, (element.fresh(),))
+        elif isinstance(node, StructOf):
+            setattr(made, name, filled(node.cls, version))
+    return made
+
+
+def test_every_api_and_version_has_an_answer_that_carries_an_error() -> None:
+    without = set()
+    for key, api in APIS.items():
+        for version in request(key).versions:
+            body = filled(request(key), version)
+            answer = error_response(body, version, 41)  # type: ignore[arg-type]  # a Group by type
+            if answer is None:
+                without.add(api)
+                continue
+            again = response(key).decode(answer.encode(version), version)
+            assert 41 in {failure.code for failure in failures(again)}, (api, version)
+    assert without == {"AlterUserScramCredentials"}

@@ -1,0 +1,51 @@
+"""How far the data path reads into a request, and where it gives up."""
+
+import pytest
+
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.proxy.flows.heads import HEAD_LIMIT, REQUEST, More, Tail, tail
+from tests.proxy.dialogue import asked
+
+
+def read(frame: bytes, upto: int | None = None) -> Tail:
+    """The tail of a frame of which the first bytes are there."""
+    size, key, version, _ = REQUEST.unpack_from(frame)
+    return tail(frame, 0, len(frame) if upto is None else upto, size, key, version)
+
+
+@pytest.mark.parametrize("version", range(14))
+@pytest.mark.parametrize("acks", [0, 1, -1])
+@pytest.mark.parametrize("transactional_id", [None, "", "t", "t" * 200])
+def test_acks_are_found_in_every_version(
+    version: int, acks: int, transactional_id: str | None
+) -> None:
+    named = transactional_id if version >= 3 else None
+    request = ProduceRequest(acks=acks, transactional_id=named)
+    assert read(asked(request, version, 1, "me")) == ("me", acks, "")
+
+
+def test_a_head_that_is_not_all_there_asks_for_what_it_needs() -> None:
+    frame = asked(ProduceRequest(acks=0, transactional_id="t" * 200), 9, 1, "me")
+    with pytest.raises(More) as first:
+        read(frame, 13)
+    assert first.value.need == 14
+    with pytest.raises(More) as second:
+        read(frame, 14)
+    assert second.value.need == 16
+    with pytest.raises(More) as third:
+        read(frame, 16)
+    assert third.value.need == len(frame)
+
+
+def test_acks_behind_the_limit_are_not_waited_for() -> None:
+    frame = asked(ProduceRequest(acks=0, transactional_id="t" * 5000), 9, 1, "me")
+    assert read(frame, HEAD_LIMIT) == ("me", None, "")
+
+
+def test_a_client_id_as_long_as_the_protocol_allows_is_cut() -> None:
+    frame = asked(ProduceRequest(acks=0), 9, 1, "c" * 32_767)
+    client_id, acks, problem = read(frame)
+    assert client_id is not None
+    assert set(client_id) == {"c"}
+    assert len(client_id) < HEAD_LIMIT
+    assert (acks, problem) == (0, "")

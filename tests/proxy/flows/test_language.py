@@ -1,0 +1,174 @@
+"""The filter language says what is so of an RPC, what nobody knows yet, and where it is wrong."""
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kwire.messages.a01_fetch import FetchRequest, FetchResponse, FetchTopic
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.proxy import DecodedFlow, Flow
+from kwire.proxy.flows.language import BadExpression, parse
+from kwire.proxy.flows.subject import Subject
+from tests.proxy.dialogue import Dialogue, answered, asked
+
+
+def vote(error: int = 0) -> Subject:
+    """A Vote of node 3001 to node 3000, answered after a second."""
+    dialogue = Dialogue()
+    dialogue.ask(asked(VoteRequest(cluster_id="c", voter_id=3000), 2, 1, "raft-client-3001"))
+    dialogue.answer(answered(VoteResponse(error_code=error), 2, 1))
+    return Subject.of_flow(DecodedFlow(dialogue.flows[0]))
+
+
+def fetch() -> Subject:
+    dialogue = Dialogue()
+    request = FetchRequest(topics=[FetchTopic(topic_id=UUID(int=1))], max_bytes=7)
+    dialogue.ask(asked(request, 17, 1, "broker-1"))
+    dialogue.answer(answered(FetchResponse(error_code=41), 17, 1))
+    return Subject.of_flow(DecodedFlow(dialogue.flows[0]))
+
+
+TRUE = (
+    "~api Vote",
+    "~api vote",
+    "~api Fetch,Vo*",
+    "~key 52",
+    "~v 2",
+    "~v 1-3 ~key 50+",
+    "~client raft-client-*",
+    "~node 3000 & ~node 3001",
+    "~from 3001 & ~to 3000",
+    "!~from 3000",
+    "~from 1,3001 & ~to 2999-3000 & ~node 1,3000-3002",
+    "!~from 1,3002 & !~to 3001-3009",
+    "~err *",
+    "~err NOT_CONTROLLER,NONE",
+    "~err 41",
+    "~lat >=1s & ~lat<2s",
+    "~lat 1000ms",
+    "~size > 10 & ~size <1KiB",
+    "cluster_id==c",
+    "request.cluster_id=='c'",
+    'cluster_id=="?"',
+    "cluster_id!=d",
+    "voter_id>=3000 voter_id<3001",
+    "response.error_code==41",
+    "!(~api Fetch | ~v 3) & !!~api Vote",
+    "~api Fetch & ~v 1 | ~api Vote",
+    "~response & ~api Vote",
+)
+
+
+@pytest.mark.parametrize("text", TRUE)
+def test_what_is_so_of_a_vote_is_found_and_its_opposite_is_not(text: str) -> None:
+    assert parse(text)(vote(41)) is True
+    assert parse(f"!({text})")(vote(41)) is False
+
+
+@pytest.mark.parametrize(
+    "text", ["~topic __cluster_metadata", "~topic AAAA*", "topics.topic_id!=x", "max_bytes==7"]
+)
+def test_topics_are_found_by_name_id_and_field(text: str) -> None:
+    assert parse(text)(fetch())
+    assert not parse("~topic orders")(fetch())
+
+
+@pytest.mark.parametrize(
+    "text", ["max_bytes==seven", "max_bytes>null", "cluster_id==x", "voter_id==1", "~err NONE"]
+)
+def test_what_cannot_be_compared_or_is_not_there_is_not_so(text: str) -> None:
+    assert not parse(text)(fetch())
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("~err *", None),
+        ("!~err *", None),
+        ("~lat >1s", None),
+        ("~err * & ~api Fetch", False),
+        ("~err * | ~api Vote", True),
+        ("~response", False),
+        ("!~response", True),
+    ],
+)
+def test_a_request_alone_cannot_tell_everything(text: str, answer: bool | None) -> None:
+    flow = vote().flow
+    alone = Flow(flow.connection, 52, 2, 1, "me", 0.0, 0.0, 10)
+    expression = parse(text)
+    assert expression.test(Subject(alone, 10, VoteRequest())) is answer
+    assert expression.answers
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("~api Vote", [True, True, False]),
+        ("~api Vote & ~v 2", [True, False, False]),
+        ("~api Vote & voter_id==1", [None, None, False]),
+        ("!~api Vote | ~from 1", [None, None, True]),
+    ],
+)
+def test_what_is_so_of_all_messages_of_a_version_is_known_beforehand(
+    text: str, answers: list[bool | None]
+) -> None:
+    expression = parse(text)
+    assert [expression.static(*kind) for kind in ((52, 2), (52, 1), (1, 2))] == answers
+
+
+WRONG = {
+    "": (1, "nothing is here"),
+    "~api Fetch &": (13, "ends too early"),
+    "~api  Fetsch": (7, "no API is called 'Fetsch'"),
+    "~api Fetch & ~lst 3": (14, "there is no term '~lst'; there are ~api"),
+    "~api Fetch | | ~v 3": (14, "'|' cannot stand here"),
+    "(~api Fetch": (12, "ends too early"),
+    "~api Fetch)": (11, "')' cannot stand here"),
+    "~v 1 & ~lat 5parsecs": (13, "'5parsecs' is not a time"),
+    "~v x": (4, "is not a version"),
+    "~key 1.5": (6, "is not an API key"),
+    "~node a": (7, "'a' is no node id: write 3000, 3000,3001 or 3000-3002"),
+    "~from 1,": (7, "'' is no node id"),
+    "~to 3-1": (5, "'3-1' is no node id"),
+    "~to -1": (5, "'-1' is no node id"),
+    "~node 1-2-3": (7, "'1-2-3' is no node id"),
+    "~node ٣": (7, "is no node id"),
+    "~node " + "9" * 3000: (7, "is no node id"),
+    "~err NOPE": (6, "no error of Kafka's is called 'NOPE'"),
+    "~size 3furlongs": (7, "is not a size"),
+    "port==": (7, "ends too early"),
+    "~api Vote & feild==1": (13, "no message has a field 'feild'"),
+    "~v 1 |  (voter_idd == 3)": (10, "did you mean 'voter_id'?"),
+    "topics.voter_id==1": (1, "no message has a field 'topics.voter_id'"),
+    "~v": (3, "ends too early"),
+    "~response 3": (11, "'3' cannot stand here"),
+    "~v ~response": (4, "~response stands where it cannot"),
+    "~responses": (1, "there is no term '~responses'; there are ~api"),
+    "(" * 100: (1, "nested deeper"),
+}
+
+
+@pytest.mark.parametrize(("text", "column", "reason"), [(k, *v) for k, v in WRONG.items()])
+def test_an_error_points_at_its_column(text: str, column: int, reason: str) -> None:
+    with pytest.raises(BadExpression) as caught:
+        parse(text)
+    assert (caught.value.column, reason in caught.value.reason) == (column, True)
+    if len(text) < 80:
+        assert str(caught.value).splitlines()[-1].index("^") == column + 1
+
+
+@given(st.text(alphabet="~apiFetch &|!()<>=1.\"'\\\n*é", max_size=60))
+def test_any_text_is_an_expression_or_a_bad_one(text: str) -> None:
+    column = 1
+    try:
+        judge = parse(text)
+    except BadExpression as error:
+        column = error.column
+    else:
+        assert judge(VOTE) in (True, False)
+    assert 1 <= column <= len(text) + 1
+
+
+VOTE = vote()

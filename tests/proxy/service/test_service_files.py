@@ -1,0 +1,88 @@
+"""What docs/service offers fits what the proxy does: queries, keys, paths and ports."""
+
+import json
+import re
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+from kwire.proxy import Proxy, Tap
+from kwire.proxy.service.config import read_config
+from kwire.proxy.service.metrics import Metrics
+from kwire.proxy.service.metrics_families import Metered, ProxyCollector
+
+FOLDER = Path(__file__).parents[3] / "docs" / "service"
+DASHBOARD = json.loads((FOLDER / "grafana-dashboard.json").read_text())
+QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+VARIABLES = [one for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
+
+SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
+
+
+def labels_of() -> dict[str, set[str]]:
+    """The labels of every sample that the proxy can serve, by the sample's name."""
+    metrics = Metrics()
+    metered = Metered(metrics=metrics, proxy=Proxy(), tap=Tap(metrics.see))
+    return {
+        family.name + suffix: {
+            *vars(family)["_labelnames"],
+            *({"le"} if suffix == "_bucket" else set()),
+        }
+        for family in ProxyCollector(lambda: [metered]).collect()
+        for suffix in SUFFIXES[family.type]
+    }
+
+
+def test_the_dashboard_has_a_panel_for_every_metric() -> None:
+    asked = {name for query in QUERIES for name in re.findall(r"kwire_proxy_\w+", query)}
+    served = {re.sub(r"_(bucket|sum|count)$", "", name) for name in labels_of()}
+    assert {re.sub(r"_bucket$", "", name) for name in asked} == served
+
+
+@pytest.mark.parametrize("query", [*QUERIES, *(one["query"]["query"] for one in VARIABLES)])
+def test_a_query_asks_for_a_metric_and_labels_that_there_are(query: str) -> None:
+    (name,) = re.findall(r"kwire_proxy_\w+", query)
+    labels = labels_of()[name]
+    asked = set(re.findall(r"(\w+)=~", query))
+    asked |= {one for by in re.findall(r"by \(([^)]+)\)", query) for one in by.split(", ")}
+    asked |= set(re.findall(r"label_values\(.*, (\w+)\)", query))
+    assert asked <= labels
+    assert query.count("(") == query.count(")")
+    assert set(re.findall(r'"\$(\w+)"', query)) <= {one["name"] for one in VARIABLES}
+
+
+def test_legends_name_labels_that_their_query_keeps() -> None:
+    for panel in DASHBOARD["panels"]:
+        for target in panel["targets"]:
+            kept = {
+                one
+                for by in re.findall(r"by \(([^)]+)\)", target["expr"])
+                for one in by.split(", ")
+            }
+            assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= kept
+
+
+def test_the_example_is_a_configuration_and_the_others_run_it() -> None:
+    config = read_config(FOLDER / "kwire-proxy.yaml")
+    assert [cluster.name for cluster in config.clusters] == ["orders", "payments"]
+    assert config.metrics is not None
+    unit = ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str  # type: ignore[method-assign, assignment]
+    unit.read(FOLDER / "kwire-proxy.service")
+    assert unit["Service"]["ExecStart"].endswith(" proxy --config /etc/kwire/kwire-proxy.yaml")
+    assert int(unit["Service"]["TimeoutStopSec"]) > config.drain
+    container = (FOLDER / "Containerfile").read_text()
+    assert f"EXPOSE {config.metrics.port}" in container
+    assert "/etc/kwire/kwire-proxy.yaml" in container
+    record = config.clusters[0].record
+    assert record is not None
+    assert record.path is not None
+    assert f"VOLUME {record.path}" in container
+    assert f"StateDirectory={record.path.name}" in (FOLDER / "kwire-proxy.service").read_text()
+
+
+def test_the_example_of_the_guide_is_a_configuration(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", (FOLDER.parent / "service.md").read_text(), re.S)
+    (tmp_path / "example.yaml").write_text(example)
+    assert read_config(tmp_path / "example.yaml").clusters[0].name == "orders"

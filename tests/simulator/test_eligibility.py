@@ -1,0 +1,69 @@
+"""KIP-841's invariants are seen broken where the controller's handlers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kwire.controller.handlers import alter_partition, broker_registration
+from kwire.controller.replicas.replication import Replication
+from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
+from simulator import run
+
+Patch = pytest.MonkeyPatch
+EITHER = {"EligibleIsr", "EligibleLeader"}
+
+
+def found(scenario: str, seeds: int = 60) -> str:
+    """The name of the invariant that does not hold, of the first seed where one does not."""
+    results = (run(scenario, seed) for seed in range(seeds))
+    return next((r.violation for r in results if r.violation), "").split(":")[0]
+
+
+def test_an_isr_with_a_replica_that_is_not_eligible_is_seen(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(alter_partition, "_is_eligible", lambda replica, context: True)
+    assert found("fencedAndStoppingBrokers") == "EligibleIsr"
+
+
+def test_a_leader_that_is_fenced_is_seen(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(Replication, "acceptable", lambda *_: lambda replica: True)
+    assert found("fencedAndStoppingBrokers") == "EligibleLeader"
+
+
+@pytest.mark.parametrize("rule", ["fenced", "unregistered"])
+def test_a_broker_that_goes_and_stays_in_isrs_is_seen(monkeypatch: Patch, rule: str) -> None:
+    original: Callable[..., list[Any]] = getattr(Replication, rule)
+    monkeypatch.setattr(Replication, rule, lambda self, broker: original(self, broker)[-1:])
+    assert found("brokersInAStorm") in EITHER
+
+
+def test_a_broker_that_stops_and_goes_on_leading_is_seen(monkeypatch: Patch) -> None:
+    original: Callable[..., list[Any]] = Replication.in_controlled_shutdown
+
+    def in_controlled_shutdown(self: Replication, broker: Any) -> list[Any]:
+        return original(self, broker)[:1]
+
+    monkeypatch.setattr(Replication, "in_controlled_shutdown", in_controlled_shutdown)
+    assert found("fencedAndStoppingBrokers") in EITHER
+
+
+def test_a_broker_that_restarts_before_it_is_fenced_and_leads_is_seen(monkeypatch: Patch) -> None:
+    class Forgetful:
+        def without(self, broker_id: int) -> list[Any]:
+            return []
+
+    monkeypatch.setattr(broker_registration, "replication", lambda context: Forgetful())
+    assert found("brokersInAStorm") in EITHER
+
+
+def test_an_answer_before_the_commit_is_seen(monkeypatch: Patch) -> None:
+    original: Callable[..., Answer] = QuorumController.handle
+
+    def handle(self: QuorumController, *arguments: Any, **named: Any) -> Answer:
+        return replace(original(self, *arguments, **named), wait_for=None)
+
+    monkeypatch.setattr(QuorumController, "handle", handle)
+    assert found("brokersInAStorm") == "AcknowledgedTopic"

@@ -1,0 +1,146 @@
+"""Each promise can be broken: a fault put into the core, or into a disk, is found by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kwire.controller.raft import LogFlushed, Raft, commitment, duties
+from kwire.controller.raft.replica import Replica
+from kwire.controller.raft.roles import Leader
+from kwire.controller.raft.roles.role import Elector
+from kwire.controller.raft.rpc import add_raft_voter, fetch, fetch_answer, remove_raft_voter
+from kwire.controller.raft.tail import Tail, Verdict
+from simulator import run
+from simulator.disk import Disk
+
+Patch = pytest.MonkeyPatch
+
+
+def found(scenario: str, seeds: int = 60) -> set[str]:
+    """The names of the invariants that do not hold, of the first seed where one does not."""
+    results = (run(scenario, seed) for seed in range(seeds))
+    broken = next((r.violation for r in results if r.violation), "")
+    return {broken.split(":")[0]}
+
+
+def test_a_replica_that_votes_twice_makes_two_leaders(monkeypatch: Patch) -> None:
+    def grants(self: Elector, candidate: object, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        return is_up_to_date
+
+    monkeypatch.setattr(Elector, "grants", grants)
+    assert found("crashes", seeds=200) == {"SingleLeader"}
+
+
+def test_a_vote_for_a_shorter_log_elects_a_leader_without_committed_records(
+    monkeypatch: Patch,
+) -> None:
+    def grants(self: Elector, candidate: object, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        return original(self, candidate, is_up_to_date=True, pre_vote=pre_vote)
+
+    original: Callable[..., bool] = Elector.grants
+    monkeypatch.setattr(Elector, "grants", grants)
+    # Such a leader is seen at once, or when it truncates the others, or commits something else.
+    names = {"LeaderCompleteness", "CommittedDataLost", "ConsistentCommittedData"}
+    assert found("everything") <= names
+
+
+def test_an_epoch_that_is_not_remembered_is_seen(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(Disk, "persist", lambda self, effect: None)
+    assert found("crashes") == {"MonotonicEpoch"}
+
+
+def test_an_acknowledgement_before_the_flush_is_seen(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(Disk, "flush", lambda self, effect: LogFlushed(offset=effect.offset))
+    assert found("canElectInitialLeader") == {"MajorityReachedHighWatermark"}
+
+
+def test_a_new_leader_that_tells_an_old_high_watermark_is_seen(monkeypatch: Patch) -> None:
+    def known(leader: Leader) -> int:
+        old = max(0, leader.epoch_start_offset - 5)
+        return old if leader.high_watermark is None else leader.high_watermark
+
+    monkeypatch.setattr(fetch, "_known_high_watermark", known)
+    assert found("canElectNewLeaderAfterOldLeaderFailure") == {"FollowerHighWatermark"}
+
+
+def test_a_high_watermark_that_falls_is_seen(monkeypatch: Patch) -> None:
+    def advance(self: Leader) -> bool:
+        before = self.high_watermark
+        self.high_watermark = None
+        rose = original(self)
+        self.high_watermark = before if not rose else self.high_watermark
+        return rose and self.high_watermark != before
+
+    original: Callable[[Leader], bool] = Leader.advance
+    monkeypatch.setattr(Leader, "advance", advance)
+    assert found("changingVoters", seeds=100) == {"MonotonicHighWatermark"}
+
+
+def test_a_high_watermark_that_one_voter_raises_is_seen(monkeypatch: Patch) -> None:
+    def advance(self: Leader) -> bool:
+        ends = [p.end_offset for p in self.voters.values() if p.end_offset is not None]
+        reached = max(ends, default=0)
+        risen = reached > max(self.epoch_start_offset, self.high_watermark or 0)
+        self.high_watermark = reached if risen else self.high_watermark
+        return risen
+
+    monkeypatch.setattr(Leader, "advance", advance)
+    assert found("canMakeProgressIfMajorityIsReachable") == {"MajorityReachedHighWatermark"}
+
+
+@pytest.mark.parametrize("module", [add_raft_voter, remove_raft_voter])
+def test_a_voter_change_before_the_last_one_is_committed_is_seen(
+    monkeypatch: Patch, module: object
+) -> None:
+    monkeypatch.setattr(module, "not_ready_for_change", lambda replica, leader: None)
+    assert found("changingVoters") == {"SingleVoterChange"}
+
+
+def test_a_leader_that_does_not_look_whether_logs_diverge_is_seen(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(Tail, "judge", lambda self, position: Verdict())
+    assert found("oneWayPartitions", seeds=200) == {"ConsistentCommittedData"}
+
+
+def test_a_follower_that_never_truncates_is_seen(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(fetch_answer, "_truncate", lambda replica, diverging: None)
+    assert found("everything") == {"Progress"}
+
+
+def test_a_snapshot_that_a_log_does_not_begin_at_is_seen(monkeypatch: Patch) -> None:
+    original: Callable[..., None] = Disk.clean
+
+    def clean(self: Disk, id: object) -> None:
+        original(self, id)
+        self._snapshots.clear()
+        self._snapshots[type(self.end)(offset=self.start_offset + 1, epoch=self.end.epoch)] = b""
+
+    monkeypatch.setattr(Disk, "clean", clean)
+    assert found("clockJumps") == {"SnapshotAtLogStart"}
+
+
+def test_a_leader_that_truncates_is_seen(monkeypatch: Patch) -> None:
+    original: Callable[..., None] = commitment.advance
+
+    def advance(replica: Replica, leader: Leader) -> None:
+        original(replica, leader)
+        if leader.high_watermark and leader.high_watermark > 20:
+            replica.truncate(replica.tail.end)
+
+    monkeypatch.setattr(fetch, "advance", advance)
+    assert found("clockJumps") == {"LeaderNeverLoadSnapshot"}
+
+
+def test_a_quorum_that_never_elects_again_is_seen(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(duties, "_follower", lambda replica, role, now: None)
+    assert found("canElectInitialLeader", seeds=3) == {"Progress"}
+
+
+def test_an_exception_in_the_core_is_a_violation(monkeypatch: Patch) -> None:
+    def step(self: Raft, event: object, now: int) -> list[object]:
+        raise ZeroDivisionError("of a kind")
+
+    monkeypatch.setattr(Raft, "step", step)
+    (only,) = found("canElectInitialLeader", seeds=1)
+    assert only == "ZeroDivisionError"
