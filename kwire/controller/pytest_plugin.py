@@ -1,6 +1,6 @@
-"""Fixtures for tests of one's own; name them in conftest.py:
+"""Fixtures for users' tests; a conftest.py names this plugin:
 
-pytest_plugins = ["controller.pytest_plugin"]
+pytest_plugins = ["kwire.controller.pytest_plugin"]
 
 def test_my_tool(kwire_quorum):
     run_my_tool("--bootstrap-controller", kwire_quorum.bootstrap_controllers)

@@ -1,4 +1,4 @@
-"""Who this replica is, and the `kwire.controller.server.quorum.*` settings."""
+"""Who this replica is, and the `controller.quorum.*` settings."""
 
 from __future__ import annotations
 

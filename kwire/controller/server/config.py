@@ -22,7 +22,7 @@ from kwire.text.properties import parse_properties
 class NodeConfig:
     """One controller as its file describes it. Times are milliseconds.
 
-    quorum: the times among the `kwire.controller.server.quorum.*` settings, by name.
+    quorum: the times among the `controller.quorum.*` settings, by name.
     static: all names and values; some are defaults of topics.
     unknown: names that nothing here takes, sorted.
     """
