@@ -5,23 +5,23 @@ data = AddRaftVoterRequest(voter_id=3).encode(version=1)
 AddRaftVoterRequest.decode(data, version=1)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kwire.codec.declaration import Message
-from kwire.errors import (
-    BrokerError,
-    DecodeError,
-    EncodeError,
-    FrameError,
-    KwireError,
-    LocalError,
-    UnsupportedVersion,
-    WireError,
-)
-from kwire.messages.registry import all_messages, message
-
 if TYPE_CHECKING:
+    from kwire.codec.declaration import Message
     from kwire.codec.json_form import from_json, to_json
+    from kwire.errors import (
+        BrokerError,
+        DecodeError,
+        EncodeError,
+        FrameError,
+        KwireError,
+        LocalError,
+        UnsupportedVersion,
+        WireError,
+    )
+    from kwire.messages.registry import all_messages, message
 
 __all__ = [
     "BrokerError",
@@ -39,11 +39,23 @@ __all__ = [
     "to_json",
 ]
 
+_MODULE_OF = {
+    "Message": "kwire.codec.declaration",
+    "all_messages": "kwire.messages.registry",
+    "from_json": "kwire.codec.json_form",
+    "message": "kwire.messages.registry",
+    "to_json": "kwire.codec.json_form",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """JSON is imported when it is asked for: most programs never do."""
-    if name not in ("from_json", "to_json"):
-        raise AttributeError(f"module 'kwire' has no attribute {name!r}")
-    from kwire.codec import json_form
+    """Import a public name when it is first used.
 
-    return getattr(json_form, name)
+    Every room lies in this package, also those that need no message: `kwire --help` would else wait
+    for the codec.
+    """
+    if name not in __all__:
+        raise AttributeError(f"module 'kwire' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF.get(name, "kwire.errors")), name)
+    globals()[name] = value
+    return value

@@ -83,7 +83,9 @@ def test_refusing_a_bomb_takes_no_more_memory_than_the_limit(compression: str) -
     """In a process of its own: the 500 MB are packed by one and refused by another."""
     packed = compress(bytes(500_000_000), Compression[compression])
     code = (
-        "import resource, sys; from kwire.compression import *; from kwire.errors import TooLarge\n"
+        "import resource, sys\n"
+        "from kwire.batches.compression import *\n"
+        "from kwire.errors import TooLarge\n"
         "packed = sys.stdin.buffer.read()\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try: decompress(packed, int(sys.argv[1]), limit=Limit(ratio=10**6))\n"

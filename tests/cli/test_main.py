@@ -17,7 +17,7 @@ from kwire.cli import main
 from kwire.cli.screen import screen
 from tests.cli.command import KWIRE, Command
 
-HEAVY = ("rich", "construct", "asyncio", "kwire", "admin", "proxy", "real_kafka")
+HEAVY = ("rich", "construct", "asyncio", "msgspec", "kwire.codec", "kwire.proxy", "real_kafka")
 
 
 def shell(

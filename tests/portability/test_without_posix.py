@@ -26,30 +26,29 @@ IMPORT_ALL = """
 import importlib, json, sys
 from pathlib import Path
 failed, root = {}, Path(sys.argv[1])
-for room in sys.argv[2:]:
-    for path in sorted((root / room).rglob("*.py")):
-        parts = path.relative_to(root).with_suffix("").parts
-        name = ".".join(parts).removesuffix(".__init__")
-        if parts[-1] == "__main__":
-            continue
-        try:
-            importlib.import_module(name)
-        except BaseException as error:
-            failed[name] = repr(error)
-print(json.dumps(failed))
+names = []
+for path in sorted((root / "kwire").rglob("*.py")):
+    parts = path.relative_to(root).with_suffix("").parts
+    names.append(".".join(parts).removesuffix(".__init__"))
+for name in names:
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        failed[name] = repr(error)
+print(json.dumps([len(names), failed]))
 """
 
 
 def test_every_module_can_be_imported() -> None:
-    rooms = sorted(path.parent.name for path in ROOT.glob("*/py.typed"))
-    told = subprocess.run(
-        [sys.executable, SCRIPT, "--libraries", IMPORT_ALL, str(ROOT), *rooms],
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--libraries", IMPORT_ALL, str(ROOT)],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert len(rooms) >= 6
-    assert json.loads(told.stdout.splitlines()[-1]) == {}
+    count, failed = json.loads(done.stdout.splitlines()[-1])
+    assert not failed
+    assert count > 500
 
 
 async def start(*arguments: str) -> Process:
