@@ -37,7 +37,7 @@ kills: .venv/ready  ## leaders of a mixed quorum: 20 killed, 20 stopped for 3 to
 	KWIRE_KILLS=20 KWIRE_PAUSES=20 KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 3600 tests/controller/live/test_leader_kills.py
 
 sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
-	$(BIN)/python -m tests.codec.native.sanitize --effort $(or $(EFFORT),1)
+	$(BIN)/python -m tests.support.codec.native.sanitize --effort $(or $(EFFORT),1)
 
 SPARK ?= 4.1.1
 spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro reader: SPARK=4.1.1

@@ -15,8 +15,8 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.net.connection import Connection
 from real_kafka import Cluster, Launcher, Layout, RunningNode
-from tests.controller.live.admin_session import leader_of
-from tests.controller.live.nodes import JavaNodes
+from tests.support.controller.live.admin_session import leader_of
+from tests.support.controller.live.java_nodes import JavaNodes
 
 Act = Callable[[int], Awaitable[None]]
 Addresses = dict[int, tuple[str, int]]

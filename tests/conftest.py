@@ -30,7 +30,7 @@ from real_kafka import (
 if TYPE_CHECKING:
     from docker import DockerClient
 
-    from tests.proxy.secure import Secure
+    from tests.support.proxy.secure_cluster import Secure
 
 OwnCluster = Callable[[Layout], Cluster]
 """Makes a cluster that is started by ``start`` or ``with``, and closed after the test."""
@@ -127,7 +127,7 @@ def kafka440(kafka: Launcher) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def secure(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Secure"]:
     """Kafka 4.3.1, one node whose listeners want SASL, TLS or both. Shared: leave it as it was."""
-    from tests.proxy.secure import configured  # cryptography, which few tests need
+    from tests.support.proxy.secure_cluster import configured  # cryptography, which few tests need
 
     with closing(_make(kafka, Layout.combined())) as cluster:
         secure = configured(cluster, tmp_path_factory.mktemp("secure"))

@@ -2,8 +2,8 @@
 
     python docs/images/report.py TABLES    # a folder that kwire pipeline ingest wrote
 
-The picture in the documentation is of tests/pipeline/history.py: a leader is killed, a voter added
-and removed, a broker restarted.
+The picture in the documentation shows tests/support/pipeline/recorded_history.py: a leader is
+killed, a voter added and removed, a broker restarted.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 
 from kwire.capture import RESPONSE, CaptureRecord, Damage
 from kwire.capture.editing import merge_captures, split_capture, write_events
-from tests.capture.captured import read, record, write
+from tests.support.capture.capture_records import read, record, write
 
 SECOND = 1_000_000
 

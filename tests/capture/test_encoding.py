@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kwire.capture import SCHEMA, CaptureRecord, RecordEncoder
 from kwire.capture.encoding import BadRecord, RecordDecoder, long_bytes, read_long
 from kwire.capture.schema import schema
-from tests.capture.captured import KINDS, write
+from tests.support.capture.capture_records import KINDS, write
 
 
 @pytest.mark.parametrize("record", KINDS)

@@ -9,7 +9,7 @@ import pytest
 from kwire.capture import CannotRecord, CaptureFile, CaptureFiles, RecordEncoder
 from kwire.capture.appending import PAGE, PAGES
 from kwire.capture.file import BLOCK_SIZE, hidden
-from tests.capture.captured import read, record
+from tests.support.capture.capture_records import read, record
 
 ENCODED = RecordEncoder().encode(record())
 

@@ -18,7 +18,7 @@ from kwire.capture import (
 from kwire.capture.file import hidden
 from kwire.capture.reading import read_range
 from kwire.errors import FileError
-from tests.capture.captured import KINDS, read, record, write
+from tests.support.capture.capture_records import KINDS, read, record, write
 
 RECORDS = [record(event) for event in range(100)]
 SAME_FILE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

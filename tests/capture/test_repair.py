@@ -17,7 +17,7 @@ from kwire.capture import (
 from kwire.capture.file import hidden
 from kwire.capture.message import message_head
 from kwire.errors import FileError
-from tests.capture.captured import KINDS, read, record, write
+from tests.support.capture.capture_records import KINDS, read, record, write
 
 RECORDS = [record(event) for event in range(30)]
 

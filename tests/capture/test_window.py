@@ -7,7 +7,7 @@ import pytest
 
 from kwire.capture import Window
 from kwire.errors import InvalidValue
-from tests.capture.captured import record, write
+from tests.support.capture.capture_records import record, write
 
 FIRST = 1_795_246_073
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.command import Command
+from tests.support.cli.command import Command
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import pytest
 import trustme
 
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
-from tests.cli.command import Command
 from tests.cli.test_proxy import PATIENCE, ended, proxy
 from tests.cli.test_service import listener, running, service, write
-from tests.proxy.dialogue import answered, asked
+from tests.support.cli.command import Command
+from tests.support.proxy.dialogue import answered, asked
 
 ASKED = asked(MetadataRequest(), 12, 1)
 BROKER = MetadataResponseBroker(node_id=2, host="broker-2", port=9092)

@@ -21,7 +21,7 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.net.connection import Connection
 from real_kafka import free_port
-from tests.cli.command import KWIRE, Command
+from tests.support.cli.command import KWIRE, Command
 
 ROOT = Path(__file__).parents[2]
 

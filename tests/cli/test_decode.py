@@ -18,7 +18,7 @@ from kwire.messages.a55_describe_quorum import (
     TopicData,
 )
 from kwire.net.frames import encode_request, encode_response
-from tests.cli.command import KWIRE, Command
+from tests.support.cli.command import KWIRE, Command
 
 # ApiVersions v4 of client "kwire", software "kwire" 0.1, as Kafka's Java client lays it out.
 REQUEST = bytes.fromhex("0012000400000001 0005 6b77697265 00 066b77697265 04302e31 00")

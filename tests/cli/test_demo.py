@@ -11,7 +11,7 @@ from subprocess import PIPE, STDOUT
 import pytest
 
 from real_kafka import KafkaUnavailable, class_path, java, required
-from tests.cli.command import KWIRE, Command
+from tests.support.cli.command import KWIRE, Command
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsRespo
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from kwire.proxy import DecodedFlow, Kind, Notice
-from tests.cli.flows import AT, connection, flow
+from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
 
 def shown(decoded: DecodedFlow, width: int, *, tree: bool = False) -> list[str]:

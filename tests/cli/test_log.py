@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from tests.cli.command import Command
+from tests.support.cli.command import Command
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "logdirs" / "kafka-4.3.1"
 

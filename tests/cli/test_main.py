@@ -15,7 +15,7 @@ import typer
 
 from kwire.cli import main
 from kwire.cli.screen import screen
-from tests.cli.command import KWIRE, Command
+from tests.support.cli.command import KWIRE, Command
 
 HEAVY = ("rich", "construct", "asyncio", "msgspec", "kwire.codec", "kwire.proxy", "real_kafka")
 

@@ -13,8 +13,8 @@ from kwire.capture import CaptureFile, RecordEncoder
 from kwire.pipeline.failure import sentence
 from kwire.pipeline.packages import AVRO, KAFKA, coordinates
 from real_kafka import free_port
-from tests.capture.captured import record
-from tests.cli.command import Command
+from tests.support.capture.capture_records import record
+from tests.support.cli.command import Command
 
 
 def test_a_newer_capture_is_refused_by_name(kwire: Command, tmp_path: Path) -> None:

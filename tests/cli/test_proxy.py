@@ -18,7 +18,7 @@ import pytest
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.net.frames import encode_request, encode_response
 from real_kafka import Cluster, free_port
-from tests.cli.command import KWIRE, Command
+from tests.support.cli.command import KWIRE, Command
 
 PATIENCE = 60.0
 

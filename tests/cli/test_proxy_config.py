@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.cli.command import Command
+from tests.support.cli.command import Command
 
 FILE = """process.roles=controller
 node.id=3000

@@ -14,10 +14,10 @@ import pytest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.connection import Connection
 from real_kafka import Cluster, free_port
-from tests.cli.command import Command
 from tests.cli.test_proxy import ANSWER, ASKED, PATIENCE, ended, node, proxy
 from tests.cli.test_service import listener, running, service, write
 from tests.cli.test_service import node as serving_node
+from tests.support.cli.command import Command
 
 __all__ = ["node", "serving_node"]
 

@@ -10,8 +10,8 @@ import pytest
 
 from kwire.cli.quorum_screen import _ago
 from real_kafka import Cluster, Layout, RunningNode, free_port
-from tests.cli.command import Command, Run
 from tests.conftest import OwnCluster
+from tests.support.cli.command import Command, Run
 
 T = TypeVar("T")
 TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"

@@ -29,10 +29,17 @@ from kwire.net.frames import encode_request
 from kwire.net.sasl import Login
 from kwire.net.security import read_security
 from kwire.proxy.capture.record_topic import Topic, TopicAddress, librdkafka
-from tests.cli.command import Command
 from tests.cli.test_proxy import ended, proxy
 from tests.cli.test_service import listener, running, service, write
-from tests.proxy.secure import PASSWORD, PATIENCE, PLAIN_PASSWORD, USER, Client, Secure
+from tests.support.cli.command import Command
+from tests.support.proxy.secure_cluster import (
+    PASSWORD,
+    PATIENCE,
+    PLAIN_PASSWORD,
+    USER,
+    Client,
+    Secure,
+)
 
 pytestmark = pytest.mark.xdist_group("secure")
 

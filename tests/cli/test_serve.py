@@ -26,7 +26,7 @@ from kafka.errors import KafkaError
 
 from kwire.controller.server.background import BackgroundQuorum
 from real_kafka import Cluster
-from tests.cli.command import KWIRE, Command
+from tests.support.cli.command import KWIRE, Command
 
 LISTENING = re.compile(r"listening at (\S+) in front of \S+ of node (\d+)")
 

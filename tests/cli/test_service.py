@@ -22,8 +22,8 @@ from kwire.capture import Damage, read_capture
 from kwire.net.address import Address
 from kwire.proxy.feed.receiver import Receiver, Watched
 from real_kafka import free_port
-from tests.cli.command import KWIRE
 from tests.cli.test_proxy import ANSWER, ASKED
+from tests.support.cli.command import KWIRE
 
 PATIENCE = 60
 

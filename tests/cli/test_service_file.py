@@ -8,8 +8,8 @@ import pytest
 
 from kwire.cli import proxy
 from kwire.proxy.service.config import BadConfig, ProxyConfig, read_config
-from tests.cli.command import Command
 from tests.cli.test_service import Node, file, listener, node, service, write
+from tests.support.cli.command import Command
 
 __all__ = ["file", "node"]
 

@@ -10,7 +10,7 @@ import pytest
 from kwire.controller.server.background import BackgroundQuorum
 from real_kafka import free_port
 from tests.cli.test_service import PATIENCE, Running, listener, running, service, write
-from tests.proxy.certificates import Authority
+from tests.support.certificates import Authority
 
 
 def speaks_tls(address: tuple[str, int], authority: Authority) -> bool:

@@ -7,7 +7,7 @@ from kwire.cli.declaration_text import declaration_text
 from kwire.codec.compiler import source
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.registry import all_messages, names
-from tests.cli.command import Command
+from tests.support.cli.command import Command
 
 
 def test_the_declaration_is_shown_with_the_structs_it_uses(kwire: Command) -> None:

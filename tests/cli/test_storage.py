@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwire.text.ids import parse_uuid
-from tests.cli.command import Command
+from tests.support.cli.command import Command
 
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 FIRST = "1@127.0.0.1:29101:JEXY6aqzQY-32P5TStzaFg"

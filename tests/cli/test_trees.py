@@ -14,7 +14,7 @@ from kwire.messages.a01_fetch import FetchableTopicResponse, FetchResponse, Part
 from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from kwire.messages.records.topic import TopicRecord
 from kwire.proxy.flows.tree import Tree, lines, message_tree
-from tests.cli.command import Command
+from tests.support.cli.command import Command
 
 
 def text(trees: list[Tree]) -> str:

@@ -16,7 +16,7 @@ from kwire.codec import limits
 from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
-from tests.codec.native.attack import Pair, native
+from tests.support.codec.native.attack import Pair, native
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from kwire.errors import LocalError
 from kwire.net.metrics_server import MetricsServer
-from tests.http import ask
+from tests.support.http import ask
 
 
 class One:

@@ -22,8 +22,8 @@ from kwire.messages.a01_fetch import (
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 from kwire.messages.records.topic import TopicRecord
 from kwire.observer import Next, Observer
-from tests.controller.raft.network import CLUSTER_ID, snapshot, voter_set
-from tests.controller.raft.solo import Solo, fetch_request, follower, leader
+from tests.support.controller.raft.single_replica import Solo, fetch_request, follower, leader
+from tests.support.controller.raft.virtual_network import CLUSTER_ID, snapshot, voter_set
 
 METADATA = UUID(int=1)
 

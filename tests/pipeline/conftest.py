@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from kwire.pipeline.ingest import Summary, ingest
 from kwire.pipeline.session import spark_session
 from real_kafka import Launcher
-from tests.cli.command import Command
-from tests.pipeline.history import History, make_history
+from tests.support.cli.command import Command
+from tests.support.pipeline.recorded_history import History, make_history
 
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Jobs of seconds are not worth being compiled well."""

@@ -17,7 +17,7 @@ from kwire.pipeline.ingest import read_kwire
 from kwire.pipeline.packages import AVRO, coordinates
 from kwire.pipeline.reading.avro import read_avro
 from real_kafka import artifact
-from tests.capture.captured import KINDS, record, write
+from tests.support.capture.capture_records import KINDS, record, write
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from kwire.pipeline.reading.blocks import PARTS, BlockReader
 from kwire.pipeline.reading.captured import captured_batches, read_captured
 from kwire.pipeline.reading.planning import plan
 from kwire.pipeline.reading.storage import CAPTURED, find
-from tests.capture.captured import record, write
-from tests.pipeline.captured import SCHEMA
+from tests.support.capture.capture_records import record, write
+from tests.support.pipeline.captured_rows import SCHEMA
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 RECORDS = st.builds(

@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kwire.pipeline.schemas import TABLES
-from tests.cli.command import Command
-from tests.pipeline.analyses.rows import second
+from tests.support.cli.command import Command
+from tests.support.pipeline.analyses.table_rows import second
 
 CALL = {
     "api": "Fetch",

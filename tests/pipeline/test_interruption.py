@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import KWIRE
-from tests.pipeline.spoken import night
 from tests.pipeline.test_stream import QUICK
+from tests.support.cli.command import KWIRE
+from tests.support.pipeline.decodable_calls import night
 
 
 @pytest.mark.timeout(600)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from kwire.pipeline.decoding import decode_batch
-from tests.pipeline.captured import batch, row
 from tests.pipeline.test_tables import answered, asked
+from tests.support.pipeline.captured_rows import batch, row
 
 
 def paired(*rows: dict[str, Any]) -> list[bool]:

@@ -18,9 +18,9 @@ from kwire.pipeline.reading.logged import read_logged
 from kwire.pipeline.reading.planning import plan
 from kwire.pipeline.reading.storage import CAPTURED, LOGGED, Kind, NothingToRead, find
 from kwire.proxy.capture.pcap_export import write_pcapng
-from tests.capture.captured import record, write
-from tests.pipeline.history import History
 from tests.pipeline.test_frame import vote
+from tests.support.capture.capture_records import record, write
+from tests.support.pipeline.recorded_history import History
 
 
 def rows(batches: list[pa.RecordBatch]) -> list[dict[str, object]]:

@@ -14,10 +14,10 @@ from kwire.pipeline.reading.planning import Slice, plan
 from kwire.pipeline.reading.storage import CAPTURED, find
 from kwire.pipeline.staged_files import StagedFiles
 from kwire.pipeline.staging import stage_captured, stage_slices
-from tests.capture.captured import record, write
-from tests.pipeline.captured import batch, row
-from tests.pipeline.spoken import night
 from tests.pipeline.test_tables import answered, asked
+from tests.support.capture.capture_records import record, write
+from tests.support.pipeline.captured_rows import batch, row
+from tests.support.pipeline.decodable_calls import night
 
 
 def test_rows_are_in_files_by_whether_they_are_paired(tmp_path: Path) -> None:

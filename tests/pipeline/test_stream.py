@@ -18,10 +18,10 @@ from kwire.pipeline.streaming.captures import follow_captures
 from kwire.pipeline.streaming.job import stream as run
 from kwire.pipeline.streaming.settling import settled, waiting
 from kwire.pipeline.tables.calls import ORPHAN, calls
-from tests.capture.captured import record, write
-from tests.cli.command import KWIRE, Command
-from tests.pipeline.captured import AT, row
-from tests.pipeline.spoken import call, night
+from tests.support.capture.capture_records import record, write
+from tests.support.cli.command import KWIRE, Command
+from tests.support.pipeline.captured_rows import AT, row
+from tests.support.pipeline.decodable_calls import call, night
 
 LAST = "night-1.avro"
 QUICK = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}

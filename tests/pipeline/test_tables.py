@@ -12,8 +12,8 @@ from kwire.pipeline.decoding import DECODED, decode_batch
 from kwire.pipeline.reading.logged import LOGGED
 from kwire.pipeline.tables.calls import calls
 from kwire.pipeline.tables.verdicts import frame_verdicts, log_verdicts
-from tests.pipeline.captured import AT, batch, row
 from tests.pipeline.test_frame import vote
+from tests.support.pipeline.captured_rows import AT, batch, row
 
 
 def answer(correlation_id: int) -> bytes:

@@ -16,7 +16,7 @@ import pytest
 from kwire.controller.server.quorum import Quorum
 from kwire.logdir.lock import DirectoryLock
 from real_kafka import free_port
-from tests.portability import without_posix
+from tests.support.portability import without_posix
 
 SCRIPT = without_posix.__file__
 COMMAND = [sys.executable, SCRIPT, "from kwire.cli.main import main; main()"]

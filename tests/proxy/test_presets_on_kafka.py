@@ -17,8 +17,8 @@ from kwire.proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_ever
 from kwire.proxy.filters.rules import read_rules
 from real_kafka import Address, Cluster, Layout
 from tests.conftest import OwnCluster
-from tests.proxy.held import rule_filters
 from tests.proxy.test_real_kafka import ours
+from tests.support.proxy.filter_dialogue import rule_filters
 
 VOTERS = (3000, 3001, 3002)
 BROKER = 1

@@ -23,9 +23,9 @@ from kwire.proxy import (
 from real_kafka import Cluster, Layout, free_port
 from tests.conftest import OwnCluster
 from tests.proxy.data_path.test_faults import CONTROL, FAULTS
-from tests.proxy.looking import Look
-from tests.proxy.recorder import recording
-from tests.proxy.sockets import foreign_connections
+from tests.support.proxy.observing_filter import Look
+from tests.support.proxy.recording_relay import recording
+from tests.support.proxy.tcp_connections import foreign_connections
 
 QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
 MESSAGES = 500

@@ -17,7 +17,7 @@ from real_kafka.metadata_quorum import (
     remove_controller,
 )
 from tests.conftest import OwnCluster
-from tests.real_kafka.relay import Relay
+from tests.support.real_kafka.tcp_relay import Relay
 
 ALONE = Layout(controllers=(3000,))
 """The smallest quorum: one controller and no broker."""

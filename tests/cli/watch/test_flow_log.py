@@ -6,7 +6,7 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQu
 from kwire.proxy import Event, Kind, Notice
 from kwire.proxy.feed.receiver import Watched
 from kwire.proxy.flows.language import parse
-from tests.cli.flows import AT, connection, flow
+from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
 VOTE = flow(VoteRequest(), VoteResponse(), 2).flow
 QUORUM = flow(DescribeQuorumRequest(), DescribeQuorumResponse(), 2).flow

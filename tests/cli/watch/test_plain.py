@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from real_kafka import Cluster, free_port
-from tests.cli.command import KWIRE, Command
 from tests.cli.test_proxy import node, talk
+from tests.support.cli.command import KWIRE, Command
 
 __all__ = ["node"]
 

@@ -25,9 +25,9 @@ from kwire.net.address import Address
 from kwire.proxy import Flow
 from kwire.proxy.capture.records import events
 from real_kafka import free_port
-from tests.cli.watch.screen import Screen, opened, screen
 from tests.proxy.data_path.test_relay import GRANTED, VOTE
-from tests.proxy.dialogue import answered
+from tests.support.cli.watch.screen import Screen, opened, screen
+from tests.support.proxy.dialogue import answered
 
 
 async def test_flows_are_listed_and_the_one_at_the_cursor_is_a_tree() -> None:

@@ -13,10 +13,10 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 
 from real_kafka import free_port
-from tests.browser import chromium
-from tests.cli.command import KWIRE
 from tests.cli.test_proxy import ANSWER, ASKED, node, talk
 from tests.cli.watch.test_plain import fed
+from tests.support.browser import chromium
+from tests.support.cli.command import KWIRE
 
 __all__ = ["chromium", "node"]
 

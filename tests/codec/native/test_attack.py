@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.codec.native import attack
+from tests.support.codec.native import attack
 
 
 def test_all_vectors_are_read_and_written_without_the_reference() -> None:

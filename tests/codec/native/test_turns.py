@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.net.frames import decode_request, encode_request
-from tests.codec.native import attack
+from tests.support.codec.native import attack
 
 TRIES = 5
 

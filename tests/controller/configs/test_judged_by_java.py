@@ -11,7 +11,7 @@ import pytest
 import vectors
 from config_keys.judged import VALUES
 from kwire.controller.configs.java_regex import is_java_regex
-from tests.controller.configs.judging import KEYS, judge
+from tests.support.controller.configs.verdicts import KEYS, judge
 
 pytestmark = pytest.mark.java
 SEED = int(os.environ.get("KWIRE_SEED", "1"))

@@ -7,7 +7,7 @@ import pytest
 
 from config_keys.judged import Judged, read
 from kwire.controller.configs.values import ConfigType, as_text, parse
-from tests.controller.configs.judging import judge
+from tests.support.controller.configs.verdicts import judge
 
 ROWS = read(Path(__file__).with_name("judged_4.3.1.tsv").read_text())
 BY_KEY = {name: list(rows) for name, rows in groupby(ROWS, lambda row: f"{row.type}:{row.key}")}

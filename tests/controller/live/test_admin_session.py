@@ -8,9 +8,9 @@ from kwire.controller.server.quorum import Quorum
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsResponse
 from real_kafka import Layout
 from tests.conftest import OwnCluster
-from tests.controller.live.admin_session import Session, run
-from tests.controller.live.answers import ABSENT, PRESENT, differences, flat
-from tests.controller.live.config_script import EVERY_KEY
+from tests.support.controller.live.admin_session import Session, run
+from tests.support.controller.live.answer_differences import ABSENT, PRESENT, differences, flat
+from tests.support.controller.live.config_script import EVERY_KEY
 
 QUIET = {"broker.session.timeout.ms": "600000"}
 """Brokers that are none stay registered for the session."""

@@ -11,7 +11,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kwire.controller.server.quorum import Quorum
 from kwire.image.partition import PartitionRegistration
 from real_kafka import Launcher, RunningNode
-from tests.controller.live.nodes import JavaNodes
+from tests.support.controller.live.java_nodes import JavaNodes
 
 
 @pytest.fixture

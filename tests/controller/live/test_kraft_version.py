@@ -24,7 +24,12 @@ from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, KRAFT_VER
 from kwire.net.connection import Connection
 from real_kafka import Address, Launcher, RunningNode, free_port
 from real_kafka.node import Node, Quorum, Voter, random_uuid
-from tests.controller.live.nodes import log_bytes, until_active, until_caught_up, until_voters
+from tests.support.controller.live.java_nodes import (
+    log_bytes,
+    until_active,
+    until_caught_up,
+    until_voters,
+)
 
 OURS, JAVA, JOINING = (3000, 3001), 3200, 3100
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from random import Random
 
 from real_kafka import Launcher
-from tests.controller.live import agreement
-from tests.controller.live.mixed import JAVA, Mixed, ends, register_a_broker
-from tests.controller.live.nodes import JavaNodes
-from tests.controller.live.processes import TORN, ControllerProcesses
+from tests.support.controller.live import log_agreement
+from tests.support.controller.live.controller_processes import TORN, ControllerProcesses
+from tests.support.controller.live.java_nodes import JavaNodes
+from tests.support.controller.live.mixed_quorum import JAVA, Mixed, ends, register_a_broker
 
 KILLS = int(os.environ.get("KWIRE_KILLS", "2"))
 PAUSES = int(os.environ.get("KWIRE_PAUSES", "2"))
@@ -56,13 +56,13 @@ async def test_nothing_acknowledged_is_lost_when_leaders_of_either_kind_die_or_s
             for fault in faults:
                 victims[fault.__name__, await fault(mixed)] += 1
             await mixed.stop_clients()
-            await agreement.check(mixed)
-            await agreement.read_by_kafka(mixed)
+            await log_agreement.check(mixed)
+            await log_agreement.read_by_kafka(mixed)
             cut = sum(one.log.count(TORN) for one in kwire.members.values())
             print(  # noqa: T201
                 f"{mixed.history.counts()}, leaders: {dict(victims)}, ends of logs torn off:"
                 f" {mixed.torn}, {cut} of them within a batch;"
-                f" {agreement.latencies(mixed.history)}"
+                f" {log_agreement.latencies(mixed.history)}"
             )
         finally:
             if mixed is not None:

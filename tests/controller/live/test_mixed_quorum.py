@@ -10,7 +10,7 @@ from kwire.controller.server.quorum import Quorum
 from real_kafka import Cluster, Launcher, Layout
 from real_kafka.metadata_quorum import COMMAND, add_controller, current_voters
 from tests.conftest import OwnCluster
-from tests.controller.live.nodes import (
+from tests.support.controller.live.java_nodes import (
     JavaNodes,
     kwire_controller,
     log_bytes,

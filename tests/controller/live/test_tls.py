@@ -8,9 +8,9 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kwire.controller.server.quorum import Quorum
 from kwire.text.properties import parse_properties
 from real_kafka import Launcher
-from tests.controller.live.nodes import JavaNodes
 from tests.controller.live.test_brokers import until_broker
-from tests.controller.pem import CONTROLLERS, stores
+from tests.support.controller.live.java_nodes import JavaNodes
+from tests.support.controller.pem_stores import CONTROLLERS, stores
 
 
 def create(bootstrap: str, topic: str) -> None:

@@ -8,8 +8,14 @@ from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
-from tests.controller.raft.network import directory, endpoints, static_voters, voter, voter_set
-from tests.controller.raft.solo import Solo, fetch_response, follower
+from tests.support.controller.raft.single_replica import Solo, fetch_response, follower
+from tests.support.controller.raft.virtual_network import (
+    directory,
+    endpoints,
+    static_voters,
+    voter,
+    voter_set,
+)
 
 
 def test_a_voter_with_news_tells_the_leader() -> None:

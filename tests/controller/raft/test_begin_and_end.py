@@ -10,8 +10,7 @@ from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a52_vote import VoteResponse
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest, BeginQuorumEpochResponse
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
-from tests.controller.raft.network import key, static_voters
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     Solo,
     begin_request,
     candidate,
@@ -26,6 +25,7 @@ from tests.controller.raft.solo import (
     unattached,
     vote_request,
 )
+from tests.support.controller.raft.virtual_network import key, static_voters
 
 State = Callable[[], Solo]
 NONE, FENCED, INVALID = (

@@ -13,8 +13,7 @@ from kwire.messages.a55_describe_quorum import (
     TopicData,
 )
 from kwire.text.ids import ZERO_UUID
-from tests.controller.raft.network import directory, static_voters, voter_set
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     TOPIC,
     Solo,
     candidate,
@@ -28,7 +27,8 @@ from tests.controller.raft.solo import (
     unattached,
     vote_request,
 )
-from tests.controller.raft.voter_requests import add_request, remove_request
+from tests.support.controller.raft.virtual_network import directory, static_voters, voter_set
+from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 
 def describe(topic: str = TOPIC, partition: int = 0) -> DescribeQuorumRequest:

@@ -23,8 +23,7 @@ from kwire.messages.a01_fetch import (
     PartitionData,
     SnapshotId,
 )
-from tests.controller.raft.network import dynamic_quorum, key, snapshot, voter_set
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     Solo,
     batches,
     begin_request,
@@ -39,6 +38,7 @@ from tests.controller.raft.solo import (
     resigned,
     unattached,
 )
+from tests.support.controller.raft.virtual_network import dynamic_quorum, key, snapshot, voter_set
 
 State = Callable[[], Solo]
 

@@ -25,8 +25,7 @@ from kwire.messages.a59_fetch_snapshot import (
     SnapshotId,
     TopicSnapshot,
 )
-from tests.controller.raft.network import CLUSTER_ID, directory, snapshot, voter_set
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     TOPIC,
     Solo,
     batches,
@@ -36,6 +35,7 @@ from tests.controller.raft.solo import (
     log_with,
     only,
 )
+from tests.support.controller.raft.virtual_network import CLUSTER_ID, directory, snapshot, voter_set
 
 ID = OffsetAndEpoch(offset=4, epoch=2)
 DATA = snapshot(voter_set(1, 2), epoch=2)

@@ -9,11 +9,7 @@ from kwire.batches.control_records import read_control_record
 from kwire.controller.raft import ElectionState, PersistElection, Rejected, UpgradeKRaftVersion
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchResponse
-from tests.controller.raft.network import (
-    static_voters,
-    voter_set,
-)
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     Solo,
     begin_request,
     fetch_request,
@@ -22,7 +18,11 @@ from tests.controller.raft.solo import (
     only,
     static_leader,
 )
-from tests.controller.raft.voter_requests import update_request
+from tests.support.controller.raft.virtual_network import (
+    static_voters,
+    voter_set,
+)
+from tests.support.controller.raft.voter_requests import update_request
 
 State = Callable[[], Solo]
 

@@ -5,7 +5,7 @@ import pytest
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Leader
 from kwire.controller.raft.voter_set import VoterSet
-from tests.controller.raft.network import key, static_voters, voter_set
+from tests.support.controller.raft.virtual_network import key, static_voters, voter_set
 
 NEVER = 1 << 40
 

@@ -6,7 +6,7 @@ from kwire.controller.raft.connections import Connections
 from kwire.controller.raft.endpoints import Node
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest
-from tests.controller.raft.solo import Solo, fetch_response, observer, unattached
+from tests.support.controller.raft.single_replica import Solo, fetch_response, observer, unattached
 
 SERVERS = tuple(("localhost", 9990 + index) for index in range(3))
 NO_LEADER = -1

@@ -26,7 +26,8 @@ from kwire.messages.a59_fetch_snapshot import (
 from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
-from tests.controller.raft.solo import (
+from tests.controller.raft.test_versions import REQUESTS
+from tests.support.controller.raft.single_replica import (
     TOPIC,
     batches,
     candidate,
@@ -40,7 +41,6 @@ from tests.controller.raft.solo import (
     unattached,
     vote_response,
 )
-from tests.controller.raft.test_versions import REQUESTS
 
 STATES = [unattached, prospective, candidate, follower, leader, resigned, observer]
 NUMBERS = [-(1 << 31), -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 100, (1 << 31) - 1]

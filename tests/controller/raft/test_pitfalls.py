@@ -27,8 +27,7 @@ from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochResponse
 from kwire.messages.a80_add_raft_voter import Listener
 from kwire.messages.data.leader_change_message import LeaderChangeMessage
-from tests.controller.raft.network import dynamic_quorum, key, snapshot, voter_set
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     Solo,
     batches,
     end_request,
@@ -42,7 +41,8 @@ from tests.controller.raft.solo import (
     vote_request,
     vote_response,
 )
-from tests.controller.raft.voter_requests import add_request, remove_request
+from tests.support.controller.raft.virtual_network import dynamic_quorum, key, snapshot, voter_set
+from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 
 def told_high_watermark(solo: Solo, by: int = 3) -> int:

@@ -21,7 +21,13 @@ from kwire.controller.raft import (
 from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest
-from tests.controller.raft.network import (
+from tests.support.controller.raft.single_replica import (
+    code,
+    follower,
+    leader,
+    unattached,
+)
+from tests.support.controller.raft.virtual_network import (
     Host,
     Network,
     committed,
@@ -33,13 +39,7 @@ from tests.controller.raft.network import (
     static_quorum,
     voter_set,
 )
-from tests.controller.raft.solo import (
-    code,
-    follower,
-    leader,
-    unattached,
-)
-from tests.controller.raft.voter_requests import add_request, remove_request
+from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 
 def others(network: Network, host: Host) -> list[int]:

@@ -5,8 +5,8 @@ import pytest
 from kwire.controller.raft import ElectionState, Replaying
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from tests.controller.raft.network import key, voter_set
-from tests.controller.raft.solo import Solo, vote_request
+from tests.support.controller.raft.single_replica import Solo, vote_request
+from tests.support.controller.raft.virtual_network import key, voter_set
 
 LONG = 60_000
 CAUGHT_UP = Replaying(is_replaying=False)

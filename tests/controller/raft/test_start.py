@@ -3,8 +3,8 @@
 import pytest
 
 from kwire.controller.raft import ElectionState, MemoryLog, ReplicaKey, VoterSet
-from tests.controller.raft.network import endpoints, key, static_voters, voter_set
-from tests.controller.raft.solo import Solo, log_with
+from tests.support.controller.raft.single_replica import Solo, log_with
+from tests.support.controller.raft.virtual_network import endpoints, key, static_voters, voter_set
 
 STARTS: list[tuple[str, ElectionState | None, tuple[str, int, int | None]]] = [
     # quorum-state; role, epoch, leader

@@ -15,8 +15,7 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionD
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest, PartitionSnapshot, TopicSnapshot
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
-from tests.controller.raft.network import dynamic_quorum, endpoints
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     TOPIC,
     Solo,
     begin_request,
@@ -29,7 +28,8 @@ from tests.controller.raft.solo import (
     unattached,
     vote_request,
 )
-from tests.controller.raft.voter_requests import add_request, remove_request
+from tests.support.controller.raft.virtual_network import dynamic_quorum, endpoints
+from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 State = Callable[[], Solo]
 

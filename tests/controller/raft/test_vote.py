@@ -15,8 +15,7 @@ from kwire.controller.raft import (
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from tests.controller.raft.network import key, voter_set
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     Solo,
     candidate,
     fetch_response,
@@ -31,6 +30,7 @@ from tests.controller.raft.solo import (
     vote_request,
     vote_response,
 )
+from tests.support.controller.raft.virtual_network import key, voter_set
 
 State = Callable[[], Solo]
 

@@ -18,13 +18,7 @@ from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterR
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
 from kwire.text.ids import ZERO_UUID
-from tests.controller.raft.network import (
-    directory,
-    endpoints,
-    snapshot,
-    voter_set,
-)
-from tests.controller.raft.solo import (
+from tests.support.controller.raft.single_replica import (
     Solo,
     begin_request,
     code,
@@ -35,7 +29,13 @@ from tests.controller.raft.solo import (
     only,
     static_leader,
 )
-from tests.controller.raft.voter_requests import add_request, remove_request, update_request
+from tests.support.controller.raft.virtual_network import (
+    directory,
+    endpoints,
+    snapshot,
+    voter_set,
+)
+from tests.support.controller.raft.voter_requests import add_request, remove_request, update_request
 
 State = Callable[[], Solo]
 NONE = ErrorCode.NONE

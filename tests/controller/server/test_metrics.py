@@ -36,7 +36,7 @@ from kwire.messages.a55_describe_quorum import (
 from kwire.net.connection import Connection
 from kwire.net.metrics_server import MetricsServer
 from real_kafka import class_path
-from tests.http import ask
+from tests.support.http import ask
 
 RAFT = "kafka_server_raft_metrics_"
 CONTROLLER = "kafka_controller_kafkacontroller_"

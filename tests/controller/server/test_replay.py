@@ -11,7 +11,7 @@ from kwire.controller.server import replay
 from kwire.controller.server.replay import SLICE, Replay, Replayed
 from kwire.controller.state_machine.view import View
 from kwire.image import apply_all
-from tests.controller.replaying import Counted, topics
+from tests.support.controller.server.topic_records import Counted, topics
 
 
 @pytest.fixture

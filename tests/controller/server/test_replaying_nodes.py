@@ -27,7 +27,7 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.net.connection import Connection
-from tests.controller.replaying import Counted, topics
+from tests.support.controller.server.topic_records import Counted, topics
 
 PATIENCE = 60.0
 QUICK = {

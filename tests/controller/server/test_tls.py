@@ -14,7 +14,7 @@ from kwire.errors import ConnectionFailed, InvalidValue
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.connection import Connection
 from kwire.text.properties import parse_properties
-from tests.controller.pem import CONTROLLERS, stores
+from tests.support.controller.pem_stores import CONTROLLERS, stores
 
 MUTUAL = CONTROLLERS | {"ssl.client.auth": "required"}
 

@@ -14,7 +14,7 @@ from kwire.pipeline.analyses.latencies import latencies
 from kwire.pipeline.analyses.versions import SINCE_KAFKA_4, versions
 from kwire.pipeline.report.latency import latency_section
 from kwire.pipeline.report.span import Span
-from tests.pipeline.analyses.rows import rows, second, told
+from tests.support.pipeline.analyses.table_rows import rows, second, told
 
 FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}
 VOTE = {"api": "Vote", "api_key": 52, "api_version": 2, "client_id": "raft", "node_id": 3000}

@@ -13,7 +13,7 @@ from kwire.pipeline.analyses.recorded import recorded
 from kwire.pipeline.analyses.verdicts import checks
 from kwire.pipeline.analyses.versions import features
 from kwire.pipeline.analyses.voter_changes import voter_changes
-from tests.pipeline.analyses.rows import rows, second, told
+from tests.support.pipeline.analyses.table_rows import rows, second, told
 
 
 def naive(seconds: float) -> Any:

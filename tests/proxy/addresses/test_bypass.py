@@ -42,7 +42,7 @@ from kwire.proxy.addresses.table import ADDRESS_FIELDS, BY_MESSAGE, AddressField
 from kwire.proxy.flows.flow import Deed
 from kwire.proxy.flows.interest import Direction
 from tests.proxy.addresses.test_log_records import batch
-from tests.proxy.dialogue import answered, asked, connection
+from tests.support.proxy.dialogue import answered, asked, connection
 
 PROXY = Address("127.0.0.1", 19092)
 NODE = Address("broker-1", 9092)

@@ -28,9 +28,9 @@ from kwire.net.frames import decode_response
 from kwire.proxy import Filters
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
-from tests.proxy.addresses.books import Openings
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue
+from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import HeldDialogue
 
 METADATA = UUID(int=1)
 

@@ -14,9 +14,9 @@ from kwire.messages.a62_broker_registration import (
 from kwire.proxy import Call, Filter, Filters
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.flows.flow import Deed
-from tests.proxy.addresses.books import Openings
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue
+from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import HeldDialogue
 
 REGISTER = BrokerRegistrationRequest(
     broker_id=4, listeners=[Listener(name="L", host="node", port=9092)]

@@ -39,8 +39,8 @@ from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, free_port
 from tests.conftest import OwnCluster
-from tests.proxy.recorder import Recorder, recording
-from tests.proxy.sockets import bypasses
+from tests.support.proxy.recording_relay import Recorder, recording
+from tests.support.proxy.tcp_connections import bypasses
 
 CONTROLLERS, JOINING, BROKERS = (3000, 3001, 3002), 3003, (1, 2)
 WATCHED = (1, JOINING)
@@ -181,7 +181,12 @@ async def behind(cluster: Cluster, *, rewriting: bool) -> AsyncIterator[Behind]:
 @asynccontextmanager
 async def traffic(*bootstrap: Address) -> AsyncIterator[dict[str, int]]:
     """A producer and a consumer at work; what they say when they have ended."""
-    command = [sys.executable, "-m", "tests.proxy.addresses.traffic", *map(str, bootstrap)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.support.proxy.addresses.producer_consumer",
+        *map(str, bootstrap),
+    ]
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdin=PIPE, stdout=PIPE)
     said: dict[str, int] = {}
     try:

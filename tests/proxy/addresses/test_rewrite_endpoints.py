@@ -31,9 +31,9 @@ from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.addresses.table import BY_MESSAGE
 from kwire.proxy.data_path.gate import FRAME_HELD
 from kwire.proxy.flows.interest import Direction
-from tests.proxy.addresses.books import Openings
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue
+from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import HeldDialogue
 from vectors import Vector
 
 RPCS = {f"{name}{kind}": key for key, name in APIS.items() for kind in ("Request", "Response")}

@@ -29,7 +29,7 @@ from kwire.messages.records.topic import TopicRecord
 from kwire.proxy import Call
 from kwire.proxy.addresses.rewriter import Rewriter
 from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
-from tests.proxy.addresses.books import Openings
+from tests.support.proxy.addresses.address_books import Openings
 
 READER = 3001
 NONE, SNAPSHOT_NOT_FOUND, POSITION_OUT_OF_RANGE = 0, 98, 99

@@ -33,7 +33,7 @@ from kwire.proxy.capture.anonymize import Anonymizer
 from kwire.proxy.capture.records import event_records
 from kwire.proxy.capture.redaction import mask_message
 from kwire.proxy.flows.walk import scalars
-from tests.proxy.dialogue import Dialogue, answered, asked, connection
+from tests.support.proxy.dialogue import Dialogue, answered, asked, connection
 
 NAMES = (b"orders", b"payroll", b"kafka7.example", b"192.168.1.7", b"billing", b"secret")
 ANONYMIZER = Anonymizer(b"key")

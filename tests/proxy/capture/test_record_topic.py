@@ -25,7 +25,7 @@ from kwire.proxy.capture.record_topic import CLIENT, FRAME_LIMIT, Topic, TopicAd
 from kwire.proxy.flows.flow import Connection as Connected
 from kwire.proxy.flows.flow import Flow, Kind, Notice
 from real_kafka import Cluster, free_port
-from tests.capture.captured import KINDS, record
+from tests.support.capture.capture_records import KINDS, record
 
 PATIENCE = 120.0
 DAY = 86400.0

@@ -36,8 +36,8 @@ from kwire.proxy.flows.flow import Deed
 from kwire.proxy.flows.language import parse
 from real_kafka import Cluster
 from tests.proxy.data_path.test_tap import votes
-from tests.proxy.dialogue import Dialogue, asked, connection
 from tests.proxy.test_real_kafka import ours
+from tests.support.proxy.dialogue import Dialogue, asked, connection
 
 MICROSECOND = 1e-6
 

@@ -43,7 +43,7 @@ from kwire.messages.registry import request, response
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.capture.redaction import CAREFUL, METADATA_TOPIC_ID, redacted
 from kwire.proxy.flows.masks import may_hold_secrets
-from tests.proxy.dialogue import Dialogue, answered, asked
+from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 SECRET = b"hunter2-hunter2"
 TEXT = SECRET.decode()

@@ -7,9 +7,17 @@ import pytest
 from kwire.capture import REQUEST, CaptureRecord, read_capture
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.proxy import Ending, Kind
-from tests.proxy.broken import ASKED, CUTS, GRANTED, OVER_TLS, PATHS, front, moved
 from tests.proxy.data_path.test_relay import flows, until
-from tests.proxy.dialogue import asked
+from tests.support.proxy.broken_connections import (
+    ASKED,
+    CUTS,
+    GRANTED,
+    OVER_TLS,
+    PATHS,
+    front,
+    moved,
+)
+from tests.support.proxy.dialogue import asked
 
 
 @pytest.mark.parametrize("how", ["closes", "resets"])

@@ -10,14 +10,14 @@ from kwire.proxy import Answer, Call, Ending, Filter, Flow, Kind, Limits
 from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.language import parse
-from tests.proxy.broken import (
+from tests.proxy.data_path.test_relay import flows, until
+from tests.support.proxy.broken_connections import (
     ASKED,
     GRANTED,
     front,
     moved,
 )
-from tests.proxy.data_path.test_relay import flows, until
-from tests.proxy.held import rule_filters
+from tests.support.proxy.filter_dialogue import rule_filters
 
 
 @pytest.mark.parametrize("how", ["closes", "resets"])

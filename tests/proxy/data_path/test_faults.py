@@ -8,7 +8,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.proxy import DecodedFlow, summarize
-from tests.proxy.dialogue import Dialogue, asked
+from tests.support.proxy.dialogue import Dialogue, asked
 
 LIMIT = 100 * 1024 * 1024
 

@@ -8,7 +8,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsRespo
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.proxy import Copies, Direction, Ending, Interest
-from tests.proxy.dialogue import Dialogue, answered, asked, pieces
+from tests.support.proxy.dialogue import Dialogue, answered, asked, pieces
 
 REQUESTS = (
     asked(ApiVersionsRequest(client_software_name="x"), 4, 0, "raft-client-3001"),

@@ -28,9 +28,9 @@ from kwire.proxy import (
 )
 from kwire.proxy.flows.interest import Direction
 from tests.proxy.data_path.test_framer import REQUESTS, RESPONSES, cuts
-from tests.proxy.dialogue import answered, asked, pieces
-from tests.proxy.held import HeldDialogue, through
-from tests.proxy.looking import Look
+from tests.support.proxy.dialogue import answered, asked, pieces
+from tests.support.proxy.filter_dialogue import HeldDialogue, through
+from tests.support.proxy.observing_filter import Look
 
 VOTE = asked(VoteRequest(cluster_id="c"), 2, 1)
 VOTED = answered(VoteResponse(), 2, 1)

@@ -4,7 +4,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsRespo
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.proxy import Ending, Kind
-from tests.proxy.dialogue import Dialogue, answered, asked
+from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 
 def vote(correlation_id: int) -> bytes:

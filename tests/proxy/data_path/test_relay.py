@@ -24,7 +24,7 @@ from kwire.proxy import (
 from kwire.proxy.data_path.reach import Upstream
 from kwire.proxy.data_path.relay import Relay
 from tests.proxy.data_path.test_faults import FAULTS
-from tests.proxy.dialogue import Dialogue, answered, asked
+from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

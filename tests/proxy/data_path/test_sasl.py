@@ -10,9 +10,9 @@ from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.proxy import Call, Filter, Kind
-from tests.proxy.dialogue import Dialogue, answered, asked, pieces
-from tests.proxy.held import through
-from tests.proxy.looking import Look
+from tests.support.proxy.dialogue import Dialogue, answered, asked, pieces
+from tests.support.proxy.filter_dialogue import through
+from tests.support.proxy.observing_filter import Look
 
 Turn = tuple[bytes, bytes]
 CUTS = st.lists(st.integers(0, 400), max_size=6)

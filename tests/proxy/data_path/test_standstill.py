@@ -11,7 +11,8 @@ import pytest
 
 from kwire.net.address import Address
 from kwire.proxy import Ending, Event, Filters, Limits, Listener, Notice, Proxy
-from tests.proxy.broken import (
+from tests.proxy.data_path.test_relay import flows, until
+from tests.support.proxy.broken_connections import (
     ASKED,
     ENDLESS,
     GRANTED,
@@ -19,7 +20,6 @@ from tests.proxy.broken import (
     PATIENCE,
     Peer,
 )
-from tests.proxy.data_path.test_relay import flows, until
 
 STOPPING = """
 import os, signal, socket, sys

@@ -13,7 +13,7 @@ from kwire.messages.a52_vote import (
     VoteResponse,
 )
 from kwire.proxy import DecodedFlow, Flow, Notice, Tap
-from tests.proxy.dialogue import Dialogue, answered, asked
+from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 Seen = list[DecodedFlow | Notice]
 

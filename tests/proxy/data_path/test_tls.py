@@ -18,9 +18,9 @@ from kwire.messages.a01_fetch import (
 from kwire.net.address import Address
 from kwire.net.tls import BadTls, ClientTls, ServerTls
 from kwire.proxy import Event, Flow, Kind, Limits, Listener, Notice, Proxy
-from tests.proxy.certificates import Authority, Pem
 from tests.proxy.data_path.test_relay import GRANTED, VOTE, grant, kinds, until
-from tests.proxy.dialogue import answered, asked
+from tests.support.certificates import Authority, Pem
+from tests.support.proxy.dialogue import answered, asked
 
 LONG = FetchableTopicResponse(partitions=[PartitionData(records=bytes(20 * 1024 * 1024))])
 

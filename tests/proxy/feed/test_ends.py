@@ -9,7 +9,7 @@ from kwire.cli.interference import Interference
 from kwire.net.address import Address
 from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.feed.sender import Feed
-from tests.proxy.feed.traffic import HERE
+from tests.support.proxy.feed.voting_traffic import HERE
 
 ENDS: dict[str, Callable[[], Receiver | Feed | Interference]] = {
     "a viewer": lambda: Receiver(Address("127.0.0.1", 9), lambda watched: None),

@@ -31,7 +31,7 @@ from kwire.proxy.feed.datagrams import (
 from kwire.proxy.feed.receiver import Refused
 from kwire.proxy.feed.sender import Feed
 from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
-from tests.proxy.feed.traffic import HERE, Viewing, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import HERE, Viewing, traffic, viewer
 
 
 async def test_every_viewer_sees_every_flow_decoded() -> None:

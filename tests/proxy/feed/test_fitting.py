@@ -17,7 +17,7 @@ from kwire.proxy.feed.datagrams import (
     encode_shown,
 )
 from kwire.proxy.feed.fitting import ROOM, event_of, fitted, records_of
-from tests.cli.flows import AT, connection, flow
+from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
 TOPICS = [MetadataResponseTopic(name=f"topic-{number}") for number in range(2000)]
 

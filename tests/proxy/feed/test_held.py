@@ -14,8 +14,8 @@ from kwire.proxy.feed.datagrams import Release
 from kwire.proxy.feed.receiver import Receiver, Refused
 from kwire.proxy.feed.sender import Feed
 from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
-from tests.proxy.dialogue import answered
-from tests.proxy.feed.traffic import HERE, Traffic, Viewing, traffic, viewer
+from tests.support.proxy.dialogue import answered
+from tests.support.proxy.feed.voting_traffic import HERE, Traffic, Viewing, traffic, viewer
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from kwire.proxy.feed.datagrams import AddRule
 from kwire.proxy.feed.receiver import LONGEST_RULE, Receiver, Refused
 from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
 from tests.proxy.feed.test_feed import lossy
-from tests.proxy.feed.traffic import Traffic, Viewing, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import Traffic, Viewing, traffic, viewer
 
 DROP = "{name: lost, match: ~api Vote, drop: true}"
 CLOSE = "{name: cut, match: ~api Vote, close: true}"

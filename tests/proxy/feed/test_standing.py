@@ -2,8 +2,8 @@
 
 from kwire.proxy import Kind, Notice
 from tests.proxy.data_path.test_relay import until
-from tests.proxy.dialogue import connection
-from tests.proxy.feed.traffic import Viewing, traffic, viewer
+from tests.support.proxy.dialogue import connection
+from tests.support.proxy.feed.voting_traffic import Viewing, traffic, viewer
 
 BYPASSED = Notice(connection=connection(), at=5.0, kind=Kind.BYPASSED, text="node 2 is elsewhere")
 

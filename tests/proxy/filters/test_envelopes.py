@@ -21,9 +21,9 @@ from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.flow import Deed
 from kwire.proxy.flows.language import parse
-from tests.proxy.addresses.books import Openings
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue, rule_filters, through
+from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import HeldDialogue, rule_filters, through
 
 CREATE = CreateTopicsRequest(topics=[CreatableTopic(name="orders", num_partitions=1)])
 CREATED = CreateTopicsResponse(topics=[CreatableTopicResult(name="orders")])

@@ -11,8 +11,8 @@ from kwire.proxy import Call, Close, Copies, Drop, Ending, Filter, Filters, Flow
 from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import parse
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import HeldDialogue
 
 VOTE, OTHER_VOTE = (asked(VoteRequest(), 2, number) for number in (1, 2))
 GRANTED, OTHER_GRANTED = (answered(VoteResponse(), 2, number) for number in (1, 2))

@@ -10,8 +10,8 @@ from kwire.messages.a52_vote import VoteRequest
 from kwire.proxy import Filters
 from kwire.proxy.filters.rule_set import RuleSet
 from kwire.proxy.filters.rules import read_rules
-from tests.proxy.dialogue import asked
-from tests.proxy.held import HeldDialogue
+from tests.support.proxy.dialogue import asked
+from tests.support.proxy.filter_dialogue import HeldDialogue
 
 VOTE = asked(VoteRequest(voter_id=3000), 2, 1, "raft-client-3001")
 ONCE = "{name: once, match: ~api Vote, drop: true, count: 1}"

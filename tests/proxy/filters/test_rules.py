@@ -18,8 +18,8 @@ from kwire.proxy.filters.rules import BadRules, Rules, load_rules, read_rules
 from kwire.proxy.flows.error_response import error_response
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.walk import failures
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue, rule_filters
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import HeldDialogue, rule_filters
 
 VOTE = asked(VoteRequest(voter_id=3000), 2, 1, "raft-client-3001")
 VOTED = answered(VoteResponse(), 2, 1)

@@ -7,9 +7,9 @@ import pytest
 
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import Call, Connection, Ending, Filter, Filters, Kind, Stall
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import HeldDialogue, through
-from tests.proxy.misuses import MISUSES, filter_of, raises, returns, sets
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.faulty_filters import MISUSES, filter_of, raises, returns, sets
+from tests.support.proxy.filter_dialogue import HeldDialogue, through
 
 VOTE = asked(VoteRequest(), 2, 1)
 GRANTED = answered(VoteResponse(), 2, 1)

@@ -19,7 +19,7 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.proxy import Copies, DecodedFlow, Ending, Flow
-from tests.proxy.dialogue import Dialogue, answered, asked
+from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 
 def decoded(

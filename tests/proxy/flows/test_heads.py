@@ -4,7 +4,7 @@ import pytest
 
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.proxy.flows.heads import HEAD_LIMIT, REQUEST, More, Tail, tail
-from tests.proxy.dialogue import asked
+from tests.support.proxy.dialogue import asked
 
 
 def read(frame: bytes, upto: int | None = None) -> Tail:

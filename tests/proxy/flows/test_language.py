@@ -11,7 +11,7 @@ from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.flows.language import BadExpression, parse
 from kwire.proxy.flows.subject import Subject
-from tests.proxy.dialogue import Dialogue, answered, asked
+from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 
 def vote(error: int = 0) -> Subject:

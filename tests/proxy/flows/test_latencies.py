@@ -3,7 +3,7 @@
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy.flows.latencies import APIS, LATEST, Latencies
-from tests.cli.flows import flow
+from tests.support.proxy.flows.decoded_flows import flow
 
 
 def test_quantiles_are_of_the_latest() -> None:

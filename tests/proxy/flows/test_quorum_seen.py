@@ -21,7 +21,7 @@ from kwire.messages.a01_fetch import (
 )
 from kwire.proxy import DecodedFlow
 from kwire.proxy.flows.quorum_seen import REPLICAS, QuorumSeen
-from tests.cli.flows import connection, flow
+from tests.support.proxy.flows.decoded_flows import connection, flow
 
 METADATA = UUID(int=1)
 

@@ -10,8 +10,8 @@ import pytest
 import clients
 from kwire.net.address import Address
 from real_kafka import Cluster
-from tests.proxy.serve.python_clients import PYTHON, Told
-from tests.proxy.serve.served import serving
+from tests.support.proxy.serve.python_clients import PYTHON, Told
+from tests.support.proxy.serve.serving_proxy import serving
 
 PATIENCE = 120.0
 EXPECTED = Told(nodes={1, 3000, 3001, 3002}, created=True, deleted=True)

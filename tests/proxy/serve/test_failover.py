@@ -12,7 +12,7 @@ from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import Layout
 from tests.conftest import OwnCluster
-from tests.proxy.serve.served import Served, serving
+from tests.support.proxy.serve.serving_proxy import Served, serving
 
 PATIENCE = 90.0
 ELECTION = 25.0

@@ -26,7 +26,7 @@ from kwire.proxy import Listener
 from kwire.proxy.serve.router import ControllerRouter
 from kwire.proxy.serve.served_cluster import ServedCluster
 from scripted_node import HANG_UP, Raw, Script, ScriptedNode
-from tests.proxy.certificates import Authority
+from tests.support.certificates import Authority
 
 PATIENCE = 60.0
 REQUEST = CreateTopicsRequest(topics=[CreatableTopic(name="orders")])

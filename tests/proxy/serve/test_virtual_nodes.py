@@ -6,7 +6,7 @@ from kwire.controller.server.quorum import Quorum
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.address import Address
 from kwire.net.connection import Connection
-from tests.proxy.serve.served import serving
+from tests.support.proxy.serve.serving_proxy import serving
 
 PATIENCE = 90.0
 

@@ -23,10 +23,10 @@ from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.service.metrics import CLIENT_LIMIT, SERIES_LIMIT, Metrics
 from kwire.proxy.service.metrics_families import Metered, ProxyCollector
 from real_kafka import Cluster
-from tests.http import ask
 from tests.proxy.data_path.test_relay import until
-from tests.proxy.dialogue import Dialogue, answered, asked
-from tests.proxy.held import HeldDialogue, rule_filters
+from tests.support.http import ask
+from tests.support.proxy.dialogue import Dialogue, answered, asked
+from tests.support.proxy.filter_dialogue import HeldDialogue, rule_filters
 
 Labels = dict[str, str]
 

@@ -6,7 +6,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsRespo
 from kwire.net.frames import encode_request
 from kwire.proxy import Flow
 from kwire.proxy.capture.replay.answers import Answers
-from tests.proxy.capture.replay.conversation import flow
+from tests.support.proxy.capture.replay.recorded_flows import flow
 
 
 def metadata(topic: str, controller: int) -> Flow:

@@ -31,8 +31,8 @@ from kwire.proxy.capture.replay.comparison import Ignore
 from kwire.proxy.capture.replay.plan import plan
 from kwire.proxy.capture.replay.server import ReplayServer
 from scripted_node import ScriptedNode
-from tests.proxy.capture.replay.conversation import flow, records
-from tests.proxy.certificates import Authority
+from tests.support.certificates import Authority
+from tests.support.proxy.capture.replay.recorded_flows import flow, records
 
 OFFERED = ApiVersionsResponse(
     api_keys=[

@@ -12,7 +12,7 @@ from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import Flow
 from kwire.proxy.capture.replay.plan import plan
 from kwire.proxy.flows.language import parse
-from tests.proxy.capture.replay.conversation import flow, records
+from tests.support.proxy.capture.replay.recorded_flows import flow, records
 
 
 def metadata(at: float, latency: float = 0.1, number: int = 1) -> Flow:

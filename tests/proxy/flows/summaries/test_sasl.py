@@ -4,7 +4,7 @@ from kwire.codec.declaration import Request, Response
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.proxy import summarize
-from tests.cli.flows import flow
+from tests.support.proxy.flows.decoded_flows import flow
 
 TOKEN = SaslAuthenticateRequest(auth_bytes=b"\0alice\0hunter2")
 

@@ -15,7 +15,7 @@ from kwire.cli.watch_screen.app import WatchApp
 from kwire.cli.watch_screen.details import Details, Place
 from kwire.cli.watch_screen.flow_list import FlowList
 from kwire.proxy import DecodedFlow
-from tests.proxy.feed.traffic import Traffic, traffic
+from tests.support.proxy.feed.voting_traffic import Traffic, traffic
 
 
 @dataclass

@@ -7,7 +7,7 @@ from kwire.codec.declaration import Request, Response
 from kwire.messages import a52_vote as vote
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.net.frames import encode_request, encode_response
-from tests.capture.captured import record, write
+from tests.support.capture.capture_records import record, write
 
 SECOND = 1_000_000
 _SIZE = 4

@@ -44,7 +44,7 @@ from kwire.messages.a01_fetch import (
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
-from tests.controller.raft.network import (
+from tests.support.controller.raft.virtual_network import (
     CLUSTER_ID,
     START,
     config,

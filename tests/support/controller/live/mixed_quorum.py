@@ -11,11 +11,14 @@ from kwire.errors import KwireError
 from kwire.messages import a55_describe_quorum as quorum
 from kwire.net.connection import Connection
 from real_kafka import RunningNode
-from tests.controller.live.admin_session import Session, leader_of, metadata_quorum
-from tests.controller.live.processes import ControllerProcess, ControllerProcesses
 from tests.controller.virtual.clients import Client
 from tests.controller.virtual.history import History
 from tests.controller.virtual.timeline import Timeline
+from tests.support.controller.live.admin_session import Session, leader_of, metadata_quorum
+from tests.support.controller.live.controller_processes import (
+    ControllerProcess,
+    ControllerProcesses,
+)
 
 JAVA = 3200
 SMALL, LARGE = 4, 2

@@ -24,7 +24,7 @@ from kwire.net.frames import decode_response, encode_request
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.text.properties import properties_text
 from real_kafka import Cluster, free_port
-from tests.proxy.certificates import Authority, Pem
+from tests.support.certificates import Authority, Pem
 
 PLAIN_PASSWORD = "correct-horse-battery-staple"
 SCRAM_PASSWORD = "scram-tr0ub4dor-and-3"

@@ -13,9 +13,9 @@ from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
 from kwire.codec.declaration import MetadataRecord
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.topic import TopicRecord
-from tests.controller.live.mixed import JAVA, Mixed, ends
-from tests.controller.live.nodes import log_bytes, segment
 from tests.controller.virtual.history import History
+from tests.support.controller.live.java_nodes import log_bytes, segment
+from tests.support.controller.live.mixed_quorum import JAVA, Mixed, ends
 
 
 async def check(mixed: Mixed) -> None:

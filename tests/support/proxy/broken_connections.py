@@ -37,11 +37,11 @@ from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import parse
-from tests.proxy.certificates import Authority
 from tests.proxy.data_path.test_relay import until
-from tests.proxy.dialogue import answered, asked
-from tests.proxy.held import rule_filters
-from tests.proxy.looking import Look
+from tests.support.certificates import Authority
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import rule_filters
+from tests.support.proxy.observing_filter import Look
 
 NEVER = 3600.0
 ENDLESS = Limits(first_frame=NEVER, progress=NEVER, idle=NEVER, drain=NEVER)

@@ -22,7 +22,7 @@ from kwire.text.ids import uuid_text
 from real_kafka import free_port
 from real_kafka.address import answers
 from real_kafka.guard import Guard
-from tests.controller.live.nodes import segment
+from tests.support.controller.live.java_nodes import segment
 
 PROGRAM = "from kwire.cli.main import main; main()"
 DEADLINE = 120.0

@@ -37,8 +37,16 @@ from kwire.messages.a80_add_raft_voter import Listener as VoterListener
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
 from kwire.messages.a82_update_raft_voter import KRaftVersionFeature, UpdateRaftVoterRequest
 from kwire.messages.a82_update_raft_voter import Listener as UpdatedListener
-from tests.controller.live.admin_session import Session, Step, metadata_quorum
-from tests.controller.live.config_script import BROKER, DELETE, SET, TOPIC, alter, configs, describe
+from tests.support.controller.live.admin_session import Session, Step, metadata_quorum
+from tests.support.controller.live.config_script import (
+    BROKER,
+    DELETE,
+    SET,
+    TOPIC,
+    alter,
+    configs,
+    describe,
+)
 
 NOBODY = UUID(int=99)
 TIMEOUT = 5000

@@ -1,6 +1,6 @@
 """Attacks a build of the native engine in which every wrong access and undefined step is fatal.
 
-    python -m tests.codec.native.sanitize [--seed N] [--effort N]
+    python -m tests.support.codec.native.sanitize [--seed N] [--effort N]
 
 Builds the extension with AddressSanitizer and UndefinedBehaviorSanitizer beside the usual one, and
 runs all of attack.py against it in a process of its own. Needs gcc or clang with its sanitizers.
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import hatch_build
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 FLAGS = [
     "-O1",
     "-g",
@@ -76,7 +76,7 @@ def _load(extension: Path) -> None:
 
 
 def _attack(seed: int, effort: int) -> None:
-    from tests.codec.native import attack
+    from tests.support.codec.native import attack
 
     each = 5 * effort
     attacks: dict[str, Callable[[], object]] = {

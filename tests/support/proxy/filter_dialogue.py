@@ -8,7 +8,7 @@ from kwire.proxy.data_path.hold import Hold
 from kwire.proxy.filters.rule import Dice, RuleFilter
 from kwire.proxy.filters.rules import Rules
 from kwire.proxy.flows.interest import Direction
-from tests.proxy.dialogue import Dialogue
+from tests.support.proxy.dialogue import Dialogue
 
 
 def rule_filters(rules: Rules, dice: Dice, start: float) -> list[RuleFilter]:

@@ -1,6 +1,6 @@
 """Runs Python code without what only POSIX systems have, as far as that can be had on one of them.
 
-    python tests/portability/without_posix.py [--libraries] CODE [ARGUMENT ...]
+    python tests/support/portability/without_posix.py [--libraries] CODE [ARGUMENT ...]
 
 The standard library is imported first, and with --libraries those that choose their own code by the
 system's name, since their code for Windows is not what is tested. Then names that Windows lacks are

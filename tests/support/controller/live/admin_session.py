@@ -153,7 +153,7 @@ async def unknown_version(host: str, port: int) -> bytes:
 
 async def run(addresses: dict[int, tuple[str, int]], cluster_id: UUID | str) -> Session:
     """The whole script against one quorum of at least two controllers."""
-    from tests.controller.live.admin_script import script
+    from tests.support.controller.live.admin_script import script
 
     leader_id = await leader_of(addresses)
     other = next(address for id, address in addresses.items() if id != leader_id)

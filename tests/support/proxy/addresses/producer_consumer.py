@@ -1,4 +1,6 @@
-"""A producer and a consumer, a process of their own: `python -m tests.proxy.addresses.traffic`.
+"""A producer and a consumer as a process of their own.
+
+    python -m tests.support.proxy.addresses.producer_consumer BOOTSTRAP ...
 
 They begin when a topic is there, which is said in a line, and end when stdin ends; then a second
 line says, as JSON, how many messages were acknowledged, how many were not, and how many of the

@@ -12,7 +12,7 @@ from kwire.messages.a44_incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from tests.controller.live.admin_session import Session, Step
+from tests.support.controller.live.admin_session import Session, Step
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)

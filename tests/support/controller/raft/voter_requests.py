@@ -10,7 +10,7 @@ from kwire.messages.a82_update_raft_voter import (
     Listener,
     UpdateRaftVoterRequest,
 )
-from tests.controller.raft.network import CLUSTER_ID, directory
+from tests.support.controller.raft.virtual_network import CLUSTER_ID, directory
 
 
 def add_request(
