@@ -4,8 +4,8 @@ BIN := .venv/bin
 
 .PHONY: demo test bare lint bench conformance fuzz simulate kills sanitize spark declarations clean
 
-demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded
-	$(BIN)/kwire demo
+demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
+	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
 	@echo "The command is $(BIN)/kwire; to call it kwire, run: . $(BIN)/activate"
 
 # loadgroup: a worker takes one test at a time, so that slow ones hold up no others; or a whole group.

@@ -27,8 +27,7 @@ from textual.pilot import Pilot
 from kwire.admin import AdminClient
 from kwire.admin.quorum import ask_quorum
 from kwire.admin.voter_change import plan_addition
-from kwire.cli.demo_kafka import JOINING
-from kwire.cli.demo_quorum import KwireQuorum
+from kwire.cli.demo_cluster import JOINING, KwireQuorum
 from kwire.cli.watch_screen.app import WatchApp
 from kwire.cli.watch_screen.details import Details
 from kwire.cli.watch_screen.flow_list import FlowList

@@ -1,4 +1,4 @@
-"""What the demo shows: its steps, and the RPCs that pass while they run."""
+"""The output of the demo: its steps, and the RPCs that pass while they run."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class DemoScreen:
         self._over = False
 
     def heading(self, text: str) -> None:
-        """A step begins."""
+        """Print the heading of a step."""
         self.say(Text(f"\n── {text} ", "bold magenta"))
 
     def say(self, text: RenderableType) -> None:
-        """A line of the demo's own."""
+        """Print a text between the flows."""
         self._printer.put(lambda: self._console.print(text))
 
     def replicas(self, status: dict[str, Any]) -> None:
-        """The leader, the voters and the observers of a quorum."""
+        """Print the leader, the voters and the observers of a quorum."""
         self.say(f"\nLeaderId: {status['leaderId']}")
         self._printer.put(lambda: print_replicas(status, self._console))
 
     def view(self, seen: DecodedFlow | Notice) -> None:
-        """A flow or a notice, shown unless its like was shown a moment ago."""
+        """Count a flow or a notice, and print it unless its like was printed a moment ago."""
         if self._over:
             return
         self.counts.add(seen)
@@ -74,11 +74,11 @@ class DemoScreen:
         )
 
     def close(self) -> None:
-        """Show no more flows: the nodes are about to be killed, which cuts off those that wait."""
+        """Show no more flows: the nodes are about to be killed, which cuts off pending requests."""
         self._over = True
 
     def print_counts(self) -> None:
-        """What passed."""
+        """Print how many RPCs of each API passed."""
         self.say(Text(f"\n{self.counts.sentence}", "bold"))
         self.say(self.counts.table())
         if (sentence := self.counts.leader_sentence) is not None:

@@ -1,8 +1,9 @@
-"""The demo from its first download to its last line: cluster, proxy, admin session, counts."""
+"""One run of the demo: a cluster behind a proxy, an admin client's session, what passed."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,8 +12,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from kwire.cli.demo_kafka import DemoCluster, RealKafka
-from kwire.cli.demo_quorum import KwireQuorum
+from kwire.cli.demo_cluster import DemoCluster
 from kwire.cli.demo_screen import DemoScreen
 from kwire.cli.demo_steps import show_steps
 from kwire.cli.failure import Failure
@@ -28,21 +28,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """As `kwire demo` takes them. kafka: real Kafka in place of kwire's own controllers."""
+class DemoOptions:
+    """Options of `kwire demo`."""
 
     seconds: float
     keep: bool
     every: bool
     verbose: bool
-    kafka: bool = False
 
 
-def run(options: Options) -> None:
-    """Run it all. Raises Failure where a step does not do what it should."""
+def run(options: DemoOptions, make_cluster: Callable[[Callable[[str], None]], DemoCluster]) -> None:
+    """Run the demo. Raises Failure if a step does not do what it should.
+
+    make_cluster: takes a function that shows the user what the cluster waits for.
+    """
     console = screen()
-    waits = "looking for Java and Kafka" if options.kafka else "starting"
-    spinner = console.status(waits) if console.is_terminal else None
+    spinner = console.status("starting") if console.is_terminal else None
 
     def progress(text: str) -> None:
         if spinner is not None:
@@ -51,18 +52,18 @@ def run(options: Options) -> None:
             console.print(text)
 
     with spinner or nullcontext():
-        cluster: DemoCluster = RealKafka(progress) if options.kafka else KwireQuorum()
+        cluster = make_cluster(progress)
         try:
-            asyncio.run(Session(cluster, console, spinner, options).run())
+            asyncio.run(DemoSession(cluster, console, spinner, options).run())
         finally:
             cluster.close()
 
 
-class Session:
-    """One run; the proxy outlives the nodes behind it."""
+class DemoSession:
+    """One run of the demo; the proxy outlives the nodes behind it."""
 
     def __init__(
-        self, cluster: DemoCluster, console: Console, spinner: Status | None, options: Options
+        self, cluster: DemoCluster, console: Console, spinner: Status | None, options: DemoOptions
     ) -> None:
         self._cluster = cluster
         self._console = console
@@ -71,79 +72,81 @@ class Session:
         self._unread = False
 
     async def run(self) -> None:
-        """Until the end, until Ctrl-C, or until nobody reads the output any more."""
+        """Show all steps; return early, without an error, if the reader of the output has gone."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         stop = task.cancel
 
-        def gone() -> None:
+        def reader_has_gone() -> None:
             self._unread = True
             loop.call_soon_threadsafe(stop)
 
         try:
-            with Printer(gone) as printer:
-                shown = DemoScreen(
+            with Printer(reader_has_gone) as printer:
+                demo_screen = DemoScreen(
                     self._console,
                     printer,
                     every=self._options.every,
                     verbose=self._options.verbose,
                 )
-                await self._show(shown)
+                await self._show(demo_screen)
         except asyncio.CancelledError:
             if not self._unread:
                 raise
 
-    async def _show(self, shown: DemoScreen) -> None:
+    async def _show(self, demo_screen: DemoScreen) -> None:
         viewers = _viewers() if self._options.keep else None
         feed = None if viewers is None else viewers.feed
         filters = None if viewers is None else viewers.filters
         async with (
-            Tap(shown.view) as tap,
+            Tap(demo_screen.view) as tap,
             feed or nullcontext(),
             Proxy(sinks=[tap] if feed is None else [tap, feed], filters=filters) as proxy,
         ):
-            controllers = await self._stand_in_front(proxy)
+            controllers = await self._listen_in_front(proxy)
             try:
-                shown.heading(f"{self._cluster.what} starts, the proxy in front of it")
+                demo_screen.heading(f"{self._cluster.description} starts, the proxy in front of it")
                 await asyncio.to_thread(self._cluster.start)
                 if self._spinner is not None:
                     self._spinner.stop()
-                await show_steps(controllers, shown)
-                await self._watch(controllers, shown, feed)
-                self._judge(shown)
+                await show_steps(controllers, demo_screen)
+                await self._watch(controllers, demo_screen, feed)
+                self._finish(demo_screen)
             finally:
-                shown.close()
+                demo_screen.close()
                 self._cluster.close()
 
-    async def _stand_in_front(self, proxy: Proxy) -> list[str]:
-        """A listener for each controller, which advertises it."""
+    async def _listen_in_front(self, proxy: Proxy) -> list[str]:
+        """Listen in front of each controller and have it advertise that; return the addresses."""
         for node_id, upstream in self._cluster.controllers.items():
             address = await proxy.listen(Listener(node_id=node_id, upstream=upstream))
             self._cluster.advertise(node_id, address)
         return [str(address) for address in proxy.addresses.values()]
 
-    async def _watch(self, controllers: list[str], shown: DemoScreen, feed: Feed | None) -> None:
+    async def _watch(
+        self, controllers: list[str], demo_screen: DemoScreen, feed: Feed | None
+    ) -> None:
         if self._options.keep:
-            shown.heading("It runs until Ctrl-C. In another terminal, try")
-            shown.say(f"kwire quorum status --bootstrap-controller {controllers[0]}")
+            demo_screen.heading("It runs until Ctrl-C. In another terminal, try")
+            demo_screen.say(f"kwire quorum status --bootstrap-controller {controllers[0]}")
             if feed is not None:
-                shown.say(f"kwire watch {feed.address}")
+                demo_screen.say(f"kwire watch {feed.address}")
             await asyncio.Event().wait()
         if self._options.seconds:
-            shown.heading(f"The nodes among themselves, for {self._options.seconds:g} s")
+            demo_screen.heading(f"The nodes among themselves, for {self._options.seconds:g} s")
             await asyncio.sleep(self._options.seconds)
 
-    def _judge(self, shown: DemoScreen) -> None:
-        counts = shown.counts
-        shown.close()
-        shown.print_counts()
+    def _finish(self, demo_screen: DemoScreen) -> None:
+        counts = demo_screen.counts
+        demo_screen.close()
+        demo_screen.print_counts()
         if counts.undecoded:
             raise Failure(f"{counts.undecoded} of {counts.flows} RPCs could not be decoded.")
-        shown.say(Text("Every RPC was decoded; the voters are what they were.", "green"))
+        demo_screen.say(Text("Every RPC was decoded; the voters are what they were.", "green"))
 
 
 def _viewers() -> Interference | None:
-    """What lets `kwire watch` see and hold; None where the packages for it are not there."""
+    """Return the feed and the filters of `kwire watch`; None if its packages are not installed."""
     try:
         return Interference(feeding=Feeding(Address("127.0.0.1", 0), b""))
     except Failure:

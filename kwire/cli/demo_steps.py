@@ -8,7 +8,7 @@ import time
 from kwire.admin import AdminClient
 from kwire.admin.voter_change import VoterChange, plan_addition
 from kwire.cli import quorum_data
-from kwire.cli.demo_kafka import JOINING
+from kwire.cli.demo_cluster import JOINING
 from kwire.cli.demo_screen import CLIENT_ID, DemoScreen
 from kwire.cli.failure import Failure
 from kwire.errors import KwireError
@@ -21,9 +21,9 @@ PACE = 1.5
 
 
 async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
-    """Make an observer a voter and back. Raises Failure where the voters are not as they should be.
+    """Make an observer a voter and back. Raises Failure if the voters are not the expected ones.
 
-    controllers: where the proxy listens in front of each.
+    controllers: addresses of the proxy's listeners, one in front of each controller.
     """
     planned = await _until_ready(controllers)
     assert planned.directory_id is not None
@@ -49,7 +49,7 @@ async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
 async def _until_ready(controllers: list[str]) -> VoterChange:
     """Wait for a leader, and for the joining controller to follow it and to be registered.
 
-    Asked by a client of another name, whose many questions are not all shown.
+    Another client id than the session's asks, so that the screen shows few of its many requests.
     """
     deadline = time.monotonic() + READY
     async with AdminClient(bootstrap_controllers=controllers, client_id="kwire-waits") as admin:
@@ -67,13 +67,13 @@ async def _until_ready(controllers: list[str]) -> VoterChange:
 
 
 async def _describe(admin: AdminClient, screen: DemoScreen) -> set[int]:
-    """Show voters and observers; the ids of the voters."""
+    """Show voters and observers; return the ids of the voters."""
     quorum = await admin.describe_metadata_quorum()
     await asyncio.sleep(PACE)
     screen.replicas(quorum_data.status("", quorum))
-    return {one.replica_id for one in quorum.voters}
+    return {voter.replica_id for voter in quorum.voters}
 
 
-def _expect(found: set[int], wanted: set[int]) -> None:
-    if found != wanted:
-        raise Failure(f"the voters are {sorted(found)}, not {sorted(wanted)} as they should be.")
+def _expect(voters: set[int], expected: set[int]) -> None:
+    if voters != expected:
+        raise Failure(f"the voters are {sorted(voters)}, not {sorted(expected)} as they should be.")

@@ -48,8 +48,8 @@ app = typer.Typer(
 TERMINATION = ("SIGTERM", "SIGBREAK")
 """Signals that end a command as Ctrl-C does; Windows has the second one, Ctrl-Break."""
 
-OWN = frozenset({"kwire", "real_kafka"})
-"""Packages whose errors are sentences for the user; any other error is a fault of kwire."""
+OWN = "kwire"
+"""The package whose errors are sentences for the user; any other error is a fault of kwire."""
 
 
 def _version(wanted: bool) -> None:
@@ -72,16 +72,21 @@ def options(
     """Taken by every command; `main` reads --debug itself, wherever it stands."""
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run one command and exit: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C."""
+def main(
+    arguments: Sequence[str] | None = None, *, command: typer.Typer = app, name: str = "kwire"
+) -> NoReturn:
+    """Run one command and exit: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C.
+
+    command, name: another program that is to fail and end as `kwire` does.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     _open_streams()
-    for name in TERMINATION:
-        if number := getattr(signal, name, None):
+    for signal_name in TERMINATION:
+        if number := getattr(signal, signal_name, None):
             signal.signal(number, _terminate)
     try:
-        app([argument for argument in given if argument != "--debug"], prog_name="kwire")
+        command([argument for argument in given if argument != "--debug"], prog_name=name)
     except Exception as error:
         sys.exit(_report(error, debug))
     finally:
@@ -120,7 +125,7 @@ def _report(error: Exception, debug: bool) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    if type(error).__module__.partition(".")[0] in OWN:
+    if type(error).__module__.partition(".")[0] == OWN:
         return str(error)
     if isinstance(error, OSError):
         about = f" {error.filename}" if error.filename else ""
