@@ -4,29 +4,12 @@ import ast
 import os
 import subprocess
 import sys
-import tarfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "kwire"
-
-
-def sources() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
-
-
-def is_generated(path: Path) -> bool:
-    inside = path.relative_to(PACKAGE)
-    if inside.parts[:2] == ("controller", "configs"):
-        return path.name.endswith("_keys.py")
-    by_hand = {"registry.py", "metadata_versions.py"}
-    return inside.name == "error_codes.py" or (
-        inside.parts[0] == "messages" and inside.name not in by_hand
-    )
+from tests.support.package import ROOT, sources
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -60,30 +43,6 @@ def test_arrows_between_rooms_point_down() -> None:
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-
-
-def build(folder: Path, target: str, source: Path = ROOT) -> Path:
-    """Build the wheel or the sdist of a folder; return its path."""
-    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory"]
-    subprocess.run([*command, folder], cwd=source, check=True, capture_output=True)
-    (made,) = (path for path in folder.iterdir() if path.suffix in (".whl", ".gz"))
-    return made
-
-
-def test_a_wheel_from_the_sdist_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "sdist").mkdir()
-    with tarfile.open(build(tmp_path / "sdist", "sdist")) as archive:
-        archive.extractall(tmp_path / "source", filter="data")
-    (source,) = (tmp_path / "source").iterdir()
-    assert {path.name for path in source.iterdir() if path.is_dir()} == {"kwire"}
-    wheel = zipfile.ZipFile(build(tmp_path / "wheel", "wheel", source))
-    names = [name for name in wheel.namelist() if ".dist-info/" not in name]
-    here = {str(path.relative_to(ROOT)) for path in sources()}
-    assert {name for name in names if name.endswith(".py")} == here
-    assert {Path(name).parts[0] for name in names} == {"kwire"}
-    assert "kwire/py.typed" in names
-    script = wheel.getinfo("kwire/pipeline/java_home/bin/java")
-    assert script.external_attr >> 16 & 0o111, "pip would install it without the right to run it"
 
 
 @pytest.mark.parametrize("room", ["admin", "proxy", "cli"])

@@ -1,0 +1,32 @@
+"""The package's files: in the checkout, and as the wheel and the sdist have them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "kwire"
+
+
+def sources() -> list[Path]:
+    """Return every module of the package."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def is_generated(path: Path) -> bool:
+    """True for a module that a script in fixtures/ writes."""
+    inside = path.relative_to(PACKAGE)
+    if inside.parts[:2] == ("controller", "configs"):
+        return path.name.endswith("_keys.py")
+    by_hand = {"registry.py", "metadata_versions.py"}
+    return inside.name == "error_codes.py" or (
+        inside.parts[0] == "messages" and inside.name not in by_hand
+    )
+
+
+def build(folder: Path, target: str, source: Path = ROOT) -> Path:
+    """Build the wheel or the sdist of a folder; return its path."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory"]
+    subprocess.run([*command, folder], cwd=source, check=True, capture_output=True)
+    (made,) = (path for path in folder.iterdir() if path.suffix in (".whl", ".gz"))
+    return made
