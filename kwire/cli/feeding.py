@@ -58,7 +58,7 @@ def feeding(at: str | None, token: Path | None) -> Feeding | None:
         if token is not None:
             raise WrongUsage("--feed-token is for viewers: give --feed as well.")
         return None
-    from kwire.net.loopback import is_loopback
+    from kwire.net.address import is_loopback
 
     found = Feeding(address(at), read_token(token))
     if not found.token and not is_loopback(found.listen.host):

@@ -336,11 +336,12 @@ def _interference(
 
 def _book(first: Listener, advertised_host: str | None) -> AddressBook:
     """An address book that tells others of a host they can reach."""
+    from kwire.net.address import cannot_connect, is_wildcard
     from kwire.proxy.addresses import AddressBook
 
     host = first.listen.host
-    if advertised_host is None and host in ("0.0.0.0", "::"):
-        raise WrongUsage(f"nobody can connect to {host}: give --advertised-host as well.")
+    if advertised_host is None and is_wildcard(host):
+        raise WrongUsage(cannot_connect(host, "give --advertised-host as well."))
     return AddressBook(advertised_host)
 
 

@@ -52,13 +52,13 @@ def proxy_config(
     """
     from kwire.errors import InvalidValue
     from kwire.net.address import Address
-    from kwire.proxy.addresses.config_lines import config_lines, proxied
+    from kwire.proxy.addresses.config_lines import config_lines, proxied_nodes
     from kwire.text.properties import parse_properties
 
     ports = count(first_port)
     try:
         pairs = [parse_properties(_text(path)) for path in files]
-        nodes = proxied(pairs, lambda: Address(host, next(ports)))
+        nodes = proxied_nodes(pairs, lambda: Address(host, next(ports)))
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error
     if next(ports) > 1 << 16:

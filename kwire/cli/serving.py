@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -83,13 +82,13 @@ def serving(
     client_config: Path | None,
 ) -> Serving:
     """What the mode stands for. Raises WrongUsage, BadTls."""
+    from kwire.net.address import cannot_connect, is_wildcard
+
     for one in listeners:
         if one.node_id is None:
             raise WrongUsage(f"--serve knows nodes by their ids: write ID@{one.listen}=….")
-        if one.listen.host in ("0.0.0.0", "::") and advertised_host is None:
-            raise WrongUsage(
-                f"nobody can connect to {one.listen.host}: give --advertised-host as well."
-            )
+        if is_wildcard(one.listen.host) and advertised_host is None:
+            raise WrongUsage(cannot_connect(one.listen.host, "give --advertised-host as well."))
     if mode is Mode.CONTROLLER and not off_loopback:
         _check_loopback(listeners)
     from kwire.errors import InvalidValue
@@ -113,13 +112,11 @@ def serving(
 
 
 def _check_loopback(listeners: Sequence[Listener]) -> None:
+    from kwire.net.address import is_loopback
+
     for one in listeners:
         host = one.listen.host
-        try:
-            is_loopback = host == "localhost" or ip_address(host).is_loopback
-        except ValueError:
-            is_loopback = False
-        if not is_loopback:
+        if not is_loopback(host):
             raise WrongUsage(
                 f"--serve controller answers what is not so, and {host} may be reached by others:"
                 " listen at 127.0.0.1, or give --off-loopback as well."

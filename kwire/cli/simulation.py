@@ -18,7 +18,7 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.net.service import RequestContext
 from kwire.proxy import Proxy
-from kwire.proxy.addresses.places import places
+from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.proxy.serve import Dispatch
 from kwire.proxy.serve.answers import describe_cluster
 from kwire.proxy.serve.served_cluster import ServedCluster
@@ -104,7 +104,7 @@ class Simulation:
             return None
         addresses = self.cluster.nodes.addresses
         copied = VotersRecord.decode(voters.encode(0), 0)
-        for place in places(copied):
-            if place.node_id is not None and place.node_id in addresses:
-                place.change(addresses[place.node_id])
+        for found in node_addresses(copied):
+            if found.node_id is not None and found.node_id in addresses:
+                found.change(addresses[found.node_id])
         return copied

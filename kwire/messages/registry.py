@@ -11,6 +11,7 @@ from kwire.codec.declaration import Message, MetadataRecord, Request, Response
 from kwire.errors import UnsupportedVersion
 from kwire.messages.index import APIS, METADATA_RECORDS, MODULES
 
+_KEYS = {name: key for key, name in APIS.items()}
 _MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 
 
@@ -60,6 +61,22 @@ def metadata_record(key: int) -> type[MetadataRecord]:
 def api_name(key: int) -> str:
     """`Fetch` for 1; `API 9999` for a key that has no schema."""
     return APIS.get(key, f"API {key}")
+
+
+def api_key(name: str) -> int:
+    """Return the key of an API: 1 for `Fetch`. Raises UnknownMessage.
+
+    For the code that only compares keys: it does not import the messages.
+    """
+    key = _KEYS.get(name)
+    if key is None:
+        raise UnknownMessage(f"no API is called {name!r}")
+    return key
+
+
+def api_keys(*names: str) -> frozenset[int]:
+    """Return the keys of APIs by their names. Raises UnknownMessage."""
+    return frozenset(map(api_key, names))
 
 
 def _api(key: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from kwire.errors import InvalidValue
 
@@ -36,3 +37,24 @@ def why_not_bound(error: OSError) -> str:
     """Why an address cannot be listened at: the system's words, where asyncio adds the address."""
     code = error.errno or 0  # below 0: a name that is not resolved, for which strerror has no words
     return os.strerror(code) if code > 0 else error.strerror or str(error)
+
+
+def is_loopback(host: str) -> bool:
+    """True for `localhost` and loopback addresses, which no other machine reaches.
+
+    Other names count as reachable: they are not resolved.
+    """
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_wildcard(host: str) -> bool:
+    """True for 0.0.0.0 and ::, which a server listens at and no client can connect to."""
+    return host in ("0.0.0.0", "::")
+
+
+def cannot_connect(host: str, remedy: str) -> str:
+    """Return the error text for a wildcard host that others would be told to connect to."""
+    return f"nobody can connect to {host}: {remedy}"

@@ -1,13 +1,13 @@
-"""Addresses in passing messages: nodes and clients that hear them stay on the proxy.
+"""The proxy's addresses in place of the nodes', so that clients and nodes stay on the proxy.
 
-`table` names every field of every message that carries a node's address; `places` finds them in a
-message, `log_records` in the batches of the metadata log. An AddressBook knows which address of
-the proxy stands for which node's; NewListeners adds to it while traffic flows. The filter that
-puts them together is `rewrite_endpoints`. `config_lines` is for the other way: nodes that advertise
-the proxy themselves.
+`flows.node_addresses` finds the addresses in a message, `log_records` those in batches of the
+metadata log. An AddressBook has the pairs of a node's address and the proxy's; NewListeners adds to
+it while traffic flows. `rewrite_endpoints` is the filter that puts them together; `bypass` gives
+notices where nothing is rewritten. `config_lines` is the other way: nodes that advertise the proxy
+themselves.
 """
 
-from kwire.proxy.addresses.book import AddressBook
+from kwire.proxy.addresses.address_book import AddressBook
 from kwire.proxy.addresses.new_listeners import NewListeners
 
 __all__ = ["AddressBook", "NewListeners"]

@@ -1,14 +1,13 @@
-"""Batches of the metadata log, in Fetch responses and snapshots: the records with addresses.
+"""The records with addresses in batches of the metadata log, from Fetch responses and snapshots.
 
-VotersRecord in control batches (KIP-853), RegisterBrokerRecord and RegisterControllerRecord in the
-others (KIP-631, KIP-919).
+They are VotersRecord in control batches (KIP-853), RegisterBrokerRecord and
+RegisterControllerRecord in the others (KIP-631, KIP-919).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from uuid import UUID
 
 import msgspec
 
@@ -20,20 +19,21 @@ from kwire.codec.declaration import Message
 from kwire.errors import BatchError, KwireError
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.index import METADATA_RECORDS
-from kwire.proxy.addresses.table import BY_MESSAGE
-
-METADATA_TOPIC = "__cluster_metadata"
-METADATA_TOPIC_ID = UUID(int=1)
+from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE
 
 BATCH_LIMIT = 16 * 1024 * 1024
-"""Bytes of the longest batch that is believed; a controller writes up to 8 MiB."""
+"""Bytes of the longest batch that is read; a controller writes batches of up to 8 MiB."""
 
-_TYPES = frozenset(key for key, name in METADATA_RECORDS.items() if name in BY_MESSAGE)
+_TYPES = frozenset(key for key, name in METADATA_RECORDS.items() if name in FIELDS_BY_MESSAGE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A record with addresses: its number in the batch, its message, and its value before."""
+class _AddressRecord:
+    """A record with addresses.
+
+    number: its index in the batch. encode: encodes the message as it is now. before: its first
+    encoding, to see whether the message was changed.
+    """
 
     number: int
     message: Message
@@ -42,32 +42,36 @@ class _Found:
 
 
 class LogBatch:
-    """A batch as it came, and the messages in it that have addresses, which may be changed."""
+    """A batch and the messages in it that have addresses, which the caller may change."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._records: list[Record] = []
-        self._found: list[_Found] = []
+        self._address_records: list[_AddressRecord] = []
         try:
             batch = read_batch(data)
             if isinstance(batch, RecordBatch):
                 self._batch = batch
                 self._records = list(batch.records())
-                self._found = list(_find(batch, self._records))
-        except KwireError:  # whoever reads it is the judge of it
-            self._found = []
+                self._address_records = list(_address_records(batch, self._records))
+        except KwireError:  # it passes as it is: its reader will report what is wrong with it
+            self._address_records = []
 
     @property
     def messages(self) -> Iterator[Message]:
-        """Those with addresses."""
-        return (found.message for found in self._found)
+        """The messages with addresses."""
+        return (record.message for record in self._address_records)
 
     def encode(self) -> bytes:
-        """The batch as it came, or anew with a new CRC where a message was changed."""
-        changed = {one.number: one.encode() for one in self._found if one.encode() != one.before}
+        """Return the batch; if a message was changed, encode it again with a new CRC."""
+        changed = {
+            record.number: record.encode()
+            for record in self._address_records
+            if record.encode() != record.before
+        }
         if not changed:
             return self._data
-        return _rebuilt(
+        return _rebuild(
             self._batch,
             [
                 msgspec.structs.replace(record, value=changed.get(number, record.value))
@@ -77,9 +81,9 @@ class LogBatch:
 
 
 def read_log(data: bytes) -> tuple[list[LogBatch], int]:
-    """The whole batches, and the position of what is behind them.
+    """Split data into whole batches; return them and the position behind the last one.
 
-    Raises BatchError for what can be no batch.
+    A response may end within a batch. Raises BatchError if the data cannot be batches.
     """
     batches = []
     position = 0
@@ -93,28 +97,29 @@ def read_log(data: bytes) -> tuple[list[LogBatch], int]:
     return batches, position
 
 
-def _find(batch: RecordBatch, records: list[Record]) -> Iterator[_Found]:
+def _address_records(batch: RecordBatch, records: list[Record]) -> Iterator[_AddressRecord]:
     for number, record in enumerate(records):
         if batch.is_control:
             control = read_control_record(record)
             if control.type == ControlRecordType.KRAFT_VOTERS:
                 message = control.message
                 if isinstance(message, VotersRecord):
-                    yield _found(number, message, control.version)
+                    yield _control_record(number, message, control.version)
             continue
+        # byte 0 is the frame version, byte 1 the record's type, as long as it is below 128
         value = record.value or b""
         if len(value) > 1 and value[1] in _TYPES:
             versioned = read_metadata_record(value)
             if not isinstance(versioned.record, OpaqueRecord):
-                yield _Found(number, versioned.record, versioned.encode, versioned.encode())
+                yield _AddressRecord(number, versioned.record, versioned.encode, versioned.encode())
 
 
-def _found(number: int, message: Message, version: int) -> _Found:
-    return _Found(number, message, lambda: message.encode(version), message.encode(version))
+def _control_record(number: int, message: Message, version: int) -> _AddressRecord:
+    return _AddressRecord(number, message, lambda: message.encode(version), message.encode(version))
 
 
-def _rebuilt(batch: RecordBatch, records: list[Record]) -> bytes:
-    """The same batch with other records; offsets, epochs and times stay."""
+def _rebuild(batch: RecordBatch, records: list[Record]) -> bytes:
+    """Encode a batch with other records; offsets, epochs and times stay."""
     return build_batch(
         records,
         base_offset=batch.base_offset,

@@ -1,4 +1,4 @@
-"""Puts the proxy in front of nodes that it first hears of in passing messages."""
+"""Opens listeners of the proxy in front of nodes that passing messages name."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from typing import Self
 
 from kwire.net.address import Address
 from kwire.net.tasks import cancel_and_wait
-from kwire.proxy.addresses.book import AddressBook, Found
+from kwire.proxy.addresses.address_book import AddressBook, OnListener
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import CannotListen, Proxy
 
 LIMIT = 1000
-"""Most listeners that are opened on the word of messages."""
+"""Most listeners that are opened for addresses in messages: a peer may send any number of them."""
 
 
 class NewListeners:
-    """While the context lasts, the book knows the proxy's listeners, and seeking opens new ones.
+    """Fills an address book with the proxy's listeners, and opens those that it requests.
 
-    These are like the first of the proxy's: at the same host, with the same TLS.
+    New listeners are like the first of the proxy's: at the same host, with the same TLS.
     """
 
     def __init__(self, proxy: Proxy, book: AddressBook) -> None:
         self._proxy = proxy
         self._book = book
-        self._waiting: dict[Address, list[Found]] = {}
+        self._waiting: dict[Address, list[OnListener]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._opened = 0
 
     async def __aenter__(self) -> Self:
         for listener, address in self._proxy.addresses.items():
             self._book.add(listener.upstream, address)
-        self._book.attach(self._seek)
+        self._book.open_with(self._request)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
         await cancel_and_wait(self._tasks)
 
     async def listen(self, listener: Listener) -> Address:
-        """Put the proxy in front of one more node; what others are told. Raises CannotListen."""
+        """Open a listener; return the address that others are given. Raises CannotListen."""
         return self._book.add(listener.upstream, await self._proxy.listen(listener))
 
-    def _seek(self, node_id: int | None, address: Address, found: Found) -> None:
+    def _request(self, node_id: int | None, address: Address, on_listener: OnListener) -> None:
         """Open a listener once, however many messages wait for it."""
         if address in self._waiting:
-            self._waiting[address].append(found)
+            self._waiting[address].append(on_listener)
         elif self._opened >= LIMIT:
-            found(None)
+            on_listener(None)
         else:
             self._opened += 1
-            self._waiting[address] = [found]
+            self._waiting[address] = [on_listener]
             task = asyncio.get_running_loop().create_task(self._open(node_id, address))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -60,8 +60,8 @@ class NewListeners:
         here = Address(like.listen.host, 0)
         listener = replace(like, node_id=node_id, upstream=address, listen=here, standbys=())
         try:
-            told = await self.listen(listener)
+            proxied = await self.listen(listener)
         except CannotListen:
-            told = None
-        for found in self._waiting.pop(address):
-            found(told)
+            proxied = None
+        for on_listener in self._waiting.pop(address):
+            on_listener(proxied)

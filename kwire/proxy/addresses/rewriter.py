@@ -7,64 +7,70 @@ from collections.abc import Callable
 from kwire.codec.declaration import Message
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.net.address import Address
-from kwire.proxy.addresses.book import AddressBook
+from kwire.proxy.addresses.address_book import AddressBook
 from kwire.proxy.addresses.log_records import read_log
-from kwire.proxy.addresses.places import Place, places
 from kwire.proxy.filters.filter import Call
+from kwire.proxy.flows.node_addresses import NodeAddress, node_addresses
 
 
-class Rewriter:
-    """Changes addresses by a book; for one that is not in it, whoever awaits this waits."""
+class AddressRewriter:
+    """Replaces addresses by those of an address book.
+
+    If a node has no listener yet, the methods wait until the book has opened one.
+    """
 
     def __init__(self, book: AddressBook) -> None:
         self._book = book
 
     async def message(self, message: Message, call: Call, node_id: int | None = None) -> bool:
-        """Rewrite every address in it; return True if one has changed.
+        """Rewrite every address in a message; return True if one has changed.
 
-        node_id: whose they are where it does not say so itself.
+        node_id: the node of those addresses that the message gives no node for.
         """
         changed = False
-        for place in places(message):
-            before = place.address
-            await self._proxied(place, call, node_id)
-            changed |= place.address != before
+        for found in node_addresses(message):
+            before = found.address
+            await self._rewrite(found, call, node_id)
+            changed |= found.address != before
         return changed
 
     async def log(self, data: bytes, call: Call, reader: int | None) -> tuple[list[bytes], int]:
-        """The whole batches, those with addresses anew, and the position of what is behind them.
+        """Rewrite whole batches of the metadata log; return them and the position behind them.
 
-        reader: the node they are for. Its own address in a VotersRecord is the real one: a voter
-        compares that with its listeners, and asks for another voter set while they differ.
-        Raises BatchError for what can be no batch.
+        reader: the node that the log is sent to. Raises BatchError if the bytes are no batches.
         """
         batches, end = read_log(data)
         for batch in batches:
             for message in batch.messages:
-                for place in places(message):
-                    if isinstance(message, VotersRecord) and place.node_id == reader:
-                        place.change(self._book.real(place.address))
+                for found in node_addresses(message):
+                    # A voter compares its own entry of the VotersRecord with its listeners and
+                    # sends UpdateRaftVoter while they differ (KIP-853): it gets its real address.
+                    if isinstance(message, VotersRecord) and found.node_id == reader:
+                        found.change(self._book.node_address(found.address))
                     else:
-                        await self._proxied(place, call)
+                        await self._rewrite(found, call)
         return [batch.encode() for batch in batches], end
 
-    async def _proxied(self, place: Place, call: Call, node_id: int | None = None) -> None:
-        known = self._book.proxied(place.address)
-        if known is None:
-            known = await self._new(place, call, node_id)
-        if known is not None:
-            place.change(known)
+    async def _rewrite(self, found: NodeAddress, call: Call, node_id: int | None = None) -> None:
+        address = self._book.proxy_address(found.address)
+        if address is None:
+            address = await self._open(found, call, node_id)
+        if address is not None:
+            found.change(address)
 
-    async def _new(self, place: Place, call: Call, node_id: int | None) -> Address | None:
-        node, address = node_id if place.node_id is None else place.node_id, place.address
+    async def _open(self, found: NodeAddress, call: Call, node_id: int | None) -> Address | None:
+        """Wait for a listener in front of a node; return its address, None if there is none."""
+        node = node_id if found.node_id is None else found.node_id
 
-        def begin(found: Callable[[Address | None], None]) -> None:
-            self._book.seek(node, address, found)
+        def begin(resume: Callable[[Address | None], None]) -> None:
+            self._book.request_listener(node, found.address, resume)
 
-        found: Address | None = await call.until(begin)
-        whose = "" if node is None else f" of node {node}"
-        if found is None:
-            call.note(f"the address {address}{whose} stays: no listener could be opened for it")
+        address: Address | None = await call.until(begin)
+        of_node = "" if node is None else f" of node {node}"
+        if address is None:
+            call.note(
+                f"the address {found.address}{of_node} stays: no listener could be opened for it"
+            )
         else:
-            call.note(f"listening at {found} in front of {address}{whose}")
-        return found
+            call.note(f"listening at {address} in front of {found.address}{of_node}")
+        return address

@@ -21,6 +21,7 @@ from kwire.capture.record import ANONYMIZED, LEFT_OUT
 from kwire.codec.declaration import Group
 from kwire.errors import KwireError
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.net.address import is_loopback
 from kwire.net.frames import (
     RequestHead,
     decode_request,
@@ -177,12 +178,14 @@ class Anonymizer:
 
     def _host(self, text: str) -> str:
         """An address stays one, in 10.0.0.0/8; this machine's own stays as it is."""
+        if is_loopback(text):
+            return text
         code = self._hash(text)
         try:
-            own = ip_address(text).is_loopback
+            ip_address(text)
         except ValueError:
             return f"host-{code.hex()[:10]}"
-        return text if own else f"10.{code[0]}.{code[1]}.{code[2]}"
+        return f"10.{code[0]}.{code[1]}.{code[2]}"
 
     def _hash(self, text: str) -> bytes:
         return blake2b(text.encode("utf-8", "backslashreplace"), key=self._key).digest()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from crc32c import crc32c
 
@@ -23,6 +22,8 @@ from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotResponse
 from kwire.messages.headers import RequestHeader, ResponseHeader
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, is_metadata_topic
+from kwire.messages.registry import api_key, api_keys
 from kwire.net.frames import (
     RequestHead,
     decode_request,
@@ -34,24 +35,21 @@ from kwire.net.frames import (
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.masks import holds_secrets, is_secret, may_hold_secrets
 
-METADATA_TOPIC = "__cluster_metadata"
-METADATA_TOPIC_ID = UUID(int=1)
+_FETCH = api_key("Fetch")
+_FETCH_SNAPSHOT = api_key("FetchSnapshot")
 
-_FETCH, _ENVELOPE, _FETCH_SNAPSHOT = 1, 58, 59
-_CREATE_TOPICS, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _INCREMENTAL = 19, 32, 33, 44
-_SASL_AUTHENTICATE, _ALTER_SCRAM = 36, 51
-_TOKENS = {38, 39, 40, 41}
-CAREFUL = frozenset(
-    {
-        _ENVELOPE,
-        _CREATE_TOPICS,
-        _DESCRIBE_CONFIGS,
-        _ALTER_CONFIGS,
-        _INCREMENTAL,
-        _SASL_AUTHENTICATE,
-        _ALTER_SCRAM,
-        *_TOKENS,
-    }
+SECRET_APIS = api_keys(
+    "CreateTopics",
+    "DescribeConfigs",
+    "AlterConfigs",
+    "SaslAuthenticate",
+    "CreateDelegationToken",
+    "RenewDelegationToken",
+    "ExpireDelegationToken",
+    "DescribeDelegationToken",
+    "IncrementalAlterConfigs",
+    "AlterUserScramCredentials",
+    "Envelope",
 )
 """APIs whose frames are always looked at; of Fetch and FetchSnapshot those of the metadata log."""
 
@@ -77,7 +75,7 @@ class Redacted:
 def redacted(flow: Flow) -> Redacted:
     """The frames of a flow without secrets."""
     request, response = flow.request_copy, flow.response_copy
-    if flow.key not in CAREFUL and not _of_metadata_log(flow):
+    if flow.key not in SECRET_APIS and not _of_metadata_log(flow):
         return Redacted(request=request, response=response)
     inner = _inner_head(flow)
     asked, why = _mask_request(request, flow.request_size)
@@ -114,7 +112,7 @@ def _of_metadata_log(flow: Flow) -> bool:
 
 def _inner_head(flow: Flow) -> RequestHead | None:
     """What the response in an envelope is to be read by."""
-    if flow.key != _ENVELOPE or flow.request_copy is None:
+    if flow.key != EnvelopeRequest.key or flow.request_copy is None:
         return None
     try:
         body = decode_request(flow.request_copy).body
@@ -233,7 +231,7 @@ def _blank_strings(group: Group) -> None:
 def _mask_fetch(response: FetchResponse) -> bool:
     found = False
     for topic in response.responses:
-        if topic.topic == METADATA_TOPIC or topic.topic_id == METADATA_TOPIC_ID:
+        if is_metadata_topic(topic.topic, topic.topic_id):
             for partition in topic.partitions:
                 if partition.records:
                     masked = mask_metadata_log(partition.records)

@@ -19,8 +19,7 @@ import msgspec
 
 from kwire.capture import CaptureRecord
 from kwire.errors import InvalidValue
-from kwire.net.address import Address, why_not_bound
-from kwire.net.loopback import is_loopback
+from kwire.net.address import Address, is_loopback, why_not_bound
 from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.data_path.server import CannotListen
 from kwire.proxy.data_path.tap import LONG

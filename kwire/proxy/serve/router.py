@@ -20,8 +20,8 @@ from kwire.messages.a55_describe_quorum import (
 from kwire.net.address import Address
 from kwire.net.service import RequestContext
 from kwire.observer.observer import METADATA_TOPIC
-from kwire.proxy.addresses.places import places
 from kwire.proxy.flows.error_response import error_response
+from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.proxy.serve.dispatch import Routed
 from kwire.proxy.serve.owners import Owner, by_owner, together
 from kwire.proxy.serve.routes import ACTIVE, DESCRIBE_CONFIGS, READS, is_elsewhere
@@ -112,9 +112,9 @@ class ControllerRouter:
     def _place(self, response: Response) -> None:
         """The voters' addresses in DescribeQuorum become those of the proxy."""
         addresses = self._cluster.nodes.addresses
-        for place in places(response):
-            if place.node_id is not None and place.node_id in addresses:
-                place.change(addresses[place.node_id])
+        for found in node_addresses(response):
+            if found.node_id is not None and found.node_id in addresses:
+                found.change(addresses[found.node_id])
 
     async def _leader(self, end: float) -> Address | None:
         """Where the active controller is; None where there is none until then."""

@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from kwire.messages.index import APIS
-from kwire.net.address import Address
+from kwire.net.address import Address, cannot_connect, is_wildcard
 from kwire.net.tls import ClientTls, ServerTls
 from kwire.proxy.capture.record_topic import TopicAddress
 from kwire.proxy.data_path.listener import Limits, Listener
@@ -193,9 +193,9 @@ class ClusterConfig(Strict):
             raise ValueError("serve tells the proxy's addresses itself: leave rewrite_endpoints")
         if self.advertised_host is not None and not tells:
             raise ValueError("advertised_host is for rewrite_endpoints or serve: give one of them")
-        anywhere = any(one.listen.host in ("0.0.0.0", "::") for one in self.listeners)
-        if tells and anywhere and self.advertised_host is None:
-            raise ValueError("nobody can connect to 0.0.0.0: give advertised_host as well")
+        hosts = [one.listen.host for one in self.listeners if is_wildcard(one.listen.host)]
+        if tells and hosts and self.advertised_host is None:
+            raise ValueError(cannot_connect(hosts[0], "give advertised_host as well"))
         if self.hold is not None and self.feed is None:
             raise ValueError("nobody could let go what is held: give feed as well")
         return self

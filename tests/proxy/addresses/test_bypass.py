@@ -32,15 +32,20 @@ from kwire.messages.a62_broker_registration import (
 from kwire.messages.a62_broker_registration import Listener as RegisteredListener
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.index import APIS as API_NAMES
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.messages.registry import message, request, response
 from kwire.net.address import Address
 from kwire.proxy import DecodedFlow, Flow, Kind, Listener, Notice
-from kwire.proxy.addresses.bypass import FREQUENT, LOOKED, BypassWatch
-from kwire.proxy.addresses.log_records import METADATA_TOPIC, METADATA_TOPIC_ID
-from kwire.proxy.addresses.places import carries_at, places
-from kwire.proxy.addresses.table import ADDRESS_FIELDS, BY_MESSAGE, AddressField
+from kwire.proxy.addresses.bypass import FREQUENT, FREQUENT_LIMIT, BypassWatch
 from kwire.proxy.flows.flow import Deed
 from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.node_addresses import (
+    ADDRESS_FIELDS,
+    FIELDS_BY_MESSAGE,
+    AddressField,
+    frame_may_carry_address,
+    node_addresses,
+)
 from tests.proxy.addresses.test_log_records import batch
 from tests.support.proxy.dialogue import answered, asked, connection
 
@@ -120,7 +125,7 @@ def rpc(field: AddressField, body: Message) -> tuple[Request, Response | None, i
         except Exception:
             continue
         again = type(body).decode(data, version)
-        if [one.field for one in places(again)] == [field]:
+        if [one.field for one in node_addresses(again)] == [field]:
             if isinstance(body, Request):
                 return body, None, version
             return request(key)(), cast(Response, body), version
@@ -259,8 +264,8 @@ def test_an_envelope_is_looked_into() -> None:
 def test_what_passes_often_is_copied_for_a_while_only(key: int) -> None:
     watch = Watching().watch
     version = response(key).versions.last
-    wanted = [watch.wants(key, version, Direction.RESPONSE) for _ in range(LOOKED + 1)]
-    assert wanted == [True] * LOOKED + [False]
+    wanted = [watch.wants(key, version, Direction.RESPONSE) for _ in range(FREQUENT_LIMIT + 1)]
+    assert wanted == [True] * FREQUENT_LIMIT + [False]
     assert watch.wants(3, 12, Direction.RESPONSE)
     assert not watch.wants(3, 12, Direction.REQUEST)
     assert not watch.wants(9999, 1, Direction.REQUEST)
@@ -272,6 +277,6 @@ def test_frames_with_addresses_are_those_of_the_table() -> None:
         for key, name in API_NAMES.items()
         for direction in Direction
         for version in range(30)
-        if carries_at(key, version, direction)
+        if frame_may_carry_address(key, version, direction)
     }
-    assert found == {one for one in BY_MESSAGE if one.endswith(("Request", "Response"))}
+    assert found == {one for one in FIELDS_BY_MESSAGE if one.endswith(("Request", "Response"))}

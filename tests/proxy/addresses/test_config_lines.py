@@ -6,7 +6,7 @@ import pytest
 
 from kwire.errors import InvalidValue
 from kwire.net.address import Address
-from kwire.proxy.addresses.config_lines import config_lines, proxied
+from kwire.proxy.addresses.config_lines import config_lines, proxied_nodes
 
 CONTROLLER = {
     "process.roles": "controller",
@@ -32,7 +32,7 @@ BROKER = {
 
 def lines(*files: dict[str, str], advertise: bool = True) -> list[dict[str, str]]:
     ports = count(19_000)
-    nodes = proxied(files, lambda: Address("proxy", next(ports)))
+    nodes = proxied_nodes(files, lambda: Address("proxy", next(ports)))
     return [config_lines(node, nodes, advertise=advertise) for node in nodes]
 
 
@@ -51,7 +51,7 @@ def test_every_listener_is_advertised_at_the_proxy_and_the_quorum_found_there() 
 
 def test_the_proxy_goes_where_the_node_was_reached_before() -> None:
     ports = count(1)
-    (node,) = proxied([COMBINED], lambda: Address("proxy", next(ports)))
+    (node,) = proxied_nodes([COMBINED], lambda: Address("proxy", next(ports)))
     assert {name: str(one.upstream) for name, one in node.listeners.items()} == {
         "PLAINTEXT": "[::1]:9092",
         "SSL": "public:443",
@@ -74,7 +74,10 @@ def test_where_the_proxy_rewrites_only_the_way_to_the_quorum_changes() -> None:
     ("files", "said"),
     [
         ([CONTROLLER, CONTROLLER], "two files have node.id 3000"),
-        ([CONTROLLER | {"advertised.listeners": ""}], "at which host others reach CONTROLLER"),
+        (
+            [CONTROLLER | {"advertised.listeners": ""}],
+            "CONTROLLER of node 3000: nobody can connect to an empty host",
+        ),
         ([CONTROLLER | {"listeners": "CONTROLLER"}], "is no listener"),
         ([CONTROLLER | {"listeners": "CONTROLLER://:" + "9" * 5000}], "is no listener"),
         ([CONTROLLER | {"listeners": "CONTROLLER://:٣"}], "is no listener"),

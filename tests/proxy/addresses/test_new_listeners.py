@@ -19,7 +19,7 @@ class Seeking:
 
     def seek(self, node_id: int, address: Address) -> asyncio.Future[Address | None]:
         future: asyncio.Future[Address | None] = asyncio.get_running_loop().create_future()
-        self._book.seek(node_id, address, future.set_result)
+        self._book.request_listener(node_id, address, future.set_result)
         return future
 
 
@@ -27,10 +27,10 @@ async def test_the_listeners_that_are_there_are_in_the_book() -> None:
     book = AddressBook()
     early = Seeking(book).seek(1, Address("NODE-1", 9092))
     async with Proxy([FIRST]) as proxy, NewListeners(proxy, book):
-        told = book.proxied(Address("node-1", 9092))
+        told = book.proxy_address(Address("node-1", 9092))
         assert told == proxy.addresses[FIRST]
         assert await early == told
-        assert book.real(told) == FIRST.upstream
+        assert book.node_address(told) == FIRST.upstream
         assert len(proxy.addresses) == 1
 
 

@@ -32,10 +32,10 @@ from kwire.net.frames import (
 )
 from kwire.proxy import Event, Filters, Flow, Kind, Listener, Notice, Proxy
 from kwire.proxy.addresses import AddressBook, NewListeners
-from kwire.proxy.addresses.config_lines import ProxiedNode, config_lines, proxied
+from kwire.proxy.addresses.config_lines import ProxiedNode, config_lines, proxied_nodes
 from kwire.proxy.addresses.log_records import read_log
-from kwire.proxy.addresses.places import places
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, free_port
 from tests.conftest import OwnCluster
@@ -119,7 +119,7 @@ async def eventually(ask: Callable[[], Awaitable[T]], good: Callable[[T], bool])
 def planned(cluster: Cluster) -> dict[int, ProxiedNode]:
     """The nodes behind listeners at free ports, by their own properties."""
     files = [parse_properties(node.server_properties) for node in cluster.nodes.values()]
-    nodes = proxied(files, lambda: Address("127.0.0.1", free_port()))
+    nodes = proxied_nodes(files, lambda: Address("127.0.0.1", free_port()))
     return {node.node_id: node for node in nodes}
 
 
@@ -167,7 +167,7 @@ async def behind(cluster: Cluster, *, rewriting: bool) -> AsyncIterator[Behind]:
 
         def told(node_id: int) -> Address:
             (listener,) = nodes[node_id].listeners.values()
-            return (book.proxied(listener.upstream) if rewriting else None) or listener.listen
+            return (book.proxy_address(listener.upstream) if rewriting else None) or listener.listen
 
         joining = cluster.nodes.pop(JOINING)
         await asyncio.to_thread(cluster.start)
@@ -311,7 +311,7 @@ def same_but_for_addresses(
 ) -> str:
     """The name of a message that is the same as another without any addresses."""
     for body in (one.body, other.body):
-        for place in places(body):
+        for place in node_addresses(body):
             place.change(Address("", 0))
         if isinstance(body, FetchResponse):
             for partition in (one for topic in body.responses for one in topic.partitions):
@@ -324,7 +324,7 @@ def log_without_addresses(data: bytes) -> bytes:
     batches, end = read_log(data)
     for batch in batches:
         for message in batch.messages:
-            for place in places(message):
+            for place in node_addresses(message):
                 place.change(Address("", 0))
     return b"".join(batch.encode() for batch in batches) + data[end:]
 

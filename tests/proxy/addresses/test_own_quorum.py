@@ -39,7 +39,7 @@ async def test_a_client_and_a_new_voter_begin_at_one_listener_and_stay_on_the_pr
                 await add(client, endpoint)
                 told = where(await client.describe_metadata_quorum())
             real = {id: Address(*address) for id, address in quorum.addresses.items()}
-            assert told == {id: book.proxied(address) for id, address in real.items()}
+            assert told == {id: book.proxy_address(address) for id, address in real.items()}
             listening = {one.node_id: at for one, at in proxy.addresses.items()}
             assert listening == told
             peers = {one.peer for one in proxy.connections if one.peer is not None}

@@ -25,12 +25,11 @@ from kwire.net.frames import decode_response, encode_request
 from kwire.net.frames import response_header_version as header_version
 from kwire.proxy import Copies, Filters
 from kwire.proxy.addresses import AddressBook
-from kwire.proxy.addresses.book import Found
-from kwire.proxy.addresses.places import places
+from kwire.proxy.addresses.address_book import OnListener
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
-from kwire.proxy.addresses.table import BY_MESSAGE
 from kwire.proxy.data_path.gate import FRAME_HELD
 from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE, node_addresses
 from tests.support.proxy.addresses.address_books import Openings
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
@@ -46,7 +45,7 @@ ZOOKEEPER = {"LeaderAndIsrRequest", "UpdateMetadataRequest"}
 
 def rpcs() -> Iterator[Vector]:
     """What Kafka's own classes wrote of the messages in the table."""
-    for release, names in (("4.4.0", BY_MESSAGE.keys() - ZOOKEEPER), ("3.9.1", ZOOKEEPER)):
+    for release, names in (("4.4.0", FIELDS_BY_MESSAGE.keys() - ZOOKEEPER), ("3.9.1", ZOOKEEPER)):
         for vector in vectors.messages(release):
             if vector.name in names & RPCS.keys():
                 yield vector
@@ -78,7 +77,7 @@ def framed(data: bytes) -> bytes:
 def without_addresses(data: bytes, kind: type[Message], version: int) -> tuple[Any, list[Address]]:
     """A message whose addresses are taken out, and these."""
     body = kind.decode(data, version)
-    found = list(places(body))
+    found = list(node_addresses(body))
     addresses = [place.address for place in found]
     for place in found:
         place.change(Address("", 0))
@@ -95,12 +94,12 @@ def test_all_that_changes_in_kafkas_own_messages_is_where_the_nodes_are() -> Non
         body, real = without_addresses(before, kind, vector.version)
         rewritten, told = without_addresses(after, kind, vector.version)
         assert rewritten == body, vector.name
-        assert told == [openings.book.proxied(address) for address in real], vector.name
+        assert told == [openings.book.proxy_address(address) for address in real], vector.name
         assert real or after == before, vector.name
         assert [address for _, address in openings.sought] == list(dict.fromkeys(real))
         seen[vector.name] = seen.get(vector.name, 0) + len(real)
     assert [name for name, number in seen.items() if not number] == []
-    assert seen.keys() == BY_MESSAGE.keys() & RPCS.keys()
+    assert seen.keys() == FIELDS_BY_MESSAGE.keys() & RPCS.keys()
 
 
 def test_no_other_message_is_looked_at() -> None:
@@ -112,7 +111,7 @@ def test_no_other_message_is_looked_at() -> None:
         for version in message(f"{APIS[key]}Request").versions
         if filters.handlers(key, version, direction)
     }
-    assert wanted == (BY_MESSAGE.keys() & RPCS.keys()) | OTHERS
+    assert wanted == (FIELDS_BY_MESSAGE.keys() & RPCS.keys()) | OTHERS
 
 
 METADATA = MetadataResponse(
@@ -127,12 +126,12 @@ def hosts(frame: bytes) -> list[tuple[str, int]]:
 
 
 def test_a_message_waits_until_the_proxy_listens_for_a_node_that_is_new() -> None:
-    sought: list[tuple[int | None, Address, Found]] = []
+    sought: list[tuple[int | None, Address, OnListener]] = []
     book = AddressBook(advertised_host="here")
     dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
     dialogue.ask(asked(MetadataRequest(), 12, 1), asked(MetadataRequest(), 12, 2))
     assert dialogue.answer(answered(METADATA, 12, 1)) == b""
-    book.attach(lambda *what: sought.append(what))
+    book.open_with(lambda *what: sought.append(what))
     ((node_id, address, found),) = sought
     assert (node_id, address) == (4, Address("node", 9092))
     found(book.add(address, Address("0.0.0.0", 19092)))
@@ -168,9 +167,9 @@ def test_the_longest_answer_of_a_consumer_is_rewritten_and_a_longer_one_is_told(
 
 
 def test_a_listener_that_is_there_too_late_for_one_connection_is_in_time_for_others() -> None:
-    sought: list[Found] = []
+    sought: list[OnListener] = []
     book = AddressBook()
-    book.attach(lambda node_id, address, found: sought.append(found))
+    book.open_with(lambda node_id, address, found: sought.append(found))
     filters = Filters([RewriteEndpoints(book)])
     gone, waiting = (HeldDialogue(filters=filters) for _ in range(2))
     for dialogue in (gone, waiting):
@@ -185,7 +184,7 @@ def test_a_listener_that_is_there_too_late_for_one_connection_is_in_time_for_oth
 
 def test_an_address_stays_where_the_proxy_cannot_listen_and_the_flow_says_so() -> None:
     book = AddressBook()
-    book.attach(lambda node_id, address, found: found(None))
+    book.open_with(lambda node_id, address, found: found(None))
     dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
     dialogue.ask(asked(MetadataRequest(), 12, 1))
     sent = answered(METADATA, 12, 1)
@@ -217,7 +216,7 @@ def test_api_versions_offers_what_can_be_rewritten_and_leaves_the_rest() -> None
     assert isinstance(body, ApiVersionsResponse)
     got = {api.api_key: (api.min_version, api.max_version) for api in body.api_keys}
     for key, name in APIS.items():
-        carried = {f"{name}Request", f"{name}Response"} & BY_MESSAGE.keys()
+        carried = {f"{name}Request", f"{name}Response"} & FIELDS_BY_MESSAGE.keys()
         if carried and key not in (3, 52):
             assert got[key] == (0, response(key).versions.last)
         elif not carried:

@@ -27,7 +27,7 @@ from kwire.messages.data.voters_record import Endpoint, Voter, VotersRecord
 from kwire.messages.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.proxy import Call
-from kwire.proxy.addresses.rewriter import Rewriter
+from kwire.proxy.addresses.rewriter import AddressRewriter
 from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
 from tests.support.proxy.addresses.address_books import Openings
 
@@ -98,7 +98,7 @@ def piece(
     leader: Leader,
     position: int,
     positions: SnapshotPositions,
-    rewriter: Rewriter,
+    rewriter: AddressRewriter,
     *,
     max_bytes: int = 1 << 20,
     snapshot_id: SnapshotId = SNAPSHOT,
@@ -123,7 +123,7 @@ def read_as_kafka(leader: Leader, max_bytes: int, forget_every: int) -> bytes:
     while True:
         if pieces % forget_every == forget_every - 1:
             positions = SnapshotPositions()
-        rewriter = Rewriter(openings.book)
+        rewriter = AddressRewriter(openings.book)
         found = piece(leader, len(got), positions, rewriter, max_bytes=max_bytes)
         assert (found.error_code, found.position) == (NONE, len(got))
         assert 0 < len(found.unaligned_records) <= max_bytes
@@ -160,7 +160,7 @@ def test_a_reader_gets_a_whole_snapshot_with_other_addresses_in_any_pieces(
 
 
 def test_the_leaders_errors_are_the_readers() -> None:
-    leader, rewriter = Leader(snapshot(1, 1), 1 << 20), Rewriter(Openings().book)
+    leader, rewriter = Leader(snapshot(1, 1), 1 << 20), AddressRewriter(Openings().book)
     gone = piece(leader, 0, SnapshotPositions(), rewriter, snapshot_id=SnapshotId(end_offset=1))
     assert gone.error_code == SNAPSHOT_NOT_FOUND
     positions = SnapshotPositions()
@@ -170,6 +170,6 @@ def test_the_leaders_errors_are_the_readers() -> None:
 
 
 def test_what_is_no_snapshot_is_refused() -> None:
-    rewriter = Rewriter(Openings().book)
+    rewriter = AddressRewriter(Openings().book)
     with pytest.raises(BatchError):
         piece(Leader(b"\xff" * 100, 50), 0, SnapshotPositions(), rewriter)

@@ -36,12 +36,13 @@ from kwire.messages.a51_alter_user_scram_credentials import (
 )
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.index import APIS
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 from kwire.messages.registry import request, response
 from kwire.proxy import DecodedFlow, Flow
-from kwire.proxy.capture.redaction import CAREFUL, METADATA_TOPIC_ID, redacted
+from kwire.proxy.capture.redaction import SECRET_APIS, redacted
 from kwire.proxy.flows.masks import may_hold_secrets
 from tests.support.proxy.dialogue import Dialogue, answered, asked
 
@@ -205,5 +206,5 @@ def test_other_fetches_are_not_even_decoded() -> None:
 
 def test_the_messages_that_may_hold_secrets_are_those_that_are_looked_at() -> None:
     may = {key for key in APIS if may_hold_secrets(request(key)) or may_hold_secrets(response(key))}
-    assert may - CAREFUL == {74}  # ListConfigResources: names alone
-    assert CAREFUL - may == {58}  # Envelope: what is in it is looked at
+    assert may - SECRET_APIS == {74}  # ListConfigResources: names alone
+    assert SECRET_APIS - may == {58}  # Envelope: what is in it is looked at

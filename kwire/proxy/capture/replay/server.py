@@ -23,12 +23,12 @@ from kwire.net.address import Address, why_not_bound
 from kwire.net.frames import FrameSplitter, decode_request, encode_response, request_head
 from kwire.net.tasks import cancel_and_wait
 from kwire.net.tls import ServerTls
-from kwire.proxy.addresses.places import places
 from kwire.proxy.capture.replay.answers import Answers
 from kwire.proxy.data_path.server import CannotListen
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.error_response import error_response
 from kwire.proxy.flows.flow import Connection, Deed, Ending, Flow, Kind, Notice, Sink
+from kwire.proxy.flows.node_addresses import node_addresses
 
 UNMATCHED = ErrorCode.UNKNOWN_SERVER_ERROR
 """What a request that was not recorded is answered with."""
@@ -207,11 +207,11 @@ class _Served:
             flow.problems.append("the recorded connection ended here, and so does this one")
             return None
         decoded = DecodedFlow(recorded).response
-        found = [] if decoded is None else list(places(decoded.body))
+        found = [] if decoded is None else list(node_addresses(decoded.body))
         if decoded is not None and found:
-            for place in found:
-                here = self._server.address_of(place.node_id)
-                place.change(place.address if here is None else Address(self._host, here.port))
+            for node in found:
+                here = self._server.address_of(node.node_id)
+                node.change(node.address if here is None else Address(self._host, here.port))
             return encode_response(
                 decoded.body, decoded.version, correlation_id=flow.correlation_id
             )

@@ -2,7 +2,7 @@
 
 from kwire.net.address import Address
 from kwire.proxy.addresses import AddressBook
-from kwire.proxy.addresses.book import Found
+from kwire.proxy.addresses.address_book import OnListener
 
 
 class Openings:
@@ -11,8 +11,8 @@ class Openings:
     def __init__(self) -> None:
         self.book = AddressBook()
         self.sought: list[tuple[int | None, Address]] = []
-        self.book.attach(self._open)
+        self.book.open_with(self._open)
 
-    def _open(self, node_id: int | None, address: Address, found: Found) -> None:
+    def _open(self, node_id: int | None, address: Address, found: OnListener) -> None:
         self.sought.append((node_id, address))
         found(self.book.add(address, Address("proxy.example.org", 20_000 + len(self.sought))))

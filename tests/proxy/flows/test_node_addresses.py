@@ -7,8 +7,7 @@ from typing import Any, cast
 from kwire.codec.declaration import Declared
 from kwire.codec.nodes import ArrayOf, Nullable, StructOf
 from kwire.messages.registry import all_messages, message
-from kwire.proxy.addresses.places import carries
-from kwire.proxy.addresses.table import ADDRESS_FIELDS
+from kwire.proxy.flows.node_addresses import ADDRESS_FIELDS, may_carry_address
 
 SUSPICIOUS = re.compile(r"(^|_)(host|hosts|port|ports|address(es)?|end_?points?|listeners?)(_|$)")
 
@@ -68,4 +67,4 @@ def test_every_row_of_the_table_is_declared() -> None:
         steps = row.path.split(".") if row.path else []
         assert all(paths[".".join(steps[: n + 1])] for n in range(len(steps))), row
         assert any(path.endswith(row.node_id) for path in paths), row
-        assert any(carries(kind, version) for version in kind.versions), row
+        assert any(may_carry_address(kind, version) for version in kind.versions), row

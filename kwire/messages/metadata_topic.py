@@ -1,0 +1,15 @@
+"""The topic of the cluster metadata log (KIP-595; Java: Topic.CLUSTER_METADATA_TOPIC_PARTITION)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+METADATA_TOPIC = "__cluster_metadata"
+
+METADATA_TOPIC_ID = UUID(int=1)
+"""The fixed id of the topic (Java: Uuid.METADATA_TOPIC_ID)."""
+
+
+def is_metadata_topic(name: str | None, topic_id: UUID | None) -> bool:
+    """True if a message means the topic by name, or by id as Fetch does since version 13."""
+    return name == METADATA_TOPIC or topic_id == METADATA_TOPIC_ID
