@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from codec_payloads import Payload, class_of
-from kwire.codec import engine
+from kwire.codec import engine_choice
 from plain_construct import plain
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -37,19 +37,19 @@ Contender = Callable[[Payload, bytes], Run | None]
 def contenders() -> dict[str, Contender]:
     """By name; a contender gives None for a message that it does not have."""
     made: dict[str, Contender] = {
-        f"kwire {name}": partial(_kwire, name) for name in engine.available()
+        f"kwire {name}": partial(_kwire, name) for name in engine_choice.available()
     }
     made |= {"construct compiled": _construct, "kio": _kio, "kafka-python": _kafka_python}
     return made | {"aiokafka": _aiokafka}
 
 
 def _kwire(name: str, payload: Payload, data: bytes) -> Run:
-    engine.use(name)
+    engine_choice.use(name)
     try:
         cls = class_of(payload)
         decode, encode = cls.decoder(payload.version), cls.encoder(payload.version)
     finally:
-        engine.use(None)
+        engine_choice.use(None)
     obj, end = decode(data)
     assert end == len(data)
     assert encode(obj) == data

@@ -21,7 +21,7 @@ from construct import (
     this,
 )
 
-from kwire.codec.constructs import Compact, Items, Record, Sized, Text, Uuid
+from kwire.codec.constructs import Compact, KafkaArray, LengthPrefixed, ObjectStruct, Text, Uuid
 
 COMPACT = ExprAdapter(VarInt, obj_ - 1, obj_ + 1)
 
@@ -29,25 +29,25 @@ COMPACT = ExprAdapter(VarInt, obj_ - 1, obj_ + 1)
 def plain(con: Construct) -> Construct:
     """The same layout without kwire's nodes; tagged fields stay raw bytes by tag."""
     match con:
-        case Record():
+        case ObjectStruct():
             fields = [field.name / plain(field.subcon) for field in con.subcons]
             return Struct(*fields, "tags" / _tags()) if con.tags is not None else Struct(*fields)
         case Uuid():
             return Bytes(16)
-        case Items() if not con.nullable:
+        case KafkaArray() if not con.nullable:
             return PrefixedArray(_length(con), plain(con.subcon))
         case Text() if not con.nullable:
             return PascalString(_length(con), "utf8")
-        case Items():
+        case KafkaArray():
             return _nullable(_length(con), lambda n: Array(n, plain(con.subcon)))
-        case Sized() if con.nullable:
+        case LengthPrefixed() if con.nullable:
             return _nullable(_length(con), Bytes)
-        case Sized():
+        case LengthPrefixed():
             return Prefixed(_length(con), GreedyBytes)
     return con
 
 
-def _length(con: Sized) -> Construct:
+def _length(con: LengthPrefixed) -> Construct:
     return COMPACT if isinstance(con.length, Compact) else con.length
 
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 LENGTHS = {"int16": "2-byte length", "int32": "4-byte length"}
 
 
-def as_data(record: constructs.Record) -> list[dict[str, Any]]:
+def as_data(record: constructs.ObjectStruct) -> list[dict[str, Any]]:
     """The fields as plain values; those of a struct are under `fields`."""
     plain = [_field(field.name, field.subcon) for field in record.subcons]
     known = record.tags.known.items() if record.tags else ()
     return plain + [{**_field(tag.name, tag.con), "tag": number} for number, tag in known]
 
 
-def as_tree(title: str, record: constructs.Record) -> Tree:
+def as_tree(title: str, record: constructs.ObjectStruct) -> Tree:
     """The same for people."""
     from rich.tree import Tree
 
@@ -44,9 +44,9 @@ def _grow(tree: Tree, fields: list[dict[str, Any]]) -> None:
 
 def _field(name: str, con: Construct) -> dict[str, Any]:
     inner = con
-    while isinstance(inner, (constructs.Items, constructs.Maybe)):
+    while isinstance(inner, (constructs.KafkaArray, constructs.NullableStruct)):
         inner = inner.subcon
-    nested = {"fields": as_data(inner)} if isinstance(inner, constructs.Record) else {}
+    nested = {"fields": as_data(inner)} if isinstance(inner, constructs.ObjectStruct) else {}
     return {"name": name, "type": type_name(con), **nested}
 
 
@@ -55,22 +55,22 @@ def type_name(con: Construct) -> str:
     match con:
         case Renamed():
             return type_name(con.subcon)
-        case constructs.Record():
+        case constructs.ObjectStruct():
             return con.cls.__name__
-        case constructs.Maybe():
+        case constructs.NullableStruct():
             return f"{type_name(con.subcon)}, nullable"
-        case constructs.Items():
+        case constructs.KafkaArray():
             return f"array of {type_name(con.subcon)}{_length(con)}"
         case constructs.Records():
             return f"records{_length(con)}"
-        case constructs.Sized():
+        case constructs.LengthPrefixed():
             return f"{'string' if isinstance(con, constructs.Text) else 'bytes'}{_length(con)}"
         case constructs.Uuid():
             return "uuid"
     return {Flag: "bool", Float64b: "float64"}.get(con) or constructs.INTEGERS[con]
 
 
-def _length(con: constructs.Sized) -> str:
+def _length(con: constructs.LengthPrefixed) -> str:
     """How the length is written, and whether it may say null."""
     compact = isinstance(con.length, constructs.Compact)
     length = "compact length" if compact else LENGTHS[constructs.INTEGERS[con.length]]

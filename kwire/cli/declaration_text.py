@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kwire.codec.declaration import Declared, Message
-    from kwire.codec.nodes import Node
+    from kwire.codec.declaration import Message
+    from kwire.codec.fields import FieldType, StructClass
 
 
 def declaration_text(cls: type[Message]) -> str:
@@ -18,14 +18,14 @@ def declaration_text(cls: type[Message]) -> str:
     return "\n\n\n".join(classes[one] for one in ordered)
 
 
-def _inside(cls: Declared) -> Iterator[Declared]:
+def _inside(cls: StructClass) -> Iterator[StructClass]:
     for field in cls.fields.values():
-        yield from _structs(field.node)
+        yield from _structs(field.type)
     yield cls
 
 
-def _structs(node: Node) -> Iterator[Declared]:
-    from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+def _structs(node: FieldType) -> Iterator[StructClass]:
+    from kwire.codec.fields import ArrayOf, Nullable, StructOf
 
     match node:
         case StructOf(cls=cls):

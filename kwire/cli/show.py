@@ -120,7 +120,7 @@ def _show_compiled(name: str, version: int) -> None:
     from kwire.codec.compiler import source
     from kwire.messages.registry import message
 
-    _print_python(source(message(name), version))
+    _print_python(source(message(name).reference(version)))
 
 
 def _print_python(text: str) -> None:

@@ -19,6 +19,7 @@ from construct import (
     Construct,
     ConstructError,
     Flag,
+    Float64b,
     FormatFieldError,
     Int8sb,
     Int16sb,
@@ -30,7 +31,7 @@ from construct import (
     Struct,
 )
 
-from kwire.codec import limits
+from kwire.codec import engine
 
 INTEGERS: Mapping[Construct, str] = {
     Int8sb: "int8",
@@ -127,7 +128,7 @@ class Uuid(Adapter):
         return obj.int.to_bytes(16, "big")
 
 
-class Sized(Construct):
+class LengthPrefixed(Construct):
     """Base of what a length precedes. `length` reads it; `nullable` allows a negative one."""
 
     def __init__(self, length: Construct, *, nullable: bool = False) -> None:
@@ -162,25 +163,25 @@ class Sized(Construct):
         raise NotImplementedError
 
 
-class Text(Sized):
+class Text(LengthPrefixed):
     """A string. What is not UTF-8 survives as lone surrogates, byte for byte."""
 
     def _parse_sized(self, stream: IO[bytes], size: int, context: Any, path: str) -> str:
-        if size > limits.STRING_LIMIT:
-            raise MalformedError(f"a string of {size} bytes, {limits.STRING_LIMIT} allowed", path)
+        if size > engine.STRING_LIMIT:
+            raise MalformedError(f"a string of {size} bytes, {engine.STRING_LIMIT} allowed", path)
         return read(stream, size, path).decode("utf-8", "surrogateescape")
 
     def _build_sized(self, obj: str, stream: IO[bytes], context: Any, path: str) -> None:
         encoded = obj.encode("utf-8", "surrogateescape")
-        if len(encoded) > limits.STRING_LIMIT:
+        if len(encoded) > engine.STRING_LIMIT:
             raise MalformedError(
-                f"a string of {len(encoded)} bytes, {limits.STRING_LIMIT} allowed", path
+                f"a string of {len(encoded)} bytes, {engine.STRING_LIMIT} allowed", path
             )
         self.length._build(len(encoded), stream, context, path)
         stream.write(encoded)
 
 
-class Blob(Sized):
+class Blob(LengthPrefixed):
     """Bytes."""
 
     def _parse_sized(self, stream: IO[bytes], size: int, context: Any, path: str) -> bytes:
@@ -192,10 +193,10 @@ class Blob(Sized):
 
 
 class Records(Blob):
-    """Record batches as they lie on the wire; `kwire.batches` reads them."""
+    """ObjectStruct batches as they lie on the wire; `kwire.batches` reads them."""
 
 
-class Items(Sized):
+class KafkaArray(LengthPrefixed):
     """An array: `make` is list for structs and tuple for scalars, which a collector can ignore."""
 
     def __init__(
@@ -224,7 +225,7 @@ class Items(Sized):
             self.subcon._build(element, stream, context, f"{path}[{i}]")
 
 
-class Maybe(Construct):
+class NullableStruct(Construct):
     """A nullable struct behind a marker: int8 -1/1, in a tagged field varint 0/1."""
 
     def __init__(self, subcon: Construct, marker: Construct, null: int) -> None:
@@ -278,8 +279,8 @@ class Tags(Construct):
         count = uvarint._parse(stream, context, path)
         if count < 0:  # Kafka refuses it since 4.4; before, it read none
             raise MalformedError(f"{count} tagged fields", path)
-        if count > limits.TAG_LIMIT:
-            raise MalformedError(f"{count} tagged fields, {limits.TAG_LIMIT} allowed", path)
+        if count > engine.TAG_LIMIT:
+            raise MalformedError(f"{count} tagged fields, {engine.TAG_LIMIT} allowed", path)
         for _ in range(count):
             tag = uvarint._parse(stream, context, path)
             size = uvarint._parse(stream, context, path)
@@ -310,7 +311,7 @@ class Tags(Construct):
             stream.write(encoded[tag])
 
 
-class Record(Struct):
+class ObjectStruct(Struct):
     """A struct that reads straight into `cls` and builds from it.
 
     subcons: the fields on the wire, renamed; tags: the tag section, None before flexible versions;
@@ -381,11 +382,11 @@ def least_size(con: Construct) -> int:
     match con:
         case Renamed():
             return least_size(con.subcon)
-        case Record():
+        case ObjectStruct():
             return sum(map(least_size, con.subcons)) + (con.tags is not None)
-        case Sized():
+        case LengthPrefixed():
             return least_size(con.length)
-        case Maybe():
+        case NullableStruct():
             return least_size(con.marker)
         case UVarint() | Compact():
             return 1
@@ -395,3 +396,21 @@ def least_size(con: Construct) -> int:
 uvarint = UVarint()
 compact = Compact(uvarint)
 uuid = Uuid(Bytes(16))
+
+FIXED_SIZE: Mapping[str, Construct] = {
+    **{kind: con for con, kind in INTEGERS.items()},
+    "float64": Float64b,
+    "boolean": Flag,
+    "uuid": uuid,
+    "uvarint": uvarint,
+    "compact": compact,
+}
+"""Constructs of values that tell their own size, by the kind that a field type names; `uvarint` and
+`compact` are lengths and markers."""
+
+VARIABLE_LENGTH: Mapping[str, type[LengthPrefixed]] = {
+    "string": Text,
+    "bytes": Blob,
+    "records": Records,
+}
+"""Constructs of values that a length precedes, by the kind that a field type names."""

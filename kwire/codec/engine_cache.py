@@ -15,13 +15,10 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kwire.codec.nodes import ArrayOf, Node, Nullable, StructOf
-
-if TYPE_CHECKING:
-    from kwire.codec.declaration import Declared
-    from kwire.codec.reference import Reference
+from kwire.codec.fields import ArrayOf, Nullable, StructClass, StructOf
+from kwire.codec.reference import Reference
 
 VARIABLE = "KWIRE_CACHE"
 """Environment variable with the folder; an empty one keeps nothing."""
@@ -112,16 +109,16 @@ def _key(reference: Reference) -> bytes | None:
         return None
 
 
-def _collect(cls: Declared, modules: set[str], seen: set[Declared]) -> None:
+def _collect(cls: StructClass, modules: set[str], seen: set[StructClass]) -> None:
     """Add the modules that declare a class and the classes inside it."""
     seen.add(cls)
     modules.add(cls.__module__)
     for field in cls.fields.values():
-        node: Node = field.node
-        while isinstance(node, ArrayOf | Nullable):
-            node = node.element if isinstance(node, ArrayOf) else node.inner
-        if isinstance(node, StructOf) and node.cls not in seen:
-            _collect(node.cls, modules, seen)
+        type_ = field.type
+        while isinstance(type_, ArrayOf | Nullable):
+            type_ = type_.element if isinstance(type_, ArrayOf) else type_.inner
+        if isinstance(type_, StructOf) and type_.cls not in seen:
+            _collect(type_.cls, modules, seen)
 
 
 @cache

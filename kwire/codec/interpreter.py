@@ -7,12 +7,16 @@ from typing import Any
 
 from construct import ConstructError, StreamError
 
-from kwire.codec.constructs import Record, Source
+from kwire.codec.constructs import ObjectStruct, Source
 from kwire.errors import DecodeError, EncodeError
 
 
 def decode(
-    message: str, version: int, struct: Record, data: bytes | bytearray | memoryview, offset: int
+    message: str,
+    version: int,
+    struct: ObjectStruct,
+    data: bytes | bytearray | memoryview,
+    offset: int,
 ) -> tuple[Any, int]:
     """Return the object at `offset` and the offset behind it; DecodeError names the field."""
     stream = Source(data if isinstance(data, bytes) else bytes(memoryview(data)))
@@ -29,7 +33,7 @@ def decode(
         ) from None
 
 
-def encode(message: str, version: int, struct: Record, obj: Any) -> bytes:
+def encode(message: str, version: int, struct: ObjectStruct, obj: Any) -> bytes:
     """Return the bytes of an object; EncodeError names the field."""
     stream = BytesIO()
     try:

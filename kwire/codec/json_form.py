@@ -19,7 +19,16 @@ from uuid import UUID
 
 from construct import Construct, Flag, Float64b
 
-from kwire.codec.constructs import INTEGERS, Blob, Items, Maybe, Record, Records, Text, Uuid
+from kwire.codec.constructs import (
+    INTEGERS,
+    Blob,
+    KafkaArray,
+    NullableStruct,
+    ObjectStruct,
+    Records,
+    Text,
+    Uuid,
+)
 from kwire.codec.declaration import Message
 from kwire.errors import EncodeError
 
@@ -87,7 +96,7 @@ def _at(path: str, name: str) -> str:
 
 
 def _write(con: Construct, value: Any, path: str, exact: bool = False) -> Any:
-    if isinstance(con, Maybe):
+    if isinstance(con, NullableStruct):
         return None if value is None else _write(con.subcon, value, path, exact)
     if value is None and getattr(con, "nullable", False):
         return None
@@ -103,9 +112,9 @@ def _write_exact(con: Construct, value: Any, path: str) -> Any:
 
 def _write_value(con: Construct, value: Any, path: str, exact: bool) -> Any:
     match con:
-        case Record():
+        case ObjectStruct():
             return _write_record(con, value, path, exact)
-        case Items():
+        case KafkaArray():
             pairs = enumerate(value)
             return [_write(con.subcon, element, f"{path}[{i}]", exact) for i, element in pairs]
         case Text() if isinstance(value, str):
@@ -121,7 +130,7 @@ def _write_value(con: Construct, value: Any, path: str, exact: bool) -> Any:
     return _read_scalar(con, value, path)
 
 
-def _write_record(record: Record, obj: Any, path: str, exact: bool) -> dict[str, Any]:
+def _write_record(record: ObjectStruct, obj: Any, path: str, exact: bool) -> dict[str, Any]:
     if not isinstance(obj, record.cls):
         raise _MisfitError(f"{record.cls.__name__} wanted, not {type(obj).__name__}", path)
     for name, default in record.refused.items():
@@ -151,14 +160,14 @@ def _write_float(value: float) -> float | str:
 
 
 def _read(con: Construct, value: Any, path: str) -> Any:
-    if value is None and (isinstance(con, Maybe) or getattr(con, "nullable", False)):
+    if value is None and (isinstance(con, NullableStruct) or getattr(con, "nullable", False)):
         return None
     match con:
-        case Maybe():
+        case NullableStruct():
             return _read(con.subcon, value, path)
-        case Record() if isinstance(value, Mapping):
+        case ObjectStruct() if isinstance(value, Mapping):
             return _read_record(con, value, path)
-        case Items() if isinstance(value, list | tuple):
+        case KafkaArray() if isinstance(value, list | tuple):
             return con.make(
                 [_read(con.subcon, element, f"{path}[{i}]") for i, element in enumerate(value)]
             )
@@ -171,7 +180,7 @@ def _read(con: Construct, value: Any, path: str) -> Any:
     return _read_scalar(con, value, path)
 
 
-def _read_record(record: Record, value: Mapping[str, Any], path: str) -> Any:
+def _read_record(record: ObjectStruct, value: Mapping[str, Any], path: str) -> Any:
     fields: dict[str, Any] = {}
     for field in record.subcons:
         name, where = camel(field.name), _at(path, field.name)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, boolean, field, int8, int16, int32, int64, since, string, uuid
+from kwire.codec.notation import (
+    array,
+    boolean,
+    field,
+    int8,
+    int16,
+    int32,
+    int64,
+    since,
+    string,
+    uuid,
+)
 
 
 class LeaderAndIsrPartitionState(Group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, field, int8, int16, int32, nullable, since, string
+from kwire.codec.notation import array, field, int8, int16, int32, nullable, since, string
 
 
 class FindCoordinatorRequest(Request, key=10, versions="0-6", flexible="3+", listeners="broker"):

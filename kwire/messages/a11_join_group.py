@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, binary, boolean, field, int16, int32, nullable, since, string
+from kwire.codec.notation import (
+    array,
+    binary,
+    boolean,
+    field,
+    int16,
+    int32,
+    nullable,
+    since,
+    string,
+)
 
 
 class JoinGroupRequestProtocol(Group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import int16, int32, nullable, since, string
+from kwire.codec.notation import int16, int32, nullable, since, string
 
 
 class HeartbeatRequest(Request, key=12, versions="0-4", flexible="4+", listeners="broker"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, binary, boolean, int16, int32, nullable, since, string
+from kwire.codec.notation import array, binary, boolean, int16, int32, nullable, since, string
 
 
 class DescribeGroupsRequest(Request, key=15, versions="0-6", flexible="5+", listeners="broker"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, int16, int32, since, string
+from kwire.codec.notation import array, int16, int32, since, string
 
 
 class ListGroupsRequest(Request, key=16, versions="0-5", flexible="3+", listeners="broker"):

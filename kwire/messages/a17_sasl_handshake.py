@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import array, int16, string
+from kwire.codec.notation import array, int16, string
 
 
 class SaslHandshakeRequest(Request, key=17, versions="0-1", listeners="broker controller"):

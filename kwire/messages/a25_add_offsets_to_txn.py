@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import int16, int32, int64, string
+from kwire.codec.notation import int16, int32, int64, string
 
 
 class AddOffsetsToTxnRequest(Request, key=25, versions="0-4", flexible="3+", listeners="broker"):

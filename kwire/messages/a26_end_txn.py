@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import boolean, int16, int32, int64, since, string
+from kwire.codec.notation import boolean, int16, int32, int64, since, string
 
 
 class EndTxnRequest(Request, key=26, versions="0-5", flexible="3+", listeners="broker"):

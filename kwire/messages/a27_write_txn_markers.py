@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, boolean, int8, int16, int32, int64, since, string
+from kwire.codec.notation import array, boolean, int8, int16, int32, int64, since, string
 
 
 class WritableTxnMarkerTopic(Group):

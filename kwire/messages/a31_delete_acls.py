@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, int8, int16, int32, nullable, since, string
+from kwire.codec.notation import array, int8, int16, int32, nullable, since, string
 
 
 class DeleteAclsFilter(Group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, binary, int16, int32, int64, nullable, since, string
+from kwire.codec.notation import array, binary, int16, int32, int64, nullable, since, string
 
 
 class CreatableRenewers(Group):

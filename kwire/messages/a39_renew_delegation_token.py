@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import binary, int16, int32, int64
+from kwire.codec.notation import binary, int16, int32, int64
 
 
 class RenewDelegationTokenRequest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, int16, int32, int64, nullable, since, string, uint16, uuid
+from kwire.codec.notation import array, int16, int32, int64, nullable, since, string, uint16, uuid
 
 
 class PartitionData(Group):

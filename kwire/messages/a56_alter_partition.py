@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, field, int8, int16, int32, int64, since, string, uuid
+from kwire.codec.notation import array, field, int8, int16, int32, int64, since, string, uuid
 
 
 class BrokerState(Group):

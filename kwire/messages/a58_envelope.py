@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import binary, field, int16, nullable
+from kwire.codec.notation import binary, field, int16, nullable
 
 
 class EnvelopeRequest(Request, key=58, versions="0", flexible="0+", listeners="controller"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, int16, int32, int64, string
+from kwire.codec.notation import array, int16, int32, int64, string
 
 
 class DescribeTransactionsRequest(Request, key=65, versions="0", flexible="0+", listeners="broker"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import array, boolean, int8, int16, int32, string, uuid
+from kwire.codec.notation import array, boolean, int8, int16, int32, string, uuid
 
 
 class GetTelemetrySubscriptionsRequest(

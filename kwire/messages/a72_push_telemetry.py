@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import binary, boolean, int8, int16, int32, uuid
+from kwire.codec.notation import binary, boolean, int8, int16, int32, uuid
 
 
 class PushTelemetryRequest(Request, key=72, versions="0", flexible="0+", listeners="broker"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import array, boolean, field, int16, int32, nullable, string, uuid
+from kwire.codec.notation import array, boolean, field, int16, int32, nullable, string, uuid
 
 
 class TopicRequest(Group):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import int16, int32, nullable, string, uuid
+from kwire.codec.notation import int16, int32, nullable, string, uuid
 
 
 class RemoveRaftVoterRequest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.types import (
+from kwire.codec.notation import (
     array,
     boolean,
     field,

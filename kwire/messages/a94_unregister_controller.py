@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
-from kwire.codec.types import int16, int32, nullable, string
+from kwire.codec.notation import int16, int32, nullable, string
 
 
 class UnregisterControllerRequest(

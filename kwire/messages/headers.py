@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Header
-from kwire.codec.types import classic, int16, int32, nullable, since, string
+from kwire.codec.notation import classic, int16, int32, nullable, since, string
 
 
 class RequestHeader(Header, versions="0-2", flexible="2+"):

@@ -14,8 +14,16 @@ from uuid import UUID
 import msgspec
 
 from kwire.codec import constructs
-from kwire.codec.declaration import Declared, Group
-from kwire.codec.nodes import ArrayOf, Lengthy, Node, Nullable, Scalar, StructOf
+from kwire.codec.declaration import Group
+from kwire.codec.fields import (
+    ArrayOf,
+    FieldType,
+    Nullable,
+    Scalar,
+    StructClass,
+    StructOf,
+    VariableLength,
+)
 from kwire.text.ids import uuid_text
 
 _encode = msgspec.json.Encoder().encode
@@ -39,16 +47,16 @@ NOTHING = Mending()
 
 
 @cache
-def mending(cls: Declared, ids: bool = True) -> Mending:
+def mending(cls: StructClass, ids: bool = True) -> Mending:
     """What there is to do in this struct and those below it; ids: whether they become text."""
     found: dict[str, list[Any]] = {name: [] for name in Mending.__struct_fields__}
     for name, field in cls.fields.items():
-        node = _bare(field.node)
+        node = _bare(field.type)
         if isinstance(node, StructOf):
-            if (below := mending(cast(Declared, node.cls), ids)) != NOTHING:
+            if (below := mending(node.cls, ids)) != NOTHING:
                 found["structs"].append((name, below))
         elif isinstance(node, ArrayOf) and isinstance(element := _bare(node.element), StructOf):
-            if (below := mending(cast(Declared, element.cls), ids)) != NOTHING:
+            if (below := mending(element.cls, ids)) != NOTHING:
                 found["arrays"].append((name, below))
         elif isinstance(node, ArrayOf):
             if ids and _is_uuid(_bare(node.element)):
@@ -56,7 +64,7 @@ def mending(cls: Declared, ids: bool = True) -> Mending:
         elif _is_uuid(node):
             if ids:
                 found["uuids"].append(name)
-        elif isinstance(node, Lengthy) and node.make is constructs.Records:
+        elif isinstance(node, VariableLength) and node.construct_class is constructs.Records:
             found["records"].append(name)
     return Mending(**{name: tuple(values) for name, values in found.items()})
 
@@ -111,9 +119,9 @@ def _printable(value: Any) -> Any:
     return value
 
 
-def _bare(node: Node) -> Node:
+def _bare(node: FieldType) -> FieldType:
     return node.inner if isinstance(node, Nullable) else node
 
 
-def _is_uuid(node: Node) -> bool:
+def _is_uuid(node: FieldType) -> bool:
     return isinstance(node, Scalar) and node.con is constructs.uuid

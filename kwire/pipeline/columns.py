@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from construct import Construct, Flag, Float64b, Int8sb, Int16sb, Int16ub, Int32sb, Int32ub, Int64sb
 from pyspark.sql.types import (
@@ -22,8 +21,15 @@ from pyspark.sql.types import (
 )
 
 from kwire.codec import constructs
-from kwire.codec.declaration import Declared
-from kwire.codec.nodes import ArrayOf, Lengthy, Node, Nullable, Scalar, StructOf
+from kwire.codec.fields import (
+    ArrayOf,
+    FieldType,
+    Nullable,
+    Scalar,
+    StructClass,
+    StructOf,
+    VariableLength,
+)
 
 _SCALARS: dict[Construct, DataType] = {
     Flag: BooleanType(),
@@ -49,14 +55,14 @@ def doc_of(field: StructField) -> str:
 
 
 @cache
-def struct_of(cls: Declared) -> StructType:
+def struct_of(cls: StructClass) -> StructType:
     """The fields of all versions of a message, under their Python names; ids as Kafka's text."""
     return StructType(
-        [StructField(name, type_of(field.node), True) for name, field in cls.fields.items()]
+        [StructField(name, type_of(field.type), True) for name, field in cls.fields.items()]
     )
 
 
-def type_of(node: Node) -> DataType:
+def type_of(node: FieldType) -> DataType:
     """The Spark type of a declared type. Record batches are left in the capture: see `body`."""
     match node:
         case Nullable():
@@ -64,14 +70,9 @@ def type_of(node: Node) -> DataType:
         case ArrayOf():
             return ArrayType(type_of(node.element), True)
         case StructOf():
-            return struct_of(_declared(node.cls))
-        case Lengthy():
-            return StringType() if node.make is constructs.Text else BinaryType()
+            return struct_of(node.cls)
+        case VariableLength():
+            return StringType() if node.construct_class is constructs.Text else BinaryType()
         case Scalar():
             return _SCALARS[node.con]
     raise AssertionError(f"{node!r} has no column type")
-
-
-def _declared(cls: Any) -> Declared:
-    assert isinstance(cls, Declared)
-    return cls

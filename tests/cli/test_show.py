@@ -43,7 +43,7 @@ def test_lengths_and_tags_depend_on_the_version(kwire: Command) -> None:
 
 def test_the_compiled_code_is_shown_as_it_is_run(kwire: Command) -> None:
     run = kwire("show", "VoteRequest", "--version", "2", "--compiled")
-    assert run.out.rstrip() == source(VoteRequest, 2).rstrip()
+    assert run.out.rstrip() == source(VoteRequest.reference(2)).rstrip()
     compile(run.out, "VoteRequest", "exec")
 
 

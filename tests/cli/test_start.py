@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kwire.cli.quorum_screen import print_status
-from kwire.codec import engine
+from kwire.codec import engine_choice
 from kwire.controller.server.quorum import Quorum
 
 ALLOWED = {
@@ -48,7 +48,7 @@ async def modules(*arguments: str, **environment: str) -> list[str]:
     return loaded
 
 
-@pytest.mark.parametrize("engine", engine.available()[:-1])
+@pytest.mark.parametrize("engine", engine_choice.available()[:-1])
 @pytest.mark.parametrize("form", [[], ["--json"]])
 async def test_the_status_of_a_quorum_loads_no_more_than_it_needs(
     form: list[str], engine: str, tmp_path: Path

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kwire.codec.annotations import take_annotations
-from kwire.codec.declaration import Data, MessageType
-from kwire.codec.types import int32, string
+from kwire.codec.declaration import Data, MessageClass
+from kwire.codec.notation import int32, string
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_message_declared_on_python_3_14_has_its_fields() -> None:
         "name": string,
         "helper": 5,
     }
-    cls: Any = MessageType("Own", (Data,), body, versions="0")
+    cls: Any = MessageClass("Own", (Data,), body, versions="0")
     assert list(cls.fields) == ["number", "name"]
     assert cls(number=1, name="a").encode(0) == b"\0\0\0\1\0\1a"
     assert cls().unknown_tags is None

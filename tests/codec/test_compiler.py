@@ -13,7 +13,7 @@ from engines import Watched
 from kwire.codec import compiler
 from kwire.codec.compiler import Compiled
 from kwire.codec.declaration import Data, Group
-from kwire.codec.types import array, binary, boolean, int32, nullable, string, uuid
+from kwire.codec.notation import array, binary, boolean, int32, nullable, string, uuid
 from kwire.errors import DecodeError, EncodeError
 from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a55_describe_quorum import (
@@ -37,7 +37,7 @@ MESSAGE = DescribeQuorumResponse(
 
 def test_the_source_is_a_module_that_runs_by_itself() -> None:
     namespace: dict[str, Any] = {}
-    exec(compiler.source(DescribeQuorumResponse, 2), namespace)
+    exec(compiler.source(DescribeQuorumResponse.reference(2)), namespace)
     data = namespace["encode"](MESSAGE)
     assert data == DescribeQuorumResponse.reference(2).encode(MESSAGE)
     assert namespace["decode"](b"??" + data, 2) == (MESSAGE, 2 + len(data))
@@ -47,7 +47,7 @@ def test_the_source_has_the_shape_that_the_formatter_of_this_project_gives(tmp_p
     for cls in kwire.all_messages():
         for version in cls.versions:
             path = tmp_path / f"{cls.__name__}_{version}.py"
-            path.write_text(compiler.source(cls, version))
+            path.write_text(compiler.source(cls.reference(version)))
     ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--check", "--isolated"]
     done = subprocess.run(
         [*ruff, "--line-length=100", str(tmp_path)], capture_output=True, text=True

@@ -8,9 +8,9 @@ from construct import Int8sb, Int16sb, Int32sb
 
 from kwire.codec.constructs import (
     Blob,
-    Items,
+    KafkaArray,
     MalformedError,
-    Maybe,
+    NullableStruct,
     Tag,
     Tags,
     Text,
@@ -21,8 +21,8 @@ from kwire.codec.constructs import (
     uvarint,
 )
 from kwire.codec.declaration import Group
-from kwire.codec.limits import TAG_LIMIT
-from kwire.codec.types import int32, string
+from kwire.codec.engine import TAG_LIMIT
+from kwire.codec.notation import int32, string
 
 
 class Empty(Group):
@@ -95,18 +95,18 @@ def test_a_claimed_length_is_checked_before_it_is_believed() -> None:
     with pytest.raises(MalformedError, match="2147483647 bytes claimed, 1 left"):
         Blob(Int32sb).parse(b"\x7f\xff\xff\xffx")
     with pytest.raises(MalformedError, match="2147483647 elements claimed, 8 bytes left"):
-        Items(Int32sb, Int32sb, tuple).parse(b"\x7f\xff\xff\xff" + bytes(8))
+        KafkaArray(Int32sb, Int32sb, tuple).parse(b"\x7f\xff\xff\xff" + bytes(8))
 
 
 def test_scalars_come_as_a_tuple_and_structs_as_a_list() -> None:
-    assert Items(compact, Int32sb, tuple).parse(b"\x03\0\0\0\1\0\0\0\2") == (1, 2)
-    pairs = Items(compact, Pair.record(0, True), list)
+    assert KafkaArray(compact, Int32sb, tuple).parse(b"\x03\0\0\0\1\0\0\0\2") == (1, 2)
+    pairs = KafkaArray(compact, Pair.struct_at(0, True), list)
     assert pairs.parse(b"\x02\x02a\0\0\0\7\0") == [Pair(name="a", number=7)]
 
 
 def test_the_marker_of_a_nullable_struct_is_minus_one_or_in_a_tag_zero() -> None:
-    plain = Maybe(Pair.record(0, False), Int8sb, -1)
-    in_tag = Maybe(Pair.record(0, False), uvarint, 0)
+    plain = NullableStruct(Pair.struct_at(0, False), Int8sb, -1)
+    in_tag = NullableStruct(Pair.struct_at(0, False), uvarint, 0)
     assert plain.build(None) == b"\xff"
     assert in_tag.build(None) == b"\x00"
     assert plain.parse(b"\x01\0\1a\0\0\0\7") == Pair(name="a", number=7)
@@ -114,7 +114,7 @@ def test_the_marker_of_a_nullable_struct_is_minus_one_or_in_a_tag_zero() -> None
 
 
 def test_unknown_tags_are_kept_and_written_in_order() -> None:
-    empty = Empty.record(0, True)
+    empty = Empty.struct_at(0, True)
     encoded = bytes.fromhex("02 05 01 aa 63 02 bbcc")
     read = empty.parse(encoded)
     assert read.unknown_tags == {5: b"\xaa", 99: b"\xbb\xcc"}
@@ -124,7 +124,7 @@ def test_unknown_tags_are_kept_and_written_in_order() -> None:
 def test_a_flood_of_tags_is_refused_by_its_count() -> None:
     flood = uvarint.build(TAG_LIMIT + 1) + bytes(2 * (TAG_LIMIT + 1))
     with pytest.raises(MalformedError, match=f"{TAG_LIMIT} allowed"):
-        Empty.record(0, True).parse(flood)
+        Empty.struct_at(0, True).parse(flood)
 
 
 def test_a_tag_section_says_which_tags_it_knows_in_order() -> None:
@@ -132,8 +132,8 @@ def test_a_tag_section_says_which_tags_it_knows_in_order() -> None:
 
 
 def test_the_least_size_counts_what_cannot_be_left_out() -> None:
-    assert least_size(Pair.record(0, True)) == 1 + 4 + 1
-    assert least_size(Pair.record(0, False)) == 2 + 4
+    assert least_size(Pair.struct_at(0, True)) == 1 + 4 + 1
+    assert least_size(Pair.struct_at(0, False)) == 2 + 4
     assert least_size(uuid) == 16
 
 

@@ -12,8 +12,7 @@ import kwire
 from kwire.codec import engine_cache
 from kwire.codec.compiler import Compiled
 from kwire.codec.declaration import Data, Message
-from kwire.codec.reference import Reference
-from kwire.codec.types import int32
+from kwire.codec.notation import int32
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 
 try:
@@ -140,7 +139,7 @@ def test_a_message_of_a_program_of_its_own_is_not_kept(folder: Path) -> None:
     class Own(Data, versions="0"):
         number: int = int32
 
-    assert Compiled(Reference(Own, 0)).encode(Own(number=1)) == b"\0\0\0\1"
+    assert Compiled(Own.reference(0)).encode(Own(number=1)) == b"\0\0\0\1"
     assert not folder.exists()
 
 
@@ -149,7 +148,7 @@ def test_a_message_of_an_interactive_session_is_not_kept(tmp_path: Path) -> None
     program = (
         "import sys; from pathlib import Path; from kwire.codec import engine_cache\n"
         "from kwire.codec.declaration import Data\n"
-        "from kwire.codec.types import int32\n"
+        "from kwire.codec.notation import int32\n"
         "engine_cache.use_folder(Path(sys.argv[1]))\n"
         "class Own(Data, versions='0'):\n"
         "    number: int = int32\n"

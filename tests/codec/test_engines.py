@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from engines import PAIRS, decoded, encoded, same, side_by_side
 from engines.strategies import damaged, objects, spoilt
 from kwire import Message
-from kwire.codec import engine
+from kwire.codec import engine_choice
 from kwire.codec.compiler import Compiled
 from kwire.codec.reference import Reference
 from kwire.errors import DecodeError, EncodeError, InvalidValue, LocalError
@@ -81,23 +81,23 @@ def test_engines_read_damaged_bytes_alike(data: st.DataObject, pair: Pair) -> No
 @pytest.fixture
 def _free_choice() -> Iterator[None]:
     yield
-    engine.use(None)
+    engine_choice.use(None)
 
 
 @pytest.mark.usefixtures("_free_choice")
 def test_an_engine_can_be_forced_and_the_choice_given_back() -> None:
-    engine.use("reference")
+    engine_choice.use("reference")
     assert isinstance(AddRaftVoterRequest.engine(1), Reference)
-    engine.use("compiled")
+    engine_choice.use("compiled")
     assert isinstance(AddRaftVoterRequest.engine(1), Compiled)
-    engine.use(None)
-    fastest = {"native": "Program", "compiled": "Compiled"}[engine.available()[0]]
+    engine_choice.use(None)
+    fastest = {"native": "Program", "compiled": "Compiled"}[engine_choice.available()[0]]
     assert type(AddRaftVoterRequest.engine(1)).__name__ == fastest
 
 
 def test_an_unknown_engine_is_refused_by_name() -> None:
     with pytest.raises(LocalError, match="no engine is called 'fast'"):
-        engine.use("fast")
+        engine_choice.use("fast")
 
 
 def test_the_environment_chooses_too() -> None:
@@ -124,7 +124,7 @@ def test_the_bare_functions_take_an_offset_and_give_the_end() -> None:
         AddRaftVoterRequest.decode_from(data, 1, -1)
 
 
-@pytest.mark.parametrize("name", engine.available())
+@pytest.mark.parametrize("name", engine_choice.available())
 def test_any_buffer_is_read_and_anything_else_is_a_type_error(name: str) -> None:
     made, _ = side_by_side(AddRaftVoterRequest, 1)[name]
     request = AddRaftVoterRequest(cluster_id="four", voter_id=3)

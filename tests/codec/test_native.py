@@ -12,7 +12,7 @@ import pytest
 
 import hatch_build
 import kwire
-from kwire.codec import limits
+from kwire.codec import engine
 from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
@@ -141,8 +141,8 @@ def test_a_claim_is_checked_before_anything_is_allocated() -> None:
 
 
 def test_the_limits_are_those_of_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "TAG_LIMIT", 1)
-    monkeypatch.setattr(limits, "STRING_LIMIT", 2)
+    monkeypatch.setattr(engine, "TAG_LIMIT", 1)
+    monkeypatch.setattr(engine, "STRING_LIMIT", 2)
     made = program("NoOpRecord", 0)
     assert made.decode(bytes.fromhex("01 05 00"), 0)[0].unknown_tags == {5: b""}
     with pytest.raises(kwire.DecodeError, match="1 allowed"):

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from engines import PAIRS, Failed, decoded, encoded, side_by_side
-from kwire.codec import engine
+from kwire.codec import engine_choice
 from kwire.codec.compiler.runtime import KEPT, Uuids, int32s, lengths, text_lengths
 from kwire.errors import DecodeError, InvalidValue
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
 
-ENGINES = tuple(reversed(engine.available()))
+ENGINES = tuple(reversed(engine_choice.available()))
 CLAIM = b"\0\0" + b"\xff\xff\xff\xff\x07" + b"\0\0\0\0"
 """11 bytes that claim 2^31 - 2 topics after two bytes of others."""
 
@@ -108,7 +108,7 @@ def test_a_negative_number_of_tagged_fields_is_refused_as_kafka_does_since_4_4(n
 @pytest.fixture
 def _limit() -> Iterator[None]:
     yield
-    engine.limit_tags(1000)
+    engine_choice.limit_tags(1000)
 
 
 @pytest.mark.usefixtures("_limit")
@@ -118,12 +118,12 @@ def test_the_limit_on_tagged_fields_can_be_set() -> None:
     with pytest.raises(DecodeError, match="1001 tagged fields, 1000 allowed"):
         AddRaftVoterRequest.decode(data, 1)
     with pytest.raises(InvalidValue, match="-1 tagged fields"):
-        engine.limit_tags(-1)
-    engine.limit_tags(1001)
+        engine_choice.limit_tags(-1)
+    engine_choice.limit_tags(1001)
     for name in ENGINES:
-        engine.use(name)
+        engine_choice.use(name)
         assert AddRaftVoterRequest.decode(data, 1) == request
-    engine.use(None)
+    engine_choice.use(None)
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -16,7 +16,6 @@ from kwire.codec.reference import Reference
 
 if TYPE_CHECKING:
     from kwire.codec.compiler.module import Module
-    from kwire.codec.declaration import Message
 
 
 class Compiled:
@@ -46,9 +45,9 @@ def _functions(reference: Reference) -> dict[str, Any]:
     return module.run(reference)
 
 
-def source(cls: type[Message], version: int) -> str:
-    """The Python module that reads and writes `version`, as it is run."""
-    return _module(cls.reference(version)).source()
+def source(reference: Reference) -> str:
+    """Return the Python module for the message version of `reference`, as it is run."""
+    return _module(reference).source()
 
 
 def _module(reference: Reference) -> Module:

@@ -17,10 +17,10 @@ from kwire.codec.constructs import (
     INTEGERS,
     Blob,
     Compact,
-    Items,
-    Maybe,
-    Record,
-    Sized,
+    KafkaArray,
+    LengthPrefixed,
+    NullableStruct,
+    ObjectStruct,
     Text,
     Uuid,
     UVarint,
@@ -28,7 +28,7 @@ from kwire.codec.constructs import (
 )
 
 
-def decode_function(module: Module, record: Record) -> None:
+def decode_function(module: Module, record: ObjectStruct) -> None:
     """Add `decode(data, offset=0)` to the module."""
     function = module.function(
         "decode", "data, offset=0, /", "The message at `offset`, and the offset behind it."
@@ -80,13 +80,13 @@ class _Reader:
             case Uuid():
                 raw = self._fixed("16s", name, owner)
                 return f"{self.module.uses('uuids')}[{raw}]"
-            case Record():
+            case ObjectStruct():
                 return self._record(con, name, owner)
             case Text() | Blob():
                 return self._sized(con, name, owner)
-            case Items():
+            case KafkaArray():
                 return self._items(con, name, owner)
-            case Maybe():
+            case NullableStruct():
                 return self._maybe(con, name, owner)
         assert con is Flag, f"no code for {con!r}"
         return self._fixed("?", name, owner)
@@ -96,7 +96,7 @@ class _Reader:
         self.run.append((code, variable))
         return variable
 
-    def _length(self, con: Sized, helper: str) -> tuple[str, str]:
+    def _length(self, con: LengthPrefixed, helper: str) -> tuple[str, str]:
         """Read the length into `n`: expressions for the length, and for its not being null."""
         line, block = self.function.line, self.function.block
         if isinstance(con.length, Compact):
@@ -124,7 +124,7 @@ class _Reader:
         with self.function.block("else:"):
             self.function.line(otherwise)
 
-    def _sized(self, con: Sized, name: str, owner: str) -> str:
+    def _sized(self, con: LengthPrefixed, name: str, owner: str) -> str:
         text = isinstance(con, Text)
         size, present = self._length(con, "text_length" if text else "length")
         variable = self.function.local(name, owner)
@@ -133,7 +133,7 @@ class _Reader:
         self.function.line(f"{variable} = {value}{choice}")
         return variable
 
-    def _items(self, con: Items, name: str, owner: str) -> str:
+    def _items(self, con: KafkaArray, name: str, owner: str) -> str:
         count, present = self._length(con, "length")
         variable = self.function.local(name, owner)
         if con.nullable:
@@ -148,7 +148,7 @@ class _Reader:
                 self._elements(con, variable, count, name)
         return variable
 
-    def _scalars(self, con: Items, variable: str, count: str) -> None:
+    def _scalars(self, con: KafkaArray, variable: str, count: str) -> None:
         table = self.module.uses(f"{INTEGERS.get(con.subcon, _other(con.subcon))}s")
         self.function.line(f"{variable} = {table}[{count}](buf, p)")
         width = con.subcon.sizeof()
@@ -161,7 +161,7 @@ class _Reader:
         self.function.line(f"{variable} = tuple([{each}])")
         self.function.line("p = end")
 
-    def _elements(self, con: Items, variable: str, count: str, name: str) -> None:
+    def _elements(self, con: KafkaArray, variable: str, count: str, name: str) -> None:
         if not least_size(con.subcon):
             with self.function.block(f"if {count} > len(buf) - p:"):
                 self.function.line("raise ValueError")
@@ -173,7 +173,7 @@ class _Reader:
         if con.make is not list:
             self.function.line(f"{variable} = tuple({variable})")
 
-    def _maybe(self, con: Maybe, name: str, owner: str) -> str:
+    def _maybe(self, con: NullableStruct, name: str, owner: str) -> str:
         if isinstance(con.marker, UVarint):
             self.run.append(("B", "n"))
             self.flush()
@@ -191,7 +191,7 @@ class _Reader:
             self.function.line(f"{variable} = {value}")
         return variable
 
-    def _record(self, record: Record, name: str, owner: str) -> str:
+    def _record(self, record: ObjectStruct, name: str, owner: str) -> str:
         values = {
             field.name: self.value(field.subcon, field.name, name) for field in record.subcons
         }
@@ -208,15 +208,17 @@ class _Reader:
                 self.function.line(f"p = {read}(buf, p - 1, {variable}{known})")
         return variable
 
-    def _arguments(self, record: Record, values: dict[str, str]) -> list[str]:
+    def _arguments(self, record: ObjectStruct, values: dict[str, str]) -> list[str]:
         """Values by position up to the last one read; what this version lacks has its default."""
         order = [name for name in record.cls.__struct_fields__ if name in record.cls.fields]
         while order and order[-1] not in values:
             order.pop()
-        fresh = {name: record.cls.fields[name].fresh() for name in order if name not in values}
+        fresh = {
+            name: record.cls.fields[name].new_default() for name in order if name not in values
+        }
         return [values.get(name) or self.module.default(fresh[name]) for name in order]
 
-    def _known(self, record: Record, name: str) -> str:
+    def _known(self, record: ObjectStruct, name: str) -> str:
         """The last argument of `read_tags`: a table of the tags that this struct declares."""
         assert record.tags is not None
         if not record.tags.known:

@@ -15,17 +15,17 @@ from kwire.codec.compiler.module import Function, Module, letter, singular
 from kwire.codec.constructs import (
     INTEGERS,
     Compact,
-    Items,
-    Maybe,
-    Record,
-    Sized,
+    KafkaArray,
+    LengthPrefixed,
+    NullableStruct,
+    ObjectStruct,
     Text,
     Uuid,
     UVarint,
 )
 
 
-def encode_function(module: Module, record: Record) -> None:
+def encode_function(module: Module, record: ObjectStruct) -> None:
     """Add `encode(message)` to the module."""
     function = module.function("encode", "message, /", "The bytes of a message.")
     with function.block("try:"):
@@ -74,20 +74,20 @@ class _Writer:
                 self.run.append((letter(con), expression))
             case Uuid():
                 self.run.append(("16s", f'{expression}.int.to_bytes(16, "big")'))
-            case Record():
+            case ObjectStruct():
                 self._record(con, expression, name)
-            case Items():
+            case KafkaArray():
                 self._items(con, expression, name, owner)
-            case Sized():
+            case LengthPrefixed():
                 self._sized(con, expression, name, owner)
-            case Maybe():
+            case NullableStruct():
                 self._maybe(con, expression, name, owner)
             case _:
                 assert con is Flag, f"no code for {con!r}"
                 self._refuse(f"{expression}.__class__ is not bool", "TypeError")
                 self.run.append(("?", expression))
 
-    def _sized(self, con: Sized, expression: str, name: str, owner: str) -> None:
+    def _sized(self, con: LengthPrefixed, expression: str, name: str, owner: str) -> None:
         encode = ".encode()" if isinstance(con, Text) else ""
         variable = self.function.local(name, owner)
         if not con.nullable:
@@ -112,23 +112,23 @@ class _Writer:
             self.function.line(f"{variable} = {expression}{encode}")
             self.function.line(f"{size} = {some}")
 
-    def _length(self, con: Sized, variable: str) -> None:
+    def _length(self, con: LengthPrefixed, variable: str) -> None:
         if isinstance(con.length, Compact):
             self._part(self._compact(con, variable))
         else:
             self.run.append((letter(con.length), f"len({variable})"))
 
-    def _compact(self, con: Sized, variable: str) -> str:
+    def _compact(self, con: LengthPrefixed, variable: str) -> str:
         table = "text_lengths" if isinstance(con, Text) else "lengths"
         return f"{self.module.uses(table)}[len({variable})]"
 
-    def _null(self, con: Sized) -> None:
+    def _null(self, con: LengthPrefixed) -> None:
         if isinstance(con.length, Compact):
             self._part(self.module.uses("NULL"))
         else:
             self.run.append((letter(con.length), "-1"))
 
-    def _items(self, con: Items, expression: str, name: str, owner: str) -> None:
+    def _items(self, con: KafkaArray, expression: str, name: str, owner: str) -> None:
         variable = self.function.local(name, owner)
         if not con.nullable:
             self.function.line(f"{variable} = {expression}")
@@ -143,7 +143,7 @@ class _Writer:
             self._some_items(con, variable, name)
             self.flush()
 
-    def _some_items(self, con: Items, variable: str, name: str) -> None:
+    def _some_items(self, con: KafkaArray, variable: str, name: str) -> None:
         self._length(con, variable)
         if isinstance(con.subcon, FormatField) or con.subcon is Flag:
             kind = INTEGERS.get(con.subcon, "boolean" if con.subcon is Flag else "float64")
@@ -155,7 +155,7 @@ class _Writer:
             self.value(con.subcon, element, element)
             self.flush()
 
-    def _maybe(self, con: Maybe, expression: str, name: str, owner: str) -> None:
+    def _maybe(self, con: NullableStruct, expression: str, name: str, owner: str) -> None:
         code = "B" if isinstance(con.marker, UVarint) else letter(con.marker)
         self.flush()
         variable = self.function.local(name, owner)
@@ -168,7 +168,7 @@ class _Writer:
             self.value(con.subcon, variable, name)
             self.flush()
 
-    def _record(self, record: Record, expression: str, name: str) -> None:
+    def _record(self, record: ObjectStruct, expression: str, name: str) -> None:
         self._refuse(f"{expression}.__class__ is not {self.module.cls(record)}", "TypeError")
         for field, default in record.refused.items():
             self._refuse(self._differs(f"{expression}.{field}", default), "ValueError")
@@ -188,7 +188,7 @@ class _Writer:
             return f"{expression} is not None"
         return f"{expression} != {self.module.value(default)}"
 
-    def _tags(self, record: Record, expression: str, name: str) -> None:
+    def _tags(self, record: ObjectStruct, expression: str, name: str) -> None:
         assert record.tags is not None
         none = self.module.uses("NO_TAGS")
         if not record.tags.known:
@@ -205,7 +205,7 @@ class _Writer:
             self.function.line(f"{tags} = {self._known(record, name)}({expression})")
         self._part(tags)
 
-    def _known(self, record: Record, name: str) -> str:
+    def _known(self, record: ObjectStruct, name: str) -> str:
         assert record.tags is not None
         function = self.module.function(f"write_{name}_tags", "obj", "The tag section of a struct.")
         function.line("known = {}")

@@ -15,7 +15,7 @@ from construct import FormatField
 
 from kwire.codec.compiler import runtime
 from kwire.codec.compiler.layout import WIDTH, laid_out
-from kwire.codec.constructs import Record
+from kwire.codec.constructs import ObjectStruct
 from kwire.codec.reference import Reference
 
 RESERVED = {"buf", "data", "end", "i", "known", "n", "obj", "offset", "p", "parts", "tags"}
@@ -62,7 +62,7 @@ class Module:
         self.constants[name] = expression
         return name
 
-    def cls(self, record: Record) -> str:
+    def cls(self, record: ObjectStruct) -> str:
         """The name of the class that a struct becomes."""
         return self._class(record.cls)
 

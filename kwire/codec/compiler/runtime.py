@@ -10,8 +10,8 @@ from struct import Struct
 from typing import Any
 from uuid import UUID, SafeUUID
 
-from kwire.codec import limits
-from kwire.codec.limits import STRING_LIMIT
+from kwire.codec import engine
+from kwire.codec.engine import STRING_LIMIT
 
 KEPT = 4096
 """Most entries a table keeps."""
@@ -152,7 +152,7 @@ def read_tags(
 ) -> int:
     """Read the tag section at `p` into `obj`; returns the offset behind it."""
     count, p = read_uvarint(buf, p)
-    if not 0 <= count <= limits.TAG_LIMIT:
+    if not 0 <= count <= engine.TAG_LIMIT:
         raise ValueError
     for _ in range(count):
         tag, p = read_uvarint(buf, p)

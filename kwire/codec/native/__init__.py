@@ -6,7 +6,8 @@ takes the next engine.
 
 from __future__ import annotations
 
-from kwire.codec import engine_cache, limits
+from kwire.codec import engine as limits
+from kwire.codec import engine_cache
 from kwire.codec.native._program import Program, program
 from kwire.codec.native.parts import Part, Unsupported, from_basic, to_basic
 from kwire.codec.reference import Reference

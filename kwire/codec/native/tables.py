@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from construct import Construct, Flag, Float64b, Int8sb, Int16sb, Int32sb
 
 from kwire.codec import constructs
-from kwire.codec.constructs import Blob, Items, Maybe, Record, Tag, Text
+from kwire.codec.constructs import Blob, KafkaArray, NullableStruct, ObjectStruct, Tag, Text
 from kwire.codec.native.parts import Part, Unsupported, maker
 
 FIXED: Mapping[Construct, str] = {
@@ -26,7 +26,7 @@ WIDTHS: Mapping[Construct, str] = {
 }
 
 
-def describe(record: Record) -> tuple[Part, ...]:
+def describe(record: ObjectStruct) -> tuple[Part, ...]:
     """The parts of a struct, itself the last."""
     walk = _Walk()
     walk.index(record)
@@ -53,39 +53,39 @@ class _Walk:
                 return "text", _name(WIDTHS, con.length), con.nullable
             case Blob():
                 return "bytes", _name(WIDTHS, con.length), con.nullable
-            case Items():
+            case KafkaArray():
                 return self.items(con)
-            case Maybe():
+            case NullableStruct():
                 return "optional", _name(WIDTHS, con.marker), con.null, self.index(con.subcon)
-            case Record():
+            case ObjectStruct():
                 return self.struct(con)
         return (_name(FIXED, con),)
 
-    def items(self, con: Items) -> Part:
+    def items(self, con: KafkaArray) -> Part:
         if con.make not in (list, tuple):
             raise Unsupported(f"an array that becomes a {con.make!r}")
         width = _name(WIDTHS, con.length)
         return con.make.__name__, width, con.nullable, con.least, self.index(con.subcon)
 
-    def struct(self, record: Record) -> Part:
+    def struct(self, record: ObjectStruct) -> Part:
         members = (*self.fields(record), *self.tags(record), *_absent(record))
         return "struct", record.cls, record.tags is not None, members
 
-    def fields(self, record: Record) -> Iterator[Part]:
+    def fields(self, record: ObjectStruct) -> Iterator[Part]:
         for field in record.subcons:
             yield field.name, self.index(field.subcon), -1, None, None, False
 
-    def tags(self, record: Record) -> Iterator[Part]:
+    def tags(self, record: ObjectStruct) -> Iterator[Part]:
         for number, tag in _known(record).items():
             make = maker(tag.default)
             yield tag.name, self.index(tag.con), number, tag.default, make, False
 
 
-def _known(record: Record) -> Mapping[int, Tag]:
+def _known(record: ObjectStruct) -> Mapping[int, Tag]:
     return record.tags.known if record.tags else {}
 
 
-def _absent(record: Record) -> Iterator[Part]:
+def _absent(record: ObjectStruct) -> Iterator[Part]:
     written = {field.name for field in record.subcons} | {"unknown_tags"}
     written.update(tag.name for tag in _known(record).values())
     new = record.cls()

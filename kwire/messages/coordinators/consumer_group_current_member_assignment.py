@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, int8, int32, nullable, string, tagged, uuid
+from kwire.codec.notation import array, int8, int32, nullable, string, tagged, uuid
 
 
 class ConsumerGroupCurrentMemberAssignmentKey(CoordinatorKey, key=8, versions="0,8"):

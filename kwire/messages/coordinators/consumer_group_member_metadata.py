@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, binary, field, int32, nullable, string, tagged
+from kwire.codec.notation import array, binary, field, int32, nullable, string, tagged
 
 
 class ConsumerGroupMemberMetadataKey(CoordinatorKey, key=5, versions="0,5"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue
-from kwire.codec.types import array, int64, string
+from kwire.codec.notation import array, int64, string
 
 
 class ConsumerGroupRegularExpressionKey(CoordinatorKey, key=16, versions="0"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, int32, string, uuid
+from kwire.codec.notation import array, int32, string, uuid
 
 
 class ConsumerGroupTargetAssignmentMemberKey(CoordinatorKey, key=7, versions="0,7"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, binary, int32, int64, nullable, since, string
+from kwire.codec.notation import array, binary, int32, int64, nullable, since, string
 
 
 class GroupMetadataKey(CoordinatorKey, key=2, versions="0,2"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue
-from kwire.codec.types import field, int32, int64, since, string, tagged, uuid
+from kwire.codec.notation import field, int32, int64, since, string, tagged, uuid
 
 
 class OffsetCommitKey(CoordinatorKey, key=1, versions="0-1"):

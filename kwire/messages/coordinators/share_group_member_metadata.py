@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue
-from kwire.codec.types import array, nullable, string
+from kwire.codec.notation import array, nullable, string
 
 
 class ShareGroupMemberMetadataKey(CoordinatorKey, key=10, versions="0,10"):

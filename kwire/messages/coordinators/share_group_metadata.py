@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue
-from kwire.codec.types import int32, int64, string
+from kwire.codec.notation import int32, int64, string
 
 
 class ShareGroupMetadataKey(CoordinatorKey, key=11, versions="0,11"):

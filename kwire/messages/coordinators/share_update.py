@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, int8, int16, int32, int64, string, tagged, uuid
+from kwire.codec.notation import array, int8, int16, int32, int64, string, tagged, uuid
 
 
 class ShareUpdateKey(CoordinatorKey, key=1, versions="0"):

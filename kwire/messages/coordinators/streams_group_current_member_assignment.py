@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, int8, int32, nullable, string, tagged
+from kwire.codec.notation import array, int8, int32, nullable, string, tagged
 
 
 class StreamsGroupCurrentMemberAssignmentKey(CoordinatorKey, key=22, versions="0"):

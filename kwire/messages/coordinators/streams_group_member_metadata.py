@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, field, int32, nullable, string, uint16
+from kwire.codec.notation import array, field, int32, nullable, string, uint16
 
 
 class StreamsGroupMemberMetadataKey(CoordinatorKey, key=19, versions="0"):

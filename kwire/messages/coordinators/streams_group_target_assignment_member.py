@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, int32, string
+from kwire.codec.notation import array, int32, string
 
 
 class StreamsGroupTargetAssignmentMemberKey(CoordinatorKey, key=21, versions="0"):

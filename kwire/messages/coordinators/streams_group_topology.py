@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, int16, int32, string
+from kwire.codec.notation import array, int16, int32, string
 
 
 class StreamsGroupTopologyKey(CoordinatorKey, key=23, versions="0"):

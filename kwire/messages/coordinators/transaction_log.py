@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import CoordinatorKey, CoordinatorValue, Group
-from kwire.codec.types import array, int8, int16, int32, int64, nullable, string, tagged
+from kwire.codec.notation import array, int8, int16, int32, int64, nullable, string, tagged
 
 
 class TransactionLogKey(CoordinatorKey, key=0, versions="0"):

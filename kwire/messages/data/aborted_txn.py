@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data
-from kwire.codec.types import int64
+from kwire.codec.notation import int64
 
 
 class AbortedTxn(Data, versions="0"):

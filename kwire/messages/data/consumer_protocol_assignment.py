@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data, Group
-from kwire.codec.types import array, binary, field, int32, nullable, string
+from kwire.codec.notation import array, binary, field, int32, nullable, string
 
 
 class TopicPartition(Group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data, Group
-from kwire.codec.types import array, binary, field, int32, nullable, since, string
+from kwire.codec.notation import array, binary, field, int32, nullable, since, string
 
 
 class TopicPartition(Group):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data
-from kwire.codec.types import boolean, string
+from kwire.codec.notation import boolean, string
 
 
 class DefaultPrincipalData(Data, versions="0", flexible="0+"):

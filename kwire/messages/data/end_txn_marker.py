@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data
-from kwire.codec.types import int32
+from kwire.codec.notation import int32
 
 
 class EndTxnMarker(Data, versions="0"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data, Group
-from kwire.codec.types import array, int16, int32, int64, uint32
+from kwire.codec.notation import array, int16, int32, int64, uint32
 
 
 class ProducerEntry(Group):

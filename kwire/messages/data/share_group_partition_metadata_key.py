@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data
-from kwire.codec.types import string
+from kwire.codec.notation import string
 
 
 class ShareGroupPartitionMetadataKey(Data, versions="9"):

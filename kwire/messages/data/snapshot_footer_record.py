@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Data
-from kwire.codec.types import int16
+from kwire.codec.notation import int16
 
 
 class SnapshotFooterRecord(Data, versions="0", flexible="0+"):

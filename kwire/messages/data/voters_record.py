@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Data, Group
-from kwire.codec.types import array, int16, int32, string, struct, uint16, uuid
+from kwire.codec.notation import array, int16, int32, string, struct, uint16, uuid
 
 
 class Endpoint(Group):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import int8, string, uuid
+from kwire.codec.notation import int8, string, uuid
 
 
 class AccessControlEntryRecord(MetadataRecord, key=18, versions="0", flexible="0+"):

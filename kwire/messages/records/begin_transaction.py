@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import nullable, string, tagged
+from kwire.codec.notation import nullable, string, tagged
 
 
 class BeginTransactionRecord(MetadataRecord, key=23, versions="0", flexible="0+"):

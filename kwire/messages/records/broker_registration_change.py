@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import array, int8, int32, int64, nullable, tagged, uuid
+from kwire.codec.notation import array, int8, int32, int64, nullable, tagged, uuid
 
 
 class BrokerRegistrationChangeRecord(MetadataRecord, key=17, versions="0-3", flexible="0+"):

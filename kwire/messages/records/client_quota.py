@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import Group, MetadataRecord
-from kwire.codec.types import array, boolean, float64, nullable, string
+from kwire.codec.notation import array, boolean, float64, nullable, string
 
 
 class EntityData(Group):

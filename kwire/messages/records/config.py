@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import int8, nullable, string
+from kwire.codec.notation import int8, nullable, string
 
 
 class ConfigRecord(MetadataRecord, key=4, versions="0", flexible="0+"):

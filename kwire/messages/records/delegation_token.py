@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import array, int64, string
+from kwire.codec.notation import array, int64, string
 
 
 class DelegationTokenRecord(MetadataRecord, key=10, versions="0", flexible="0+"):

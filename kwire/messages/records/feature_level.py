@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import int16, string
+from kwire.codec.notation import int16, string
 
 
 class FeatureLevelRecord(MetadataRecord, key=12, versions="0", flexible="0+"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import int32, int64
+from kwire.codec.notation import int32, int64
 
 
 class FenceBrokerRecord(MetadataRecord, key=7, versions="0", flexible="0+"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import array, field, int8, int32, nullable, tagged, uuid
+from kwire.codec.notation import array, field, int8, int32, nullable, tagged, uuid
 
 
 class PartitionChangeRecord(MetadataRecord, key=5, versions="0-2", flexible="0+"):

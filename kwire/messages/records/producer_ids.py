@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import field, int32, int64
+from kwire.codec.notation import field, int32, int64
 
 
 class ProducerIdsRecord(MetadataRecord, key=15, versions="0", flexible="0+"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Group, MetadataRecord
-from kwire.codec.types import array, boolean, int16, int32, string, uint16, uuid
+from kwire.codec.notation import array, boolean, int16, int32, string, uint16, uuid
 
 
 class ControllerEndpoint(Group):

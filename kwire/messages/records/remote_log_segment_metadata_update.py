@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Group, RemoteLogMetadataRecord
-from kwire.codec.types import binary, field, int8, int32, int64, nullable, string, struct, uuid
+from kwire.codec.notation import binary, field, int8, int32, int64, nullable, string, struct, uuid
 
 
 class TopicIdPartitionEntry(Group):

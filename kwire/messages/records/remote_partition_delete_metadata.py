@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import Group, RemoteLogMetadataRecord
-from kwire.codec.types import int8, int32, int64, string, struct, uuid
+from kwire.codec.notation import int8, int32, int64, string, struct, uuid
 
 
 class TopicIdPartitionEntry(Group):

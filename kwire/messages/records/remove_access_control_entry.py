@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import uuid
+from kwire.codec.notation import uuid
 
 
 class RemoveAccessControlEntryRecord(MetadataRecord, key=19, versions="0", flexible="0+"):

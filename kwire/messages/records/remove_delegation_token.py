@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import string
+from kwire.codec.notation import string
 
 
 class RemoveDelegationTokenRecord(MetadataRecord, key=26, versions="0", flexible="0+"):

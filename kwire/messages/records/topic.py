@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import string, uuid
+from kwire.codec.notation import string, uuid
 
 
 class TopicRecord(MetadataRecord, key=2, versions="0", flexible="0+"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import int32
+from kwire.codec.notation import int32
 
 
 class UnregisterControllerRecord(MetadataRecord, key=29, versions="0", flexible="0+"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import binary, int8, int32, string
+from kwire.codec.notation import binary, int8, int32, string
 
 
 class UserScramCredentialRecord(MetadataRecord, key=11, versions="0", flexible="0+"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.codec.types import int8
+from kwire.codec.notation import int8
 
 
 class ZkMigrationStateRecord(MetadataRecord, key=21, versions="0", flexible="0+"):

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
-from kwire.codec.declaration import Declared, Group
-from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.codec.declaration import Group
+from kwire.codec.fields import ArrayOf, Nullable, StructClass, StructOf
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
 from kwire.messages.registry import request, response
@@ -47,17 +47,17 @@ def reachable(path: str, match: Expression, direction: Direction) -> bool:
     return False
 
 
-def _has(kind: Declared, path: str) -> bool:
+def _has(kind: StructClass, path: str) -> bool:
     name, _, rest = path.partition(".")
     field = kind.fields.get(name)
     if field is None or not rest:
         return field is not None
-    node = field.node.inner if isinstance(field.node, Nullable) else field.node
+    node = field.type.inner if isinstance(field.type, Nullable) else field.type
     if isinstance(node, ArrayOf):
         node = node.element
         index, _, behind = rest.partition(".")
         rest = rest if whole_number(index, bits=31) is None else behind
-    return isinstance(node, StructOf) and _has(cast(Declared, node.cls), rest)
+    return isinstance(node, StructOf) and _has(node.cls, rest)
 
 
 def _as(old: Any, value: Any) -> Any:

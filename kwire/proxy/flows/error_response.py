@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from kwire.codec.declaration import Declared, Group, Request, Response
-from kwire.codec.nodes import ArrayOf, Node, Nullable, StructOf
+from kwire.codec.declaration import Group, Request, Response
+from kwire.codec.fields import ArrayOf, FieldType, Nullable, StructClass, StructOf
 from kwire.messages.registry import response
 
 _TWINS = {
@@ -51,7 +51,7 @@ def _fill(made: Group, asked: Group, version: int, code: int) -> None:
     for name, field in type(made).fields.items():
         if version not in field.versions:
             continue
-        element = _element(field.node)
+        element = _element(field.type)
         if name.endswith("error_code"):
             setattr(made, name, code)
         elif element is not None:
@@ -61,7 +61,7 @@ def _fill(made: Group, asked: Group, version: int, code: int) -> None:
             setattr(made, name, getattr(asked, theirs))
 
 
-def _twin(kind: Declared, asked: Any, version: int, code: int) -> Group:
+def _twin(kind: StructClass, asked: Any, version: int, code: int) -> Group:
     """An element of the response for one of the request, which is a struct or a plain value."""
     made: Group = kind()
     if isinstance(asked, Group):
@@ -77,24 +77,24 @@ def _twin(kind: Declared, asked: Any, version: int, code: int) -> Group:
     return made
 
 
-def _source(kind: Declared, asked: Group, name: str) -> list[Any]:
+def _source(kind: StructClass, asked: Group, name: str) -> list[Any]:
     """The things asked for that an array answers: of its name, or the only array on either side."""
     arrays = {one: getattr(asked, one) for one in type(asked).fields}
     arrays = {one: value for one, value in arrays.items() if isinstance(value, list | tuple)}
     for candidate in arrays:
         if arrays[candidate] and name in (candidate, _TWINS.get(candidate)):
             return list(arrays[candidate])
-    answering = [one for one, field in kind.fields.items() if _answers(_element(field.node))]
+    answering = [one for one, field in kind.fields.items() if _answers(_element(field.type))]
     filled = [value for value in arrays.values() if value]
     return list(filled[0]) if answering == [name] and len(filled) == 1 else []
 
 
-def _answers(element: Declared | None) -> bool:
+def _answers(element: StructClass | None) -> bool:
     """Whether there is an error code in a struct, at whatever depth."""
     if element is None:
         return False
     return any(
-        name.endswith("error_code") or _answers(_element(field.node))
+        name.endswith("error_code") or _answers(_element(field.type))
         for name, field in element.fields.items()
     )
 
@@ -107,15 +107,15 @@ def _same(made: Group, asked: Group, name: str, version: int) -> str | None:
         field = theirs.get(one)
         if field is None or version not in field.versions or one == "throttle_time_ms":
             continue
-        if type(mine.node) is type(field.node) and not isinstance(mine.node, ArrayOf):
+        if type(mine.type) is type(field.type) and not isinstance(mine.type, ArrayOf):
             return one
     return None
 
 
-def _element(node: Node) -> Declared | None:
+def _element(node: FieldType) -> StructClass | None:
     inner = node.inner if isinstance(node, Nullable) else node
     if isinstance(inner, ArrayOf) and isinstance(inner.element, StructOf):
-        return cast(Declared, inner.element.cls)
+        return inner.element.cls
     return None
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
-from typing import cast
 
-from kwire.codec.declaration import Declared
-from kwire.codec.nodes import ArrayOf, Node, Nullable, StructOf
+from kwire.codec.fields import ArrayOf, FieldType, Nullable, StructClass, StructOf
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
 from kwire.messages.registry import request, response
@@ -34,16 +32,16 @@ def _endings() -> frozenset[str]:
     )
 
 
-def _paths(kind: Declared, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _paths(kind: StructClass, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for name, field in kind.fields.items():
-        inner = _struct(field.node)
+        inner = _struct(field.type)
         if inner is None:
             yield (*above, name)
         else:
             yield from _paths(inner, (*above, name))
 
 
-def _struct(node: Node) -> Declared | None:
+def _struct(node: FieldType) -> StructClass | None:
     """The struct that a field holds, one or many; None where it holds values."""
     match node:
         case Nullable():
@@ -51,5 +49,5 @@ def _struct(node: Node) -> Declared | None:
         case ArrayOf():
             return _struct(node.element)
         case StructOf():
-            return cast(Declared, node.cls)
+            return node.cls
     return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
-from kwire.codec.declaration import Declared, Group
-from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.codec.declaration import Group
+from kwire.codec.fields import ArrayOf, Nullable, StructClass, StructOf
 from kwire.errors import EncodeError
 from kwire.proxy.flows.walk import scalars
 
@@ -34,18 +34,18 @@ def is_secret(group: Group, field: str) -> bool:
 
 
 @cache
-def may_hold_secrets(kind: Declared) -> bool:
+def may_hold_secrets(kind: StructClass) -> bool:
     """Whether a struct of this class can have a secret field, at whatever depth."""
     if "Config" in kind.__name__ or not _TELLING.isdisjoint(kind.fields):
         return True
-    nodes = [field.node for field in kind.fields.values()]
+    nodes = [field.type for field in kind.fields.values()]
     while nodes:
         node = nodes.pop()
         if isinstance(node, Nullable):
             nodes.append(node.inner)
         elif isinstance(node, ArrayOf):
             nodes.append(node.element)
-        elif isinstance(node, StructOf) and may_hold_secrets(cast(Declared, node.cls)):
+        elif isinstance(node, StructOf) and may_hold_secrets(node.cls):
             return True
     return False
 

@@ -12,8 +12,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from kwire.codec.declaration import Declared, Group, Message
-from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.codec.declaration import Group, Message
+from kwire.codec.fields import ArrayOf, Nullable, StructClass, StructOf
 from kwire.errors import KwireError
 from kwire.messages.registry import request, response
 from kwire.net.address import Address
@@ -161,11 +161,11 @@ def _addresses_at(
             yield from _addresses_at(element, field, path[1:], node_id)
 
 
-def _has_field(kind: Declared, path: Sequence[str], version: int) -> bool:
+def _has_field(kind: StructClass, path: Sequence[str], version: int) -> bool:
     field = kind.fields[path[0]]
     if version not in field.versions or len(path) == 1:
         return version in field.versions
-    node = field.node.inner if isinstance(field.node, Nullable) else field.node
+    node = field.type.inner if isinstance(field.type, Nullable) else field.type
     node = node.element if isinstance(node, ArrayOf) else node
     struct = cast(Any, node).cls if isinstance(node, StructOf) else kind
     return _has_field(struct, path[1:], version)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from kwire import error_codes
-from kwire.codec.declaration import Declared, Group
-from kwire.codec.nodes import ArrayOf, Node, Nullable, StructOf
+from kwire.codec.declaration import Group
+from kwire.codec.fields import ArrayOf, FieldType, Nullable, StructClass, StructOf
 
 RECORDS_FIELDS = ("records", "unaligned_records")
 """The fields that hold record batches."""
@@ -22,7 +22,7 @@ def fields(group: Group, version: int) -> Iterator[tuple[str, Any]]:
             continue
         value = getattr(group, name)
         tagged = field.tag is not None and version in field.tagged
-        if not (tagged and value == field.fresh()):
+        if not (tagged and value == field.new_default()):
             yield name, value
 
 
@@ -70,11 +70,11 @@ def failures(group: Group, path: str = "") -> Iterator[Failure]:
 
 
 @cache
-def _failing(cls: Declared) -> tuple[tuple[str, bool, str | None], ...]:
+def _failing(cls: StructClass) -> tuple[tuple[str, bool, str | None], ...]:
     """Fields that are error codes, or have them below, and the field of the message beside it."""
     found: list[tuple[str, bool, str | None]] = []
     for name, field in cls.fields.items():
-        inner = _struct(field.node)
+        inner = _struct(field.type)
         message = name.replace("code", "message")
         if inner is not None:
             if _failing(inner):
@@ -84,8 +84,8 @@ def _failing(cls: Declared) -> tuple[tuple[str, bool, str | None], ...]:
     return tuple(found)
 
 
-def _struct(node: Node) -> Declared | None:
+def _struct(node: FieldType) -> StructClass | None:
     """The struct of a field, or of the elements of one."""
     while isinstance(node, Nullable | ArrayOf):
         node = node.inner if isinstance(node, Nullable) else node.element
-    return cast(Declared, node.cls) if isinstance(node, StructOf) else None
+    return node.cls if isinstance(node, StructOf) else None

@@ -64,8 +64,10 @@ def test_a_wish_that_cannot_be_granted_is_an_error(tmp_path: Path) -> None:
 
 def test_an_engine_that_was_not_built_is_quietly_absent() -> None:
     hide = "import sys; sys.modules['kwire.codec.native._program'] = None; import kwire; "
-    look = "from kwire.codec.engine import available; print(available(), "
-    look += "kwire.message('NoOpRecord')().encode(0))"
+    look = (
+        "from kwire.codec.engine_choice import available; "
+        "print(available(), kwire.message('NoOpRecord')().encode(0))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", hide + look], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -9,7 +9,7 @@ import pytest
 from kwire.batches import build_batch
 from kwire.batches.control_records import quorum_record
 from kwire.codec.declaration import Message, MetadataRecord, Request, Response
-from kwire.codec.nodes import ArrayOf, Nullable
+from kwire.codec.fields import ArrayOf, Nullable
 from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
     FetchRequest,
@@ -93,7 +93,7 @@ def struct(kind: Any, path: list[str], field: AddressField, address: Address) ->
         setattr(made, field.host, address.host)
         setattr(made, field.port, address.port)
     else:
-        node: Any = kind.fields[path[0]].node
+        node: Any = kind.fields[path[0]].type
         node = node.inner if isinstance(node, Nullable) else node
         is_list = isinstance(node, ArrayOf)
         cls = (node.element if is_list else node).cls

@@ -1,11 +1,12 @@
 """A rules file says what is wrong with it; each rule does what it says, as often as it says."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from kwire.codec.declaration import Group
-from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.codec.fields import ArrayOf, Nullable, StructOf
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
@@ -220,17 +221,17 @@ def filled(kind: type[Group], version: int) -> Group:
     """A struct with one element in each array."""
     made = kind()
     for name, field in kind.fields.items():
-        node = field.node.inner if isinstance(field.node, Nullable) else field.node
+        node = field.type.inner if isinstance(field.type, Nullable) else field.type
         if version not in field.versions:
             continue
         if isinstance(node, ArrayOf):
             element = node.element
             if isinstance(element, StructOf):
-                setattr(made, name, [filled(element.cls, version)])
+                setattr(made, name, [filled(cast(type[Group], element.cls), version)])
             else:
-                setattr(made, name, (element.fresh(),))
+                setattr(made, name, (element.new_default(),))
         elif isinstance(node, StructOf):
-            setattr(made, name, filled(node.cls, version))
+            setattr(made, name, filled(cast(type[Group], node.cls), version))
     return made
 
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from kwire.codec.declaration import Declared
-from kwire.codec.nodes import ArrayOf, Nullable, StructOf
+from kwire.codec.fields import ArrayOf, Nullable, StructClass, StructOf
 from kwire.messages.registry import all_messages, message
 from kwire.proxy.flows.node_addresses import ADDRESS_FIELDS, may_carry_address
 
@@ -23,10 +22,10 @@ NO_ADDRESSES = {
 """What is named like an address and is none, with the reason."""
 
 
-def fields(kind: Declared, path: str = "") -> Iterator[tuple[str, bool]]:
+def fields(kind: StructClass, path: str = "") -> Iterator[tuple[str, bool]]:
     """The path of every field, and whether it is a struct or an array of them."""
     for name, field in kind.fields.items():
-        node = field.node.inner if isinstance(field.node, Nullable) else field.node
+        node = field.type.inner if isinstance(field.type, Nullable) else field.type
         node = node.element if isinstance(node, ArrayOf) else node
         yield f"{path}{name}", isinstance(node, StructOf)
         if isinstance(node, StructOf):

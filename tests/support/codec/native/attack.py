@@ -299,8 +299,8 @@ def meddled(times: int) -> int:
     pair = Pair("FetchResponse", 13)
     for turn in range(times):
         obj: Any = response()
-        topic = type(obj).fields["responses"].node.element.cls
-        partition = topic.fields["partitions"].node.element.cls
+        topic = type(obj).fields["responses"].type.element.cls
+        partition = topic.fields["partitions"].type.element.cls
         topics = obj.responses = [topic(partitions=[partition() for _ in range(50)])]
         inner = topics[0].partitions
 
@@ -347,8 +347,8 @@ def emptied(times: int) -> int:
     """Writes very many elements while another thread takes them away; how often it was noticed."""
     pair = Pair("CreateTopicsRequest", 7)
     request: Any = kwire.message("CreateTopicsRequest")
-    topic = request.fields["topics"].node.element.cls
-    config = topic.fields["configs"].node.element.cls
+    topic = request.fields["topics"].type.element.cls
+    config = topic.fields["configs"].type.element.cls
     for _ in range(times):
         topics = [topic(configs=[config() for _ in range(3)]) for _ in range(100_000)]
         obj = request(topics=topics)
