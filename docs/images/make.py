@@ -25,8 +25,8 @@ from shutil import which
 from textual.pilot import Pilot
 
 from kwire.admin import AdminClient
-from kwire.admin.quorum import ask_quorum
-from kwire.admin.voter_change import plan_addition
+from kwire.admin.describe_quorum import fetch_quorum
+from kwire.admin.voter_change_plan import plan_addition
 from kwire.cli.demo_cluster import JOINING, KwireQuorum
 from kwire.cli.watch_screen.app import WatchApp
 from kwire.cli.watch_screen.details import Details
@@ -135,7 +135,7 @@ async def _describe(controller: str) -> None:
     at = Address.parse(controller)
     async with await Connection.open(at.host, at.port, client_id="kwire-admin") as connection:
         with suppress(KwireError):  # of a node that does not lead
-            await ask_quorum(connection, 10 * PATIENCE)
+            await fetch_quorum(connection, 10 * PATIENCE)
 
 
 async def _until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:

@@ -1,7 +1,14 @@
-"""Ask a Kafka cluster: AdminClient over bootstrap.servers or bootstrap.controllers (KIP-919)."""
+"""AdminClient: ask a Kafka cluster over bootstrap.servers or bootstrap.controllers (KIP-919)."""
 
 from kwire.admin.client import AdminClient
-from kwire.admin.cluster import ClusterDescription, Node
+from kwire.admin.cluster_description import ClusterDescription, ClusterNode
+from kwire.admin.describe_features import FeatureMetadata
+from kwire.admin.describe_quorum import (
+    QuorumInfo,
+    QuorumNode,
+    RaftVoterEndpoint,
+    ReplicaState,
+)
 from kwire.admin.errors import (
     DuplicateVoter,
     InconsistentClusterId,
@@ -9,18 +16,16 @@ from kwire.admin.errors import (
     NoReachableLeader,
     VoterNotFound,
 )
-from kwire.admin.features import FeatureMetadata
-from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
 
 __all__ = [
     "AdminClient",
     "ClusterDescription",
+    "ClusterNode",
     "DuplicateVoter",
     "FeatureMetadata",
     "InconsistentClusterId",
     "MismatchedEndpointType",
     "NoReachableLeader",
-    "Node",
     "QuorumInfo",
     "QuorumNode",
     "RaftVoterEndpoint",

@@ -11,20 +11,20 @@ from kwire.net.address import Address
 
 
 class EndpointType(IntEnum):
-    """Whom a request is for; the value is the endpoint type of DescribeCluster."""
+    """The kind of node a request is for; the value is the endpoint type of DescribeCluster."""
 
     BROKER = 1
     CONTROLLER = 2
 
     @property
     def noun(self) -> str:
-        """`broker` or `controller`."""
+        """The word `broker` or `controller`."""
         return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap:
-    """Brokers, or controllers, never both."""
+    """The addresses of brokers, or of controllers, never both."""
 
     endpoint_type: EndpointType
     addresses: tuple[Address, ...]
@@ -33,7 +33,7 @@ class Bootstrap:
     def of(
         cls, servers: str | Iterable[str] | None, controllers: str | Iterable[str] | None
     ) -> Bootstrap:
-        """Exactly one of the two, as text with commas or as a list. Raises InvalidValue."""
+        """Read exactly one of the two, text with commas or a list. Raises InvalidValue."""
         if servers and controllers:
             raise InvalidValue("give bootstrap_servers or bootstrap_controllers, not both")
         if servers:
@@ -43,10 +43,10 @@ class Bootstrap:
         raise InvalidValue("give bootstrap_servers or bootstrap_controllers")
 
 
-def _addresses(given: str | Iterable[str]) -> tuple[Address, ...]:
-    texts = given.split(",") if isinstance(given, str) else given
+def _addresses(bootstrap: str | Iterable[str]) -> tuple[Address, ...]:
+    texts = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
     parsed = (Address.parse(text) for text in texts if text.strip())
     addresses = tuple(dict.fromkeys(parsed))
     if not addresses:
-        raise InvalidValue(f"{given!r} names no address: write host:port,host:port")
+        raise InvalidValue(f"{bootstrap!r} names no address: write host:port,host:port")
     return addresses

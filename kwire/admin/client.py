@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
+from kwire.admin.add_raft_voter import AddRaftVoterOperation
 from kwire.admin.bootstrap import Bootstrap
-from kwire.admin.cluster import ClusterOperations
-from kwire.admin.features import FeatureOperations
-from kwire.admin.nodes import Nodes
-from kwire.admin.quorum import QuorumOperations
-from kwire.admin.routing import Router
-from kwire.admin.voters import VoterOperations
+from kwire.admin.connections import NodeConnections
+from kwire.admin.describe_cluster import DescribeClusterOperation
+from kwire.admin.describe_features import DescribeFeaturesOperation
+from kwire.admin.describe_quorum import DescribeQuorumOperation
+from kwire.admin.remove_raft_voter import RemoveRaftVoterOperation
+from kwire.admin.routing import OperationRouter
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -23,14 +24,20 @@ REQUEST_TIMEOUT = 5.0
 CONNECT_TIMEOUT = 2.0
 
 
-class AdminClient(ClusterOperations, QuorumOperations, VoterOperations, FeatureOperations):
+class AdminClient(
+    DescribeClusterOperation,
+    DescribeQuorumOperation,
+    AddRaftVoterOperation,
+    RemoveRaftVoterOperation,
+    DescribeFeaturesOperation,
+):
     """A client of one cluster; connects when first asked, closed by `async with` or `close`.
 
     async with AdminClient(bootstrap_controllers="127.0.0.1:9093") as admin:
         quorum = await admin.describe_metadata_quorum()
 
     bootstrap_servers, bootstrap_controllers: `host:port,host:port` or a list of these; exactly one
-    of the two, else InvalidValue. The choice says whom operations are sent to.
+    of the two, else InvalidValue. The choice says to which kind of node operations are sent.
     ssl: TLS towards every node.
     timeout: seconds an operation may take; its own `timeout` overrides it.
     request_timeout, connect_timeout: seconds for one attempt at one node.
@@ -48,18 +55,21 @@ class AdminClient(ClusterOperations, QuorumOperations, VoterOperations, FeatureO
         connect_timeout: float = CONNECT_TIMEOUT,
     ) -> None:
         bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
-        self._nodes = Nodes(
+        self._connections = NodeConnections(
             client_id=client_id,
             ssl=ssl,
             connect_timeout=connect_timeout,
             request_timeout=request_timeout,
         )
-        router = Router(bootstrap, self._nodes, timeout=timeout, request_timeout=request_timeout)
-        super().__init__(router)
+        super().__init__(
+            OperationRouter(
+                bootstrap, self._connections, timeout=timeout, request_timeout=request_timeout
+            )
+        )
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._nodes.close()
+        await self._connections.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""How long an operation may take, and how it waits between attempts."""
+"""The time an operation may take, and the pauses between its attempts."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _LEAST = 0.001
 
 
 class Deadline:
-    """A point in time that every attempt of one operation shares."""
+    """The end of one operation, shared by all its attempts."""
 
     __slots__ = ("_end", "_pauses", "_start")
 
     def __init__(self, seconds: float) -> None:
         self._start = time.monotonic()
         self._end = self._start + seconds
-        self._pauses = _growing()
+        self._pauses = _growing_pauses()
 
     @property
     def remaining(self) -> float:
-        """Seconds left, never less than a moment: what starts too late fails as out of time."""
+        """Seconds left, at least a millisecond: an attempt that starts too late then times out."""
         return max(self._end - time.monotonic(), _LEAST)
 
     @property
@@ -34,7 +34,7 @@ class Deadline:
         return time.monotonic() - self._start
 
     async def pause(self) -> bool:
-        """Wait before the next attempt, longer each time; False at once when none would fit."""
+        """Wait before the next attempt, longer each time; return False if time is too short."""
         seconds = next(self._pauses)
         if seconds >= self.remaining:
             return False
@@ -42,7 +42,7 @@ class Deadline:
         return True
 
 
-def _growing() -> Iterator[float]:
+def _growing_pauses() -> Iterator[float]:
     pause = FIRST_PAUSE
     while True:
         yield pause

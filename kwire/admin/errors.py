@@ -1,4 +1,4 @@
-"""What admin operations raise beyond kwire's own tree: the answers a caller may want to catch.
+"""The errors of admin operations beyond kwire.errors: answers that a caller may want to catch.
 
 BrokerError                     any other code that a node answered with
 ├── MismatchedEndpointType      a broker was given as a controller, or the reverse (KIP-919)
@@ -44,6 +44,6 @@ _CLASSES: dict[int, type[BrokerError]] = {
 
 
 def raise_for_code(code: int, message: str | None = None) -> None:
-    """Nothing for 0, else the error of this code, with what the node said of it."""
+    """Raise the error of a code, with the node's message; return for 0."""
     if code:
         raise _CLASSES.get(code, BrokerError)(code, message)

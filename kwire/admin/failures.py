@@ -1,44 +1,45 @@
-"""Why no node did what was asked, and what that says about the quorum."""
+"""The failures of one round over the nodes, and the error they amount to."""
 
 from __future__ import annotations
 
 from kwire.admin.bootstrap import Bootstrap, EndpointType
-from kwire.admin.cluster import ClusterDescription
+from kwire.admin.cluster_description import ClusterDescription
 from kwire.admin.errors import NoReachableLeader
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, KwireError, WireError
 from kwire.net.address import Address
 
 NOT_LEADER = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_CONTROLLER})
-"""What a controller answers that does not lead."""
+"""The codes with which a controller that does not lead answers."""
 
 
 class Failures:
-    """What came of asking each of several nodes once, by address."""
+    """Why each of the nodes that were asked once failed, by address."""
 
     def __init__(self, bootstrap: Bootstrap) -> None:
         self._bootstrap = bootstrap
         self._by_address: dict[Address, KwireError] = {}
 
     def add(self, address: Address, reason: KwireError) -> None:
-        """Note why this node could not do it."""
+        """Note why the node at this address failed."""
         self._by_address[address] = reason
 
     @property
     def nobody_connected(self) -> bool:
-        """Whether none of them took a connection that speaks Kafka."""
+        """True if no node accepted a connection and spoke Kafka on it."""
         return all(map(_not_connected, self._by_address.values()))
 
     @property
     def leaderless(self) -> bool:
-        """Whether controllers answered, and none said more than that it does not lead."""
+        """True if controllers answered, each of them only that it does not lead."""
         answers = [self._by_address[address] for address in self._alive]
         return bool(answers) and all(_does_not_lead(answer) for answer in answers)
 
     def too_few(self, cluster: ClusterDescription) -> bool:
-        """Whether fewer controllers answer than a majority of those registered.
+        """Return True if fewer controllers answer than a majority of those registered.
 
-        A node may be reached by another address than it advertises: the better count holds.
+        A node may be reached by another address than it advertises, so that neither the advertised
+        nor the bootstrap addresses alone count every node: the higher count holds.
         """
         advertised = {node.address for node in cluster.nodes.values()}
         alive = set(self._alive)
@@ -46,7 +47,7 @@ class Failures:
         return reached < len(cluster.nodes) // 2 + 1
 
     def unreachable(self) -> KwireError:
-        """One sentence that names every address; of a single one its own error."""
+        """Return an error that names every address; for a single node its own error."""
         if len(self._by_address) == 1:
             return self.last()
         noun = self._bootstrap.endpoint_type.noun
@@ -54,7 +55,7 @@ class Failures:
         return ConnectionFailed(f"no {noun} answers: {reasons}")
 
     def no_leader(self, cluster: ClusterDescription) -> NoReachableLeader:
-        """Who was the last known leader, who answers, and what to do."""
+        """Return an error naming the last known leader, the nodes that answer, and what to do."""
         last = cluster.controller
         why = self._by_address.get(last.address) if last else None
         known = "none known" if last is None else f"last known {last.node_id} at {last.address}"
@@ -70,16 +71,18 @@ class Failures:
         )
 
     def last(self) -> KwireError:
-        """The reason of the node asked last."""
+        """Return the failure of the node asked last."""
         return explained(list(self._by_address.values())[-1], self._bootstrap)
 
     @property
     def _alive(self) -> list[Address]:
-        return [one for one, why in self._by_address.items() if isinstance(why, BrokerError)]
+        return [
+            address for address, why in self._by_address.items() if isinstance(why, BrokerError)
+        ]
 
 
 def explained(reason: KwireError, bootstrap: Bootstrap) -> KwireError:
-    """The same failure, with what to do next where a broker left a request unanswered."""
+    """Return the failure, with advice added if a broker left a request unanswered."""
     if isinstance(reason, AnswerLost) and bootstrap.endpoint_type is EndpointType.BROKER:
         return AnswerLost(
             f"{reason}; brokers forward to the active controller: give the controllers as"

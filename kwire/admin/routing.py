@@ -1,7 +1,7 @@
-"""Finds the node that an operation is for, and asks again where asking again can help (KIP-919).
+"""Finds the node that an operation is for, and asks again if that can help (KIP-919).
 
-With bootstrap.controllers that is the active controller, with bootstrap.servers any broker: it
-forwards. A follower does not say who leads; only DescribeCluster names the active controller, and
+With bootstrap.controllers that is the active controller, with bootstrap.servers any broker, which
+forwards. A follower does not name the leader; only DescribeCluster names the active controller, and
 it goes on naming a dead one until another is elected.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from kwire.admin.bootstrap import Bootstrap, EndpointType
-from kwire.admin.cluster import ClusterDescription, ask_cluster
+from kwire.admin.cluster_description import ClusterDescription, fetch_description
+from kwire.admin.connections import NodeConnections
 from kwire.admin.deadline import Deadline
 from kwire.admin.failures import NOT_LEADER, Failures, explained
-from kwire.admin.nodes import Nodes
 from kwire.errors import (
     AnswerLost,
     BrokerError,
@@ -32,11 +32,11 @@ T = TypeVar("T")
 Attempt = Callable[[Connection, float], Awaitable[T]]
 """Asks one node, within so many seconds, and raises BrokerError for an answer with a code."""
 
-PATIENCE = 1.0
+ELECTION_WAIT = 1.0
 """Seconds to wait for a leader while too few controllers answer to elect one."""
 
 
-class Router:
+class OperationRouter:
     """Knows the nodes of one cluster and which of them to ask.
 
     timeout: seconds an operation may take by default, all its attempts together.
@@ -44,10 +44,15 @@ class Router:
     """
 
     def __init__(
-        self, bootstrap: Bootstrap, nodes: Nodes, *, timeout: float, request_timeout: float
+        self,
+        bootstrap: Bootstrap,
+        connections: NodeConnections,
+        *,
+        timeout: float,
+        request_timeout: float,
     ) -> None:
         self._bootstrap = bootstrap
-        self._nodes = nodes
+        self._connections = connections
         self._timeout = timeout
         self._request_timeout = request_timeout
         self._cluster: ClusterDescription | None = None
@@ -55,15 +60,15 @@ class Router:
         self._answered: Address | None = None
 
     def deadline(self, timeout: float | None) -> Deadline:
-        """The end of an operation that begins now."""
+        """Return the deadline of an operation that begins now."""
         return Deadline(self._timeout if timeout is None else timeout)
 
     async def describe_cluster(
         self, request: DescribeClusterRequest, timeout: float | None = None
     ) -> ClusterDescription:
-        """DescribeCluster at the first node that answers; every call asks anew."""
-        wanted = self._bootstrap.endpoint_type
-        if request.include_fenced_brokers and wanted is EndpointType.CONTROLLER:
+        """Send DescribeCluster to the first node that answers; every call asks anew."""
+        controllers = self._bootstrap.endpoint_type is EndpointType.CONTROLLER
+        if request.include_fenced_brokers and controllers:
             raise UnsupportedEndpointType(
                 "fenced brokers are not listed by controllers: give bootstrap_servers"
             )
@@ -72,21 +77,23 @@ class Router:
     async def call(
         self, attempt: Attempt[T], *, timeout: float | None = None, repeatable: bool = True
     ) -> T:
-        """What `attempt` returns at the active controller, or at a broker.
+        """Run `attempt` at the active controller, or at a broker, and return its result.
 
-        repeatable: whether it does no harm twice. If not, it has all the time in one attempt, and
+        repeatable: True if a second request does no harm. If not, one attempt has all the time, and
         a lost answer or a code other than "not the leader" is raised at once.
 
         1. Learn the controllers from the first that answers, and try the one it names as active.
-        2. Where that fails, try every other known node: the name may be stale.
+        2. If that fails, try every other known node: the name may be stale.
         3. None can be connected to: ConnectionFailed at once.
         4. Too few controllers for an election answer: NoReachableLeader after a second.
         5. Else learn anew and try again, with growing pauses, until time is up.
         """
         deadline = self.deadline(timeout)
         while True:
+            # 1. and 3.: `cluster` raises if no node can be connected to.
             cluster = await self.cluster(deadline)
             failures = Failures(self._bootstrap)
+            # 2.
             for address in self._candidates():
                 try:
                     result = await self._attempt(attempt, address, deadline, repeatable)
@@ -95,13 +102,14 @@ class Router:
                 else:
                     self._answered = address
                     return result
+            # 4. and 5.
             self._answered, self._stale = None, True
             await self._wait(cluster, failures, deadline)
 
     async def call_node(
         self, node_id: int, attempt: Attempt[T], *, timeout: float | None = None
     ) -> T:
-        """What `attempt` returns at the node of this id. Raises InvalidValue for an unknown one."""
+        """Run `attempt` at the node of this id. Raises InvalidValue for an unknown id."""
         deadline = self.deadline(timeout)
         cluster = await self._describe(DescribeClusterRequest(), deadline)
         node = cluster.nodes.get(node_id)
@@ -115,28 +123,28 @@ class Router:
             raise failed.reason from failed
 
     async def cluster(self, deadline: Deadline) -> ClusterDescription:
-        """What is known of the cluster, asked for when nothing is, or nothing that still holds."""
+        """Return the description of the cluster; ask for one if there is none or it is stale."""
         if self._cluster is None or self._stale:
             return await self._describe(DescribeClusterRequest(), deadline)
         return self._cluster
 
     def explained(self, failure: KwireError) -> KwireError:
-        """The same failure, with what to do next where a broker left a request unanswered."""
+        """Return the failure, with advice added if a broker left a request unanswered."""
         return explained(failure, self._bootstrap)
 
     async def _describe(
         self, request: DescribeClusterRequest, deadline: Deadline
     ) -> ClusterDescription:
-        wanted = self._bootstrap.endpoint_type
+        endpoint_type = self._bootstrap.endpoint_type
 
-        async def ask(connection: Connection, timeout: float) -> ClusterDescription:
-            return await ask_cluster(connection, request, wanted, timeout)
+        async def fetch(connection: Connection, timeout: float) -> ClusterDescription:
+            return await fetch_description(connection, request, endpoint_type, timeout)
 
         while True:
             failures = Failures(self._bootstrap)
             for address in self._candidates():
                 try:
-                    self._cluster = await self._attempt(ask, address, deadline)
+                    self._cluster = await self._attempt(fetch, address, deadline)
                 except _TryAnother as failed:
                     failures.add(address, failed.reason)
                 else:
@@ -149,14 +157,15 @@ class Router:
         self, attempt: Attempt[T], address: Address, deadline: Deadline, repeatable: bool = True
     ) -> T:
         try:
-            connection = await self._nodes.connection(address, deadline.remaining)
+            connection = await self._connections.connection(address, deadline.remaining)
         except (ConnectionFailed, WireError) as error:
             raise _TryAnother(error) from error
         try:
             share = min(self._request_timeout, deadline.remaining)
             return await attempt(connection, share if repeatable else deadline.remaining)
         except ConnectionFailed as error:
-            await self._nodes.drop(connection)
+            await self._connections.drop(connection)
+            # A request that was not sent changed nothing; one without an answer may have.
             if repeatable or not isinstance(error, AnswerLost):
                 raise _TryAnother(error) from error
             raise
@@ -171,13 +180,13 @@ class Router:
         leaderless = (
             self._bootstrap.endpoint_type is EndpointType.CONTROLLER and failures.leaderless
         )
-        if leaderless and deadline.elapsed > PATIENCE and failures.too_few(cluster):
+        if leaderless and deadline.elapsed > ELECTION_WAIT and failures.too_few(cluster):
             raise failures.no_leader(cluster)
         if not await deadline.pause():
             raise failures.no_leader(cluster) if leaderless else failures.last()
 
     def _candidates(self) -> list[Address]:
-        """Whom to ask, best first: who answered last, who is named as active, all others."""
+        """Addresses, best first: the one that answered last, the active controller, all others."""
         first = [self._answered] if self._answered else []
         if self._cluster is None:
             return [*dict.fromkeys([*first, *self._bootstrap.addresses])]
@@ -190,7 +199,14 @@ class Router:
 
 
 class _TryAnother(Exception):
-    """This node could not do it; another one, or another time, may."""
+    """One node failed; another node, or a later attempt, may succeed."""
 
     def __init__(self, reason: KwireError) -> None:
         self.reason = reason
+
+
+class Operation:
+    """A part of AdminClient; `_router` finds the node that an operation is for."""
+
+    def __init__(self, router: OperationRouter) -> None:
+        self._router = router

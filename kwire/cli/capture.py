@@ -1,14 +1,13 @@
-"""`kwire capture`: what `kwire proxy -w` has recorded."""
+"""`kwire capture`: commands on the recordings of `kwire proxy -w`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import Failure
+from kwire.cli.capture_files import Captures, files, print_damage
 from kwire.cli.flow_options import (
     AsJson,
     From,
@@ -23,7 +22,6 @@ from kwire.cli.flow_options import (
 from kwire.cli.lazy import lazy_group
 
 if TYPE_CHECKING:
-    from kwire.capture import CaptureRecord, Damage
     from kwire.cli.capture_facts import Facts
 
 app = typer.Typer(
@@ -41,11 +39,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Captures = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE...", help="Captures; a folder stands for all of them in it."),
-]
-
 
 @app.command()
 def info(
@@ -60,13 +53,13 @@ def info(
     from kwire.cli.capture_facts import Facts
     from kwire.cli.screen import print_json
 
-    found = [Facts.of(path) for path in files(captures)]
+    all_facts = [Facts.of(path) for path in files(captures)]
     if as_json:
-        print_json([facts.data() for facts in found])
+        print_json([facts.data() for facts in all_facts])
     else:
-        for facts in found:
+        for facts in all_facts:
             _print_facts(facts)
-    if any(facts.damages for facts in found):
+    if any(facts.damages for facts in all_facts):
         raise typer.Exit(1)
 
 
@@ -89,10 +82,10 @@ def cat(
     kwire capture cat quorum.avro --view "~api Fetch & ~lat >100ms" --from +10s --to +20s
     kwire capture cat captures/ --from 2026-11-21T09:30:00Z --json
     """
-    from kwire.cli.capture_reading import Reading
+    from kwire.cli.capture_reading import CaptureReading
 
     how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
-    Reading(captures=captures, since=since, until=until).show(how)
+    CaptureReading(captures=captures, since=since, until=until).show(how)
 
 
 @app.command()
@@ -116,40 +109,8 @@ def repair(
 
     done = repair_capture(capture, out)
     for damage in done.damages:
-        warn(damage)
+        print_damage(damage)
     typer.echo(f"{done.records} records kept, {done.lost} bytes lost: {out or capture}")
-
-
-def files(captures: list[Path]) -> list[Path]:
-    """The files that arguments stand for; Failure where there are none."""
-    from kwire.capture import captures_at
-
-    found = captures_at(captures)
-    if not found:
-        raise Failure(f"there is no capture in {', '.join(map(str, captures))}")
-    return found
-
-
-def say_written(events: int, out: Path) -> None:
-    """Say how many events are in the new file. Raises Failure where none was, and so no file is."""
-    if not events:
-        raise Failure(f"there is no event to write: {out} was not made")
-    typer.echo(f"{events} events written to {out}")
-
-
-def warn(damage: Damage) -> None:
-    """Tell of damage on stderr."""
-    from kwire.text.printable import harmless
-
-    typer.secho(harmless(str(damage)), fg="yellow", err=True)
-
-
-def everything(paths: list[Path]) -> Iterator[CaptureRecord | Damage]:
-    """The records of captures, one file after the other."""
-    from kwire.capture import read_capture
-
-    for path in paths:
-        yield from read_capture(path)
 
 
 def _print_facts(facts: Facts) -> None:
@@ -158,4 +119,4 @@ def _print_facts(facts: Facts) -> None:
     for line in facts.lines():
         typer.echo(harmless(line))
     for damage in facts.damages:
-        warn(damage)
+        print_damage(damage)

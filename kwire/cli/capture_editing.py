@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kwire.cli.capture import Captures, files, say_written, warn
+from kwire.cli.capture_files import Captures, files, print_damage, print_written, records_of
 from kwire.cli.failure import WrongUsage
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")]
@@ -21,7 +21,7 @@ def merge(captures: Captures, out: Out) -> None:
     """
     from kwire.capture.editing import merge_captures
 
-    say_written(merge_captures(files(captures), out, warn), out)
+    print_written(merge_captures(files(captures), out, print_damage), out)
 
 
 def split(
@@ -47,7 +47,7 @@ def split(
         raise WrongUsage("Give one of --seconds and --mib.")
     into.mkdir(parents=True, exist_ok=True)
     size = None if mib is None else round(mib * 1024 * 1024)
-    for path in split_capture(capture, into, warn, seconds=seconds, size=size):
+    for path in split_capture(capture, into, print_damage, seconds=seconds, size=size):
         typer.echo(path)
 
 
@@ -74,10 +74,9 @@ def anonymize(
     from secrets import token_bytes
 
     from kwire.capture.editing import events_of, write_events
-    from kwire.cli.capture import everything
     from kwire.proxy.capture.anonymize import Anonymizer
 
     anonymizer = Anonymizer(token_bytes(32) if key is None else sha256(key.encode()).digest())
-    groups = events_of(everything(files(captures)), warn)
+    groups = events_of(records_of(files(captures)), print_damage)
     count = write_events(map(anonymizer.event, groups), out)
-    say_written(count, out)
+    print_written(count, out)

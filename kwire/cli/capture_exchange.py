@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.capture import Captures, say_written
+from kwire.cli.capture_files import Captures, print_written
 from kwire.cli.failure import WrongUsage
 from kwire.cli.flow_options import From, Meant, To, expression
 
@@ -36,9 +36,9 @@ def export(
     """
     if out.suffix not in (".pcapng", ".jsonl"):
         raise WrongUsage(f"{str(out)!r} is neither FILE.pcapng nor FILE.jsonl.")
-    from kwire.cli.capture_reading import Reading
+    from kwire.cli.capture_reading import CaptureReading
 
-    reading = Reading(captures=captures, since=since, until=until, meant=expression(view))
+    reading = CaptureReading(captures=captures, since=since, until=until, selected=expression(view))
     write = _write_packets if out.suffix == ".pcapng" else _write_json
     count, what = write(reading.records(), out)
     typer.echo(f"{count} {what} written to {out}")
@@ -78,7 +78,7 @@ def import_(
     except (KwireError, OSError, KeyboardInterrupt):
         file.discard()
         raise
-    say_written(count, out)
+    print_written(count, out)
 
 
 def _imported(

@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from kwire.admin import AdminClient
-from kwire.admin.voter_change import VoterChange, plan_addition
+from kwire.admin.voter_change_plan import VoterChangePlan, plan_addition
 from kwire.cli import quorum_data
 from kwire.cli.demo_cluster import JOINING
 from kwire.cli.demo_screen import CLIENT_ID, DemoScreen
@@ -46,7 +46,7 @@ async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
         _expect(await _describe(admin, screen), before)
 
 
-async def _until_ready(controllers: list[str]) -> VoterChange:
+async def _until_ready(controllers: list[str]) -> VoterChangePlan:
     """Wait for a leader, and for the joining controller to follow it and to be registered.
 
     Another client id than the session's asks, so that the screen shows few of its many requests.

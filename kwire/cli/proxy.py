@@ -207,9 +207,9 @@ def proxy(
     if read:
         if listen or script or rules or hold or feed or record_topic:
             raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
-        from kwire.cli.capture_reading import Reading
+        from kwire.cli.capture_reading import CaptureReading
 
-        reading = Reading(captures=read, since=since, until=until)
+        reading = CaptureReading(captures=read, since=since, until=until)
         return reading.copy(how, write) if write else reading.show(how)
     if since or until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")

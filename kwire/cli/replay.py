@@ -103,9 +103,9 @@ def replay(
     """
     if bool(client) == bool(server):
         raise WrongUsage("Give one of --client and --server, with a capture.")
-    from kwire.cli.capture_reading import Reading
+    from kwire.cli.capture_reading import CaptureReading
 
-    meant = expression(only)
+    selected = expression(only)
     if client:
         if not target or listen or listen_tls:
             raise WrongUsage(
@@ -117,15 +117,15 @@ def replay(
         targets = Targets(
             addresses=places(target), security=_security(upstream_tls, command_config)
         )
-        reading = Reading(captures=client, since=since, until=until)
+        reading = CaptureReading(captures=client, since=since, until=until)
         ignored = (tuple(ignore or ()), not exact)
-        send(reading, targets, meant, ignored, fast=fast, verbose=verbose, as_json=as_json)
+        send(reading, targets, selected, ignored, fast=fast, verbose=verbose, as_json=as_json)
     else:
         if not listen or target or ignore or exact or upstream_tls or command_config:
             raise WrongUsage("--server takes --listen HOST:PORT, and nothing that compares.")
         from kwire.cli.replay_server import serve
 
-        reading = Reading(captures=server or [], since=since, until=until, meant=meant)
+        reading = CaptureReading(captures=server or [], since=since, until=until, selected=selected)
         own = None if listen_tls is None else server_tls(listen_tls.split(","))
         serve(reading, places(listen), own, fast=fast, verbose=verbose, as_json=as_json)
 

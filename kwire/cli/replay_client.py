@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from kwire.cli.capture_reading import Reading
+from kwire.cli.capture_reading import CaptureReading
 from kwire.cli.failure import Failure
 from kwire.cli.flow_json import flow_data
 from kwire.cli.flow_lines import INDENT, flow_lines
@@ -25,7 +25,7 @@ from kwire.text.printable import harmless
 
 
 def send(
-    reading: Reading,
+    reading: CaptureReading,
     targets: Targets,
     meant: Expression | None,
     ignored: tuple[tuple[str, ...], bool],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kwire.cli.capture_reading import Reading
+from kwire.cli.capture_reading import CaptureReading
 from kwire.cli.printer import Printer
 from kwire.cli.proxy_run import Display, Selection
 from kwire.cli.screen import screen
@@ -17,7 +17,7 @@ from kwire.proxy.capture.replay.server import ReplayServer
 
 
 def serve(
-    reading: Reading,
+    reading: CaptureReading,
     listen: dict[int | None, Address],
     tls: ServerTls | None,
     *,

@@ -1,31 +1,48 @@
-"""`kwire quorum add-controller` and `remove-controller`: plan, show the plan, ask for it."""
+"""The part that `kwire quorum add-controller` and `remove-controller` share.
+
+Make a plan, print or refuse it, send the change.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
-from kwire.admin import AdminClient, RaftVoterEndpoint
-from kwire.admin.voter_change import Verdict, VoterChange, plan_addition, plan_removal
+import typer
+
 from kwire.cli.bootstrap import ask
 from kwire.cli.failure import Failure, WrongUsage
 from kwire.cli.screen import print_json, screen
-from kwire.errors import InvalidValue
-from kwire.net.address import Address
 from kwire.text.ids import parse_uuid, uuid_text
 from kwire.text.printable import harmless
 
-Send = Callable[[AdminClient, UUID, VoterChange], Awaitable[None]]
+if TYPE_CHECKING:
+    from kwire.admin import AdminClient
+    from kwire.admin.voter_change_plan import VoterChangePlan
 
-STYLES = {Verdict.FINE: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
+VoterId = Annotated[int, typer.Argument(metavar="ID", help="The node.id of the controller.")]
+DirectoryId = Annotated[
+    str | None,
+    typer.Option(
+        metavar="UUID",
+        help="Its directory id, as base64, hex or dashed; by default the one the leader knows.",
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check it against the cluster, and change nothing.")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Ask for it even where the checks see a problem.")
+]
+
+STYLES = {"ok": "green", "warning": "yellow", "problem": "red"}
+"""By the value of a CheckVerdict."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VoterChangeOptions:
     """The options that both commands have."""
 
     voter_id: int
@@ -37,65 +54,37 @@ class Change:
 
     @property
     def directory_id(self) -> UUID | None:
-        """The directory id that was given. Raises WrongUsage."""
+        """The directory id, parsed; None if none was given. Raises WrongUsage."""
+        from kwire.errors import InvalidValue
+
         try:
             return None if self.directory is None else parse_uuid(self.directory)
         except InvalidValue as error:
             raise WrongUsage(f"{error}.") from error
 
 
-def add(change: Change, client: AdminClient, at_controllers: bool, endpoints: list[str]) -> None:
-    """Add a voter."""
-    given = [_endpoint(text) for text in endpoints]
-    directory_id = change.directory_id
-
-    async def plan(admin: AdminClient) -> VoterChange:
-        async with AsyncExitStack() as closing:
-            controllers = admin
-            if not at_controllers and not given:
-                quorum = await admin.describe_metadata_quorum()
-                known = [one for node in quorum.nodes.values() for one in node.endpoints]
-                addresses = [str(Address(one.host, one.port)) for one in known]
-                controllers = await closing.enter_async_context(
-                    AdminClient(bootstrap_controllers=addresses, timeout=change.timeout)
-                )
-            return await plan_addition(
-                admin, controllers, change.voter_id, directory_id=directory_id, endpoints=given
-            )
-
-    async def send(admin: AdminClient, directory_id: UUID, planned: VoterChange) -> None:
-        await admin.add_raft_voter(change.voter_id, directory_id, planned.endpoints)
-
-    _carry_out(change, client, plan, send, "add", "Added")
-
-
-def remove(change: Change, client: AdminClient) -> None:
-    """Remove a voter."""
-    directory_id = change.directory_id
-
-    async def plan(admin: AdminClient) -> VoterChange:
-        return await plan_removal(admin, change.voter_id, directory_id=directory_id)
-
-    async def send(admin: AdminClient, directory_id: UUID, planned: VoterChange) -> None:
-        await admin.remove_raft_voter(change.voter_id, directory_id)
-
-    _carry_out(change, client, plan, send, "remove", "Removed")
-
-
-def _carry_out(
-    change: Change,
+def change_voters(
+    options: VoterChangeOptions,
     client: AdminClient,
-    plan: Callable[[AdminClient], Awaitable[VoterChange]],
-    send: Send,
+    plan: Callable[[AdminClient], Awaitable[VoterChangePlan]],
+    send: Callable[[AdminClient, UUID, VoterChangePlan], Awaitable[None]],
     verb: str,
     done: str,
 ) -> None:
-    async def change_voters(admin: AdminClient) -> VoterChange:
+    """Plan a change, print the plan or send the change, and print the result.
+
+    verb, done: `add` and `Added`, or `remove` and `Removed`.
+
+    Raises Failure if a check sees a problem, unless options.force is set, and if the directory id
+    or the endpoints are not known.
+    """
+
+    async def plan_and_send(admin: AdminClient) -> VoterChangePlan:
         planned = await plan(admin)
-        if change.dry_run:
+        if options.dry_run:
             return planned
-        if planned.problems and not change.force:
-            raise Failure(f"cannot {verb} controller {change.voter_id}: {_sentence(planned)}.")
+        if planned.problems and not options.force:
+            raise Failure(f"cannot {verb} controller {options.voter_id}: {_sentence(planned)}.")
         if planned.directory_id is None or (verb == "add" and not planned.endpoints):
             raise Failure(f"what is missing cannot be inferred: {_sentence(planned)}.")
         for warning in planned.warnings:
@@ -103,57 +92,48 @@ def _carry_out(
         await send(admin, planned.directory_id, planned)
         return planned
 
-    planned = ask(client, change_voters)
-    if change.as_json:
-        print_json(_data(planned, done=not change.dry_run))
-    elif change.dry_run:
+    planned = ask(client, plan_and_send)
+    if options.as_json:
+        print_json(_data(planned, done=not options.dry_run))
+    elif options.dry_run:
         _print_plan(planned, verb)
     else:
         screen().print(f"{done} controller {_described(planned)}")
-    if change.dry_run and planned.problems:
-        raise Failure(f"controller {change.voter_id} cannot be {done.lower()}.")
+    if options.dry_run and planned.problems:
+        raise Failure(f"controller {options.voter_id} cannot be {done.lower()}.")
 
 
-def _sentence(planned: VoterChange) -> str:
+def _sentence(planned: VoterChangePlan) -> str:
     return "; ".join(harmless(text) for text in planned.problems)
 
 
-def _described(planned: VoterChange) -> str:
-    """In the words of Kafka's own tool."""
+def _described(planned: VoterChangePlan) -> str:
+    # The words of Kafka's MetadataQuorumCommand, so that scripts find what they look for.
     directory_id = uuid_text(planned.directory_id) if planned.directory_id else "unknown"
-    endpoints = ", ".join(harmless(str(one)) for one in planned.endpoints)
-    where = f" and endpoints: {endpoints}" if endpoints else ""
-    return f"{planned.voter_id} with directory id {directory_id}{where}"
+    endpoints = ", ".join(harmless(str(endpoint)) for endpoint in planned.endpoints)
+    suffix = f" and endpoints: {endpoints}" if endpoints else ""
+    return f"{planned.voter_id} with directory id {directory_id}{suffix}"
 
 
-def _print_plan(planned: VoterChange, verb: str) -> None:
+def _print_plan(planned: VoterChangePlan, verb: str) -> None:
     from rich.text import Text
 
     console = screen()
     doing = {"add": "adding", "remove": "removing"}[verb]
     console.print(f"DRY RUN of {doing} controller {_described(planned)}")
     for check in planned.checks:
-        word = (f"  {check.verdict.value:8}", STYLES[check.verdict])
+        verdict = check.verdict.value
+        word = (f"  {verdict:8}", STYLES[verdict])
         console.print(Text.assemble(word, harmless(check.text)))
 
 
-def _data(planned: VoterChange, *, done: bool) -> dict[str, Any]:
+def _data(planned: VoterChangePlan, *, done: bool) -> dict[str, Any]:
     return {
         "id": planned.voter_id,
         "directoryId": uuid_text(planned.directory_id) if planned.directory_id else None,
-        "endpoints": [str(one) for one in planned.endpoints],
+        "endpoints": [str(endpoint) for endpoint in planned.endpoints],
         "done": done,
-        "checks": [{"verdict": one.verdict.value, "text": one.text} for one in planned.checks],
+        "checks": [
+            {"verdict": check.verdict.value, "text": check.text} for check in planned.checks
+        ],
     }
-
-
-def _endpoint(text: str) -> RaftVoterEndpoint:
-    """`CONTROLLER://localhost:9093`. Raises WrongUsage."""
-    match = re.fullmatch(r"(?P<name>[\w.-]+)://(?P<address>.+)", text)
-    if match is None:
-        raise WrongUsage(f"{text!r} is no endpoint: write NAME://HOST:PORT, NAME as in listeners.")
-    try:
-        address = Address.parse(match["address"])
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
-    return RaftVoterEndpoint(name=match["name"], host=address.host, port=address.port)

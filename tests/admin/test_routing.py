@@ -108,7 +108,7 @@ async def test_a_leader_that_joined_meanwhile_is_learned() -> None:
 async def test_a_lone_node_that_dies_is_not_mistaken_for_a_lost_majority(noticed: bool) -> None:
     async with scripted_quorum(1) as one, client(one) as admin:
         await epoch(admin)
-        (connection,) = admin._nodes._connections.values()
+        (connection,) = admin._connections._connections.values()
         await one.nodes[0].stop()
         if noticed:
             await connection._link._ended.wait()

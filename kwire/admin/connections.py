@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
 
-class Nodes:
+class NodeConnections:
     """Opens, shares and closes connections.
 
     connect_timeout, request_timeout: seconds, the upper bounds of every attempt.
@@ -36,10 +36,12 @@ class Nodes:
         self._opening: defaultdict[Address, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def connection(self, address: Address, within: float) -> Connection:
-        """The open connection to an address, made anew when there is none; `within` in seconds.
+        """Return the open connection to an address; open one within so many seconds if needed.
 
-        Raises what `Connection.open` raises.
+        Raises the errors of `Connection.open`.
         """
+        # The lock is per address: operations that start together share one connection, and a node
+        # that does not answer delays nobody who asks another.
         async with self._opening[address]:
             known = self._connections.get(address)
             if known is not None and not known.closed:
@@ -56,9 +58,9 @@ class Nodes:
             return opened
 
     async def drop(self, connection: Connection) -> None:
-        """Give up a connection that does not answer; others may still wait for it to.
+        """Stop handing out a connection that does not answer; the next call opens another.
 
-        The next call opens another.
+        It stays open until `close` if other operations still wait for answers on it.
         """
         for address, known in list(self._connections.items()):
             if known is connection:
@@ -69,7 +71,7 @@ class Nodes:
             self._retired.append(connection)
 
     async def close(self) -> None:
-        """Close them all."""
+        """Close every connection."""
         connections = [*self._connections.values(), *self._retired]
         self._connections.clear()
         self._retired.clear()

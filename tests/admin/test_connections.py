@@ -43,7 +43,7 @@ async def test_an_operation_that_gives_up_leaves_the_others_their_connection() -
             await asked.wait()
             with pytest.raises(AnswerLost):
                 await admin.describe_metadata_quorum(timeout=0.05)
-            (kept,) = admin._nodes._retired
+            (kept,) = admin._connections._retired
             assert not kept.closed
             patient.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -3,20 +3,29 @@
 import asyncio
 import json
 import re
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
 import pytest
 
-from kwire.admin import AdminClient, QuorumInfo, ReplicaState
+from kwire.admin import AdminClient, NoReachableLeader, QuorumInfo, ReplicaState
+from kwire.errors import AnswerLost
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.proxy import Event, Flow, Listener, Proxy
 from kwire.text.ids import uuid_text
-from real_kafka import Cluster
+from real_kafka import Address as KafkaAddress
+from real_kafka import Cluster, Layout
+from tests.support.admin.voter_changes import client
 
 T = TypeVar("T")
+
+OwnCluster = Callable[[Layout], Cluster]
+
+AT_ONCE = 20.0
+"""Seconds, on a machine that is busy; a client that waited in vain would take 60."""
 
 QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
 
@@ -132,6 +141,37 @@ async def test_kafka_4_4_0_is_asked_for_its_apis_once_in_version_5(kafka440: Clu
                 pass
         asked = [(one.key, one.version) for one in flows if isinstance(one, Flow)]
         assert asked == [(18, 5)]
+
+
+async def test_a_dead_leader_is_replaced_and_a_lost_majority_is_told_at_once(
+    own_cluster: OwnCluster,
+) -> None:
+    with own_cluster(Layout.quorum()) as cluster:
+        async with client(cluster) as admin:
+            first = await admin.describe_metadata_quorum()
+            cluster.controllers[first.leader_id].kill()
+            second = await admin.describe_metadata_quorum()
+            assert second.leader_id != first.leader_id
+            assert second.leader_epoch > first.leader_epoch
+            assert (await admin.describe_metadata_quorum()).leader_id == second.leader_id
+
+            dead = cluster.controllers[second.leader_id]
+            dead.kill()
+            await told_at_once(admin, second.leader_id, dead.controller_address)
+        async with client(cluster) as admin:  # one that never knew better
+            await told_at_once(admin, second.leader_id, dead.controller_address)
+            assert (await admin.describe_cluster()).cluster_id == cluster.cluster_id
+        async with client(cluster, "bootstrap_servers") as admin:
+            with pytest.raises(AnswerLost, match="brokers forward to the active controller"):
+                await admin.describe_metadata_quorum(timeout=3)
+
+
+async def told_at_once(admin: AdminClient, last: int, address: KafkaAddress) -> None:
+    start = time.monotonic()
+    with pytest.raises(NoReachableLeader) as caught:
+        await admin.describe_metadata_quorum()
+    assert time.monotonic() - start < AT_ONCE
+    assert str(caught.value).startswith(f"no reachable leader; last known {last} at {address} (")
 
 
 def replica(replica_id: int, log_end_offset: int, caught_up: int | None) -> ReplicaState:

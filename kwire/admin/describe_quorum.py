@@ -1,4 +1,4 @@
-"""The metadata quorum: DescribeQuorum (KIP-595, KIP-836, KIP-853)."""
+"""The operation DescribeQuorum: the metadata quorum (KIP-595, KIP-836, KIP-853)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import cast
 from uuid import UUID
 
 from kwire.admin.errors import raise_for_code
-from kwire.admin.operations import Operations
+from kwire.admin.routing import Operation
 from kwire.errors import DecodeError
 from kwire.messages import a55_describe_quorum as wire
 from kwire.net.connection import Connection
@@ -22,7 +22,7 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaftVoterEndpoint:
-    """Where a voter listens for the quorum; `CONTROLLER://127.0.0.1:9093`."""
+    """A listener of a voter for the quorum; `CONTROLLER://127.0.0.1:9093`."""
 
     name: str
     host: str
@@ -35,11 +35,11 @@ class RaftVoterEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaState:
-    """How far a replica of the metadata log is, as the leader sees it.
+    """The progress of a replica of the metadata log, as the leader sees it.
 
     replica_directory_id: None for static voters and before Kafka 3.9.
-    log_end_offset: -1 where the leader does not know it.
-    last_fetch_timestamp, last_caught_up_timestamp: ms since 1970, None where not known.
+    log_end_offset: -1 if the leader does not know it.
+    last_fetch_timestamp, last_caught_up_timestamp: ms since 1970, None if not known.
     """
 
     replica_id: int
@@ -74,64 +74,65 @@ class QuorumInfo:
     @property
     def leader(self) -> ReplicaState | None:
         """The leader among the voters; None while it leads without being one, on its way out."""
-        return next((one for one in self.voters if one.replica_id == self.leader_id), None)
+        return next((voter for voter in self.voters if voter.replica_id == self.leader_id), None)
 
     def lag(self, replica: ReplicaState) -> int | None:
-        """Records between a replica's log end and the leader's; None without a leader's."""
+        """Count the records between a replica's log end and the leader's; None without a leader."""
         return None if self.leader is None else self.leader.log_end_offset - replica.log_end_offset
 
     @property
     def max_follower_lag(self) -> int | None:
-        """Records the last of the voters is behind, as kafka-metadata-quorum counts them."""
+        """The records that the slowest voter is behind, as kafka-metadata-quorum counts them."""
         return self.lag(self._slowest) if self.voters else None
 
     @property
     def max_follower_lag_time_ms(self) -> int | None:
-        """Milliseconds that voter is behind: 0 if it leads, None where times are not known."""
+        """The milliseconds that voter is behind: 0 if it leads, None if times are not known."""
         if self.leader is None:
             return None
         if self._slowest is self.leader:
             return 0
-        mine, its = self.leader.last_caught_up_timestamp, self._slowest.last_caught_up_timestamp
-        return None if mine is None or its is None else mine - its
+        leader = self.leader.last_caught_up_timestamp
+        slowest = self._slowest.last_caught_up_timestamp
+        return None if leader is None or slowest is None else leader - slowest
 
     @property
     def _slowest(self) -> ReplicaState:
-        return min(self.voters, key=lambda one: one.log_end_offset)
+        return min(self.voters, key=lambda voter: voter.log_end_offset)
 
 
-class QuorumOperations(Operations):
-    """Operations on the metadata quorum."""
+class DescribeQuorumOperation(Operation):
+    """`AdminClient.describe_metadata_quorum`."""
 
     async def describe_metadata_quorum(self, *, timeout: float | None = None) -> QuorumInfo:
-        """Leader, voters and observers of the metadata quorum, from the leader itself.
+        """Return leader, voters and observers of the metadata quorum, from the leader itself.
 
         1. Ask the active controller, or a broker, which forwards.
         2. A follower answers NOT_LEADER_OR_FOLLOWER (6) with zeros for leader and epoch, whether or
-           not there is a leader: nothing of such an answer is shown.
+           not there is a leader: such an answer is dropped and the next node asked.
 
-        Raises NoReachableLeader within about a second where too few controllers answer to elect a
+        Raises NoReachableLeader within about a second if too few controllers answer to elect a
         leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
         """
-        return await self._router.call(ask_quorum, timeout=timeout)
+        return await self._router.call(fetch_quorum, timeout=timeout)
 
 
-async def ask_quorum(connection: Connection, timeout: float) -> QuorumInfo:
-    """One DescribeQuorum at one node. Raises BrokerError for either of its two error codes."""
+async def fetch_quorum(connection: Connection, timeout: float) -> QuorumInfo:
+    """Send DescribeQuorum to one node. Raises BrokerError for either of its two error codes."""
     partition = wire.PartitionData(partition_index=METADATA_PARTITION)
     topic = wire.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
     answer = await connection.send(wire.DescribeQuorumRequest(topics=[topic]), timeout=timeout)
     response = cast(wire.DescribeQuorumResponse, answer)
     raise_for_code(response.error_code, response.error_message)
-    found = _metadata_partition(response, connection)
-    raise_for_code(found.error_code, found.error_message)
+    partition_data = _metadata_partition(response, connection)
+    raise_for_code(partition_data.error_code, partition_data.error_message)
     return QuorumInfo(
-        leader_id=found.leader_id,
-        leader_epoch=found.leader_epoch,
-        high_watermark=found.high_watermark,
-        voters=tuple(map(_replica, found.current_voters)),
-        observers=tuple(map(_replica, found.observers)),
-        nodes={one.node_id: _node(one) for one in response.nodes},
+        leader_id=partition_data.leader_id,
+        leader_epoch=partition_data.leader_epoch,
+        high_watermark=partition_data.high_watermark,
+        voters=tuple(map(_replica, partition_data.current_voters)),
+        observers=tuple(map(_replica, partition_data.observers)),
+        nodes={node.node_id: _node(node) for node in response.nodes},
     )
 
 
@@ -172,6 +173,7 @@ def _node(node: wire.Node) -> QuorumNode:
     return QuorumNode(
         node_id=node.node_id,
         endpoints=tuple(
-            RaftVoterEndpoint(name=one.name, host=one.host, port=one.port) for one in node.listeners
+            RaftVoterEndpoint(name=listener.name, host=listener.host, port=listener.port)
+            for listener in node.listeners
         ),
     )

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from kwire.admin.cluster import Node
-from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
-from kwire.admin.voter_change import Verdict, VoterChange, addition, removal
+from kwire.admin.cluster_description import ClusterNode
+from kwire.admin.describe_quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
+from kwire.admin.voter_change_plan import CheckVerdict, VoterChangePlan, addition, removal
 
 NOW = 1_795_246_073_056
 FOUR = RaftVoterEndpoint(name="CONTROLLER", host="127.0.0.1", port=9094)
-CONTROLLERS = [Node(node_id=id_, host="127.0.0.1", port=9090 + id_) for id_ in (1, 2, 3, 4)]
+CONTROLLERS = [ClusterNode(node_id=id_, host="127.0.0.1", port=9090 + id_) for id_ in (1, 2, 3, 4)]
 
 
 def replica(id_: int, *, silent: bool = False, end: int = 100, directory: int = 0) -> ReplicaState:
@@ -44,7 +44,7 @@ def quorum(*voters: ReplicaState, observers: tuple[ReplicaState, ...] = ()) -> Q
 THREE = (leader(), replica(2), replica(3))
 
 
-def problem(change: VoterChange) -> str:
+def problem(change: VoterChangePlan) -> str:
     (only,) = change.problems
     return only
 
@@ -52,7 +52,7 @@ def problem(change: VoterChange) -> str:
 def test_directory_id_and_endpoint_of_a_new_voter_are_inferred() -> None:
     change = addition(quorum(*THREE, observers=(replica(4),)), CONTROLLERS, 4)
     assert (change.directory_id, change.endpoints) == (UUID(int=4), (FOUR,))
-    assert [one.verdict for one in change.checks] == [Verdict.FINE, Verdict.FINE]
+    assert [one.verdict for one in change.checks] == [CheckVerdict.FINE, CheckVerdict.FINE]
 
 
 def test_endpoints_that_are_given_are_taken() -> None:

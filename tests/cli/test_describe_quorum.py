@@ -1,35 +1,15 @@
-"""`kwire quorum` prints what kafka-metadata-quorum prints, and changes voters as it does."""
+"""`kwire quorum status` and `replication` print the words and values of kafka-metadata-quorum."""
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterator
-from typing import TypeVar
 
 import pytest
 
 from kwire.cli.quorum_screen import _ago
-from real_kafka import Cluster, Layout, RunningNode, free_port
+from real_kafka import Cluster, Layout, free_port
 from tests.conftest import OwnCluster
-from tests.support.cli.command import Command, Run
-
-T = TypeVar("T")
-TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
-
-
-def java(cluster: Cluster, *arguments: str) -> str:
-    """What Kafka's own tool prints."""
-    told = cluster.tool(TOOL, "--bootstrap-controller", cluster.bootstrap_controllers, *arguments)
-    assert told.returncode == 0, told.stderr
-    return told.stdout
-
-
-def java_status(cluster: Cluster) -> dict[str, object]:
-    """Its `describe --status` by field, in our JSON's spelling; numbers and lists as such."""
-    lines = (line.partition(":") for line in java(cluster, "describe", "--status").splitlines())
-    text = {name[0].lower() + name[1:]: value.strip() for name, _, value in lines}
-    as_json = (value if name == "clusterId" else json.loads(value) for name, value in text.items())
-    return dict(zip(text, as_json, strict=True))
+from tests.support.cli.command import Command
+from tests.support.cli.quorum_tool import java, java_status, until
 
 
 def settled(status: dict[str, object]) -> dict[str, object]:
@@ -124,20 +104,6 @@ WRONG_USAGE = {
     "no port": (["status", "--bootstrap-server", "localhost"], "'localhost' is no address"),
     "port of letters": (["replication", "--bootstrap-server", "a:b"], "'a:b' is no address"),
     "no time": (["status", "--bootstrap-server", "a:1", "--timeout", "0"], "'--timeout'"),
-    "no id": (["add-controller", "--bootstrap-server", "a:1"], "Missing argument 'ID'"),
-    "id of letters": (["remove-controller", "x", "--bootstrap-server", "a:1"], "valid int"),
-    "no directory id": (
-        ["remove-controller", "1", "--bootstrap-server", "a:1", "--directory-id", "zz"],
-        "'zz' is no id",
-    ),
-    "no endpoint": (
-        ["add-controller", "1", "--bootstrap-server", "a:1", "--endpoint", "localhost:1"],
-        "write NAME://HOST:PORT",
-    ),
-    "no port in an endpoint": (
-        ["add-controller", "1", "--bootstrap-server", "a:1", "--endpoint", "X://localhost"],
-        "'localhost' is no address",
-    ),
 }
 
 
@@ -165,70 +131,6 @@ def test_a_broker_given_as_controller_and_the_reverse_are_told(
     assert "is a controller, not a broker" in at_controller.error
 
 
-@pytest.fixture
-def joining(own_cluster: OwnCluster) -> Iterator[tuple[Cluster, RunningNode]]:
-    """A quorum of three and a fourth controller that follows it."""
-    with own_cluster(Layout.quorum()) as cluster:
-        yield cluster, cluster.join_controller(3003)
-
-
-def test_voters_are_added_and_removed_as_kafkas_tool_sees_it(
-    kwire: Command, joining: tuple[Cluster, RunningNode]
-) -> None:
-    cluster, node = joining
-    controllers = ("--bootstrap-controller", cluster.bootstrap_controllers)
-    brokers = ("--bootstrap-server", cluster.bootstrap_servers)
-    told = f"3003 with directory id {node.directory_id} and endpoints: CONTROLLER://{node.address}"
-
-    dry = until(
-        lambda: kwire("quorum", "add-controller", "3003", *brokers, "--dry-run"),
-        lambda run: "no controller 3003 is registered" not in run.out,
-    )
-    assert dry.code == 0, dry.out
-    assert dry.out.splitlines()[0] == f"DRY RUN of adding controller {told}"
-    assert voters(cluster) == {3000, 3001, 3002}
-
-    added = changed(kwire, "add-controller", "3003", *brokers)
-    assert (added.code, added.out) == (0, f"Added controller {told}\n"), added.err
-    assert voters(cluster) == {3000, 3001, 3002, 3003}
-
-    again = kwire("quorum", "add-controller", "3003", *controllers)
-    assert again.code == 1
-    assert "is a voter already" in again.error
-    forced = changed(kwire, "add-controller", "3003", *controllers, "--force")
-    assert forced.error.startswith("DUPLICATE_VOTER: ")
-    assert kwire("quorum", "add-controller", "3003", *controllers, "--dry-run").code == 1
-
-    wrong = ("--directory-id", "AAAAAAAAQACAAAAAAAAwAA")
-    assert kwire("quorum", "remove-controller", "3003", *controllers, *wrong).code == 1
-    forced = changed(kwire, "remove-controller", "3003", *controllers, *wrong, "--force")
-    assert forced.error.startswith("VOTER_NOT_FOUND: ")
-
-    removed = changed(kwire, "remove-controller", "3003", *controllers, "--json")
-    assert removed.json["done"] is True
-    assert removed.json["directoryId"] == node.directory_id
-    assert voters(cluster) == {3000, 3001, 3002}
-
-    unknown = kwire("quorum", "remove-controller", "3003", *controllers)
-    assert "controller 3003 is no voter; the voters are 300" in unknown.error
-
-
-def test_removing_the_leader_warns_and_another_one_leads(
-    kwire: Command, own_cluster: OwnCluster
-) -> None:
-    with own_cluster(Layout.quorum()) as cluster:
-        at = ("--bootstrap-controller", cluster.bootstrap_controllers)
-        leader = kwire("quorum", "status", *at, "--json").json["leaderId"]
-        removed = changed(kwire, "remove-controller", str(leader), *at)
-        assert removed.code == 0, removed.err
-        assert f"Warning: controller {leader} leads: it resigns" in removed.err
-        after = until(
-            lambda: kwire("quorum", "status", *at, "--json").json,
-            lambda told: leader in {one["id"] for one in told["currentObservers"]},
-        )
-        assert after["leaderId"] != leader
-
-
 def test_without_a_majority_the_answer_comes_quickly_and_says_so(
     kwire: Command, own_cluster: OwnCluster
 ) -> None:
@@ -243,25 +145,3 @@ def test_without_a_majority_the_answer_comes_quickly_and_says_so(
         run = kwire("quorum", "status", *at)
         assert run.code == 1
         assert "no reachable leader" in run.error
-
-
-def until(ask: Callable[[], T], enough: Callable[[T], bool]) -> T:
-    """The first answer that is good enough; a cluster takes its time to hear of a node."""
-    deadline = time.monotonic() + 60
-    while not enough(answer := ask()):
-        assert time.monotonic() < deadline, answer
-    return answer
-
-
-def changed(kwire: Command, *arguments: str) -> Run:
-    """What is said of a change of voters when it is its turn; others may be pending before it."""
-    return until(
-        lambda: kwire("quorum", *arguments), lambda run: "REQUEST_TIMED_OUT" not in run.err
-    )
-
-
-def voters(cluster: Cluster) -> set[int]:
-    """The voter ids as Kafka's own tool reports them."""
-    current = java_status(cluster)["currentVoters"]
-    assert isinstance(current, list)
-    return {voter["id"] for voter in current}

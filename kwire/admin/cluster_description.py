@@ -1,0 +1,131 @@
+"""A cluster as one of its nodes describes it: DescribeCluster at one node (KIP-700, KIP-919).
+
+The router needs it too, to find the active controller, so it stands below the operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from kwire.admin.bootstrap import EndpointType
+from kwire.admin.errors import MismatchedEndpointType, raise_for_code
+from kwire.error_codes import ErrorCode
+from kwire.errors import UnsupportedVersion
+from kwire.messages.a52_vote import VoteRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+
+_NO_CONTROLLER = -1
+_OPERATIONS_OMITTED = -(2**31)
+_ENDPOINT_TYPE_SINCE = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterNode:
+    """A broker, or a controller if controllers were asked; at its advertised address."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None = None
+    is_fenced: bool = False
+
+    @property
+    def address(self) -> Address:
+        """Host and port."""
+        return Address(self.host, self.port)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterDescription:
+    """A cluster as the node that was asked knows it.
+
+    cluster_id: a string; compare it as one.
+    controller_id: if controllers were asked, the active controller as that node knows it: right in
+    a healthy quorum, the last one known when no controller leads. A broker names any live broker
+    here, to which it would forward. None if none is known.
+    nodes: by id. Controllers are those registered, voters or not.
+    authorized_operations: a bit for each AclOperation code; None if they were not asked for.
+    """
+
+    cluster_id: str
+    controller_id: int | None
+    nodes: Mapping[int, ClusterNode]
+    authorized_operations: int | None = None
+
+    @property
+    def controller(self) -> ClusterNode | None:
+        """The node of `controller_id`; None if it is not listed."""
+        return None if self.controller_id is None else self.nodes.get(self.controller_id)
+
+
+async def fetch_description(
+    connection: Connection,
+    request: DescribeClusterRequest,
+    endpoint_type: EndpointType,
+    timeout: float,
+) -> ClusterDescription:
+    """Send DescribeCluster to one node, which must be of this type, and return its description.
+
+    1. A node without API 60 is a controller from before KIP-919 if it offers Vote.
+    2. A node with v0 only is a broker from before KIP-919.
+    3. Any other answers MISMATCHED_ENDPOINT_TYPE (114) itself; its endpoint type field is no help.
+    4. UNSUPPORTED_ENDPOINT_TYPE (115): the metadata version is too old to register controllers.
+    """
+    _refuse_old(connection, endpoint_type)
+    request = request.replace(endpoint_type=int(endpoint_type))
+    answer = await connection.send(request, timeout=timeout)
+    response = cast(DescribeClusterResponse, answer)
+    # 3.
+    if response.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE:
+        raise _mismatched(connection.peer, endpoint_type)
+    # 4.
+    raise_for_code(response.error_code, response.error_message)
+    operations = response.cluster_authorized_operations
+    return ClusterDescription(
+        cluster_id=response.cluster_id,
+        controller_id=None if response.controller_id == _NO_CONTROLLER else response.controller_id,
+        nodes={
+            broker.broker_id: ClusterNode(
+                node_id=broker.broker_id,
+                host=broker.host,
+                port=broker.port,
+                rack=broker.rack,
+                is_fenced=broker.is_fenced,
+            )
+            for broker in response.brokers
+        },
+        authorized_operations=None if operations == _OPERATIONS_OMITTED else operations,
+    )
+
+
+def _refuse_old(connection: Connection, endpoint_type: EndpointType) -> None:
+    # 1. Only controllers offer Vote: its declaration names no broker listener.
+    offered = connection.node.api_versions
+    votes = VoteRequest.key in offered
+    if DescribeClusterRequest.key not in offered and votes:
+        if endpoint_type is EndpointType.BROKER:
+            raise _mismatched(connection.peer, endpoint_type)
+        raise UnsupportedVersion(
+            f"{connection.peer} is a controller older than Kafka 3.7, which does not answer admin"
+            " clients (KIP-919): give a broker as bootstrap server instead"
+        )
+    # 2. Version 0 has no endpoint type: such a broker would answer as if brokers were asked for.
+    version = connection.version_for(DescribeClusterRequest)
+    if endpoint_type is EndpointType.CONTROLLER and version < _ENDPOINT_TYPE_SINCE:
+        raise _mismatched(connection.peer, endpoint_type)
+
+
+def _mismatched(peer: str, expected: EndpointType) -> MismatchedEndpointType:
+    actual, option = (
+        (EndpointType.CONTROLLER, "bootstrap controller")
+        if expected is EndpointType.BROKER
+        else (EndpointType.BROKER, "bootstrap server")
+    )
+    return MismatchedEndpointType(
+        ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+        f"{peer} is a {actual.noun}, not a {expected.noun}: give it as {option} instead",
+    )

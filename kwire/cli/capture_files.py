@@ -1,0 +1,51 @@
+"""Captures as arguments of commands, and the lines that commands print about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.failure import Failure
+
+if TYPE_CHECKING:
+    from kwire.capture import CaptureRecord, Damage
+
+Captures = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="Captures; a folder stands for all of them in it."),
+]
+
+
+def files(captures: list[Path]) -> list[Path]:
+    """Return the files that arguments stand for. Raises Failure if there are none."""
+    from kwire.capture import captures_at
+
+    found = captures_at(captures)
+    if not found:
+        raise Failure(f"there is no capture in {', '.join(map(str, captures))}")
+    return found
+
+
+def print_written(events: int, out: Path) -> None:
+    """Print how many events were written. Raises Failure for none: no file was made then."""
+    if not events:
+        raise Failure(f"there is no event to write: {out} was not made")
+    typer.echo(f"{events} events written to {out}")
+
+
+def print_damage(damage: Damage) -> None:
+    """Print damage of a capture to stderr."""
+    from kwire.text.printable import harmless
+
+    typer.secho(harmless(str(damage)), fg="yellow", err=True)
+
+
+def records_of(paths: list[Path]) -> Iterator[CaptureRecord | Damage]:
+    """Yield the records of captures, one file after the other."""
+    from kwire.capture import read_capture
+
+    for path in paths:
+        yield from read_capture(path)

@@ -1,0 +1,39 @@
+"""`kwire quorum remove-controller` names the consequences of removing a voter."""
+
+import pytest
+
+from real_kafka import Layout
+from tests.conftest import OwnCluster
+from tests.support.cli.command import Command
+from tests.support.cli.quorum_tool import changed, until
+
+WRONG_USAGE = {
+    "id of letters": (["remove-controller", "x", "--bootstrap-server", "a:1"], "valid int"),
+    "no directory id": (
+        ["remove-controller", "1", "--bootstrap-server", "a:1", "--directory-id", "zz"],
+        "'zz' is no id",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG_USAGE.values(), ids=list(WRONG_USAGE))
+def test_wrong_usage_is_exit_code_2(kwire: Command, arguments: list[str], sentence: str) -> None:
+    run = kwire("quorum", *arguments)
+    assert run.code == 2
+    assert sentence in run.error
+
+
+def test_removing_the_leader_warns_and_another_one_leads(
+    kwire: Command, own_cluster: OwnCluster
+) -> None:
+    with own_cluster(Layout.quorum()) as cluster:
+        at = ("--bootstrap-controller", cluster.bootstrap_controllers)
+        leader = kwire("quorum", "status", *at, "--json").json["leaderId"]
+        removed = changed(kwire, "remove-controller", str(leader), *at)
+        assert removed.code == 0, removed.err
+        assert f"Warning: controller {leader} leads: it resigns" in removed.err
+        after = until(
+            lambda: kwire("quorum", "status", *at, "--json").json,
+            lambda told: leader in {one["id"] for one in told["currentObservers"]},
+        )
+        assert after["leaderId"] != leader
