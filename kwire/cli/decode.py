@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 ASKED = re.compile(r"(?P<api>\d{1,5}|\w*[^\W\d]\w*):(?P<version>\d{1,5})", re.ASCII)
-API_VERSIONS = 18
 
 
 class Form(Enum):
@@ -147,7 +146,8 @@ def _asked(response_to: str) -> tuple[int, int]:
     else:
         request = registry.message(f"{api.removesuffix('Request')}Request")
     assert request.key is not None
-    if request.key != API_VERSIONS:  # a node that lacks the version answers this one all the same
+    # A node that lacks the version of an ApiVersions answers it all the same (KIP-511).
+    if request.key != registry.api_key("ApiVersions"):
         request.at(version)
     return request.key, version
 

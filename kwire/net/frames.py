@@ -14,10 +14,11 @@ from io import BytesIO
 import msgspec
 
 from kwire.codec.declaration import Request, Response
+from kwire.error_codes import ErrorCode
 from kwire.errors import FrameError
 from kwire.messages.a18_api_versions import ApiVersionsResponse
 from kwire.messages.headers import RequestHeader, ResponseHeader
-from kwire.messages.registry import request, response
+from kwire.messages.registry import api_key, request, response
 
 FRAME_LIMIT = 100 * 1024 * 1024
 """Largest frame that is accepted, in bytes: Kafka's socket.request.max.bytes."""
@@ -25,9 +26,8 @@ FRAME_LIMIT = 100 * 1024 * 1024
 _LARGE = 1 << 20
 _SIZE = struct.Struct(">i")
 _HEAD = struct.Struct(">hhi")
-_API_VERSIONS = 18
-_CONTROLLED_SHUTDOWN = 7
-_UNSUPPORTED_VERSION = 35
+_API_VERSIONS = api_key("ApiVersions")
+_CONTROLLED_SHUTDOWN = api_key("ControlledShutdown")
 
 
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -116,7 +116,7 @@ def encode_response(body: Response, version: int, *, correlation_id: int) -> byt
     key = type(body).key
     assert key is not None, f"{type(body).__name__} has no API key"
     header = ResponseHeader(correlation_id=correlation_id)
-    if isinstance(body, ApiVersionsResponse) and body.error_code == _UNSUPPORTED_VERSION:
+    if isinstance(body, ApiVersionsResponse) and body.error_code == ErrorCode.UNSUPPORTED_VERSION:
         version = 0
     return _framed(header.encode(response_header_version(key, version)), body.encode(version))
 
@@ -133,7 +133,7 @@ def body_version(frame: bytes, offset: int, key: int, version: int) -> int:
     """The version of a response's body at `offset`: 0 where ApiVersions falls back."""
     if key == _API_VERSIONS:
         error_code = int.from_bytes(frame[offset : offset + 2], "big")
-        return 0 if error_code == _UNSUPPORTED_VERSION else version
+        return 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version
     return version
 
 

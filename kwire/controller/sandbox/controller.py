@@ -23,12 +23,25 @@ from kwire.controller.server.metadata import Metadata
 from kwire.controller.server.runtime import Runtime
 from kwire.errors import ConnectionFailed
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.messages.registry import api_keys
 from kwire.messages.registry import request as api_request
 from kwire.net.service import RequestContext
 
+API_KEYS = api_keys(
+    "DescribeQuorum",
+    "AlterPartition",
+    "UpdateFeatures",
+    "BrokerRegistration",
+    "BrokerHeartbeat",
+    "UnregisterBroker",
+    "ControllerRegistration",
+    "AddRaftVoter",
+    "RemoveRaftVoter",
+    "UpdateRaftVoter",
+)
 APIS: Mapping[int, Versions] = {
     key: HANDLERS[key].versions if key in HANDLERS else api_request(key).versions
-    for key in (55, 56, 57, 62, 63, 64, 70, 80, 81, 82)
+    for key in sorted(API_KEYS)
 }
 """DescribeQuorum, AlterPartition, UpdateFeatures, the registrations of brokers and controllers with
 their heartbeats and unregistration, and the changes of the voter set."""

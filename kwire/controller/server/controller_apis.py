@@ -27,11 +27,10 @@ from kwire.messages.a18_api_versions import (
     SupportedFeatureKey,
 )
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.messages.registry import request
+from kwire.messages.registry import api_key, api_keys, request
 from kwire.net.negotiation import VersionRange
 from kwire.net.service import RequestContext, Service
 
-FETCH, API_VERSIONS, ENVELOPE = 1, 18, 58
 FETCH_VERSIONS = Versions("4-18")
 """Kafka 4 knows no older ones either (KIP-896)."""
 
@@ -68,8 +67,8 @@ class ControllerApis:
         self._foreign = foreign
         self._metadata = metadata
         raft = {key: request(key).versions for key in RAFT_KEYS}
-        own = {FETCH: FETCH_VERSIONS} | {
-            key: request(key).versions for key in (API_VERSIONS, ENVELOPE)
+        own = {api_key("Fetch"): FETCH_VERSIONS} | {
+            key: request(key).versions for key in api_keys("ApiVersions", "Envelope")
         }
         self._apis = MappingProxyType(dict(sorted({**metadata.apis, **raft, **own}.items())))
 

@@ -18,7 +18,7 @@ from kwire.controller.server.listener_config import ListenerConfig
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
-from kwire.messages.registry import api_name
+from kwire.messages.registry import api_key, api_name
 from kwire.net.accepting import let_loop_turn, stop_accepting
 from kwire.net.frames import FrameSplitter, encode_response, request_head
 from kwire.net.service import RequestContext, Service
@@ -26,7 +26,7 @@ from kwire.net.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
-API_VERSIONS = 18
+API_VERSIONS = api_key("ApiVersions")
 CHUNK = 64 * 1024
 PROGRESS = 30.0
 """Seconds within which a frame that has begun must go on; Kafka waits for ever."""

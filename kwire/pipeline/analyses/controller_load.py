@@ -5,13 +5,31 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
-OF_CONTROLLERS = (52, 53, 54, 55, 56, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82)
+from kwire.messages.registry import api_keys
+
+OF_CONTROLLERS = api_keys(
+    "Vote",
+    "BeginQuorumEpoch",
+    "EndQuorumEpoch",
+    "DescribeQuorum",
+    "AlterPartition",
+    "FetchSnapshot",
+    "BrokerRegistration",
+    "BrokerHeartbeat",
+    "UnregisterBroker",
+    "AllocateProducerIds",
+    "ControllerRegistration",
+    "AssignReplicasToDirs",
+    "AddRaftVoter",
+    "RemoveRaftVoter",
+    "UpdateRaftVoter",
+)
 """Keys of APIs that a node answers as a controller: the quorum's, and those of brokers to it."""
 
 
 def of_controllers(calls: DataFrame) -> DataFrame:
     """Those to controllers: the nodes that answered one of a controller's own APIs."""
-    answered = f.col("api_key").isin(*OF_CONTROLLERS) & (f.col("outcome") == "ANSWERED")
+    answered = f.col("api_key").isin(*sorted(OF_CONTROLLERS)) & (f.col("outcome") == "ANSWERED")
     controllers = calls.where(answered).select("node_id").distinct()
     return calls.join(controllers, "node_id", "left_semi")
 

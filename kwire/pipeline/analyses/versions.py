@@ -5,11 +5,33 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
+from kwire.messages.registry import api_key
 from kwire.pipeline.analyses.lookup import lookup
 
 SINCE_KAFKA_4 = {
-    **{0: 3, 1: 4, 2: 1, 8: 2, 9: 1, 19: 2, 20: 1, 23: 2, 27: 1, 29: 1, 30: 1, 31: 1, 32: 1},
-    **{34: 1, 35: 1, 38: 1, 39: 1, 40: 1, 41: 1, 56: 2},
+    api_key(name): version
+    for name, version in {
+        "Produce": 3,
+        "Fetch": 4,
+        "ListOffsets": 1,
+        "OffsetCommit": 2,
+        "OffsetFetch": 1,
+        "CreateTopics": 2,
+        "DeleteTopics": 1,
+        "OffsetForLeaderEpoch": 2,
+        "WriteTxnMarkers": 1,
+        "DescribeAcls": 1,
+        "CreateAcls": 1,
+        "DeleteAcls": 1,
+        "DescribeConfigs": 1,
+        "AlterReplicaLogDirs": 1,
+        "DescribeLogDirs": 1,
+        "CreateDelegationToken": 1,
+        "RenewDelegationToken": 1,
+        "ExpireDelegationToken": 1,
+        "DescribeDelegationToken": 1,
+        "AlterPartition": 2,
+    }.items()
 }
 """The lowest version that nodes of Kafka 4 answer, by API key, where it is not 0."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kwire.messages.registry import api_key, api_keys
 from kwire.net.frames import FRAME_LIMIT
 from kwire.proxy.data_path.copies import Copies, Copy
 from kwire.proxy.data_path.pairing import Pairing
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from kwire.proxy.data_path.gate import Gate
     from kwire.proxy.data_path.hold import Hold
 
-_PRODUCE, _CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE = 0, 7, 17
-_CAREFUL = frozenset({_PRODUCE, _CONTROLLED_SHUTDOWN, _SASL_HANDSHAKE})
+_SASL_HANDSHAKE = api_key("SaslHandshake")
+_CAREFUL = api_keys("Produce", "ControlledShutdown", "SaslHandshake")
 _LEAST_REQUEST = REQUEST.size - SIZE.size
 _LEAST_RESPONSE = RESPONSE.size - SIZE.size
 _DELIVERED = (Ending.ANSWERED, Ending.LOST)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Self
 
+from kwire.messages.registry import api_key
 from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Event, Flow, Notice
@@ -25,7 +26,7 @@ QUEUE_LIMIT = 64 * 1024 * 1024
 LONG = 32 * 1024
 """Bytes of a flow from which on a thread decodes it."""
 
-_FETCH = 1
+_FETCH = api_key("Fetch")
 
 Viewer = Callable[[DecodedFlow | Notice], None]
 """Looks at what passed, when there is time."""

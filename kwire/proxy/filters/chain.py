@@ -12,7 +12,7 @@ from typing import Any
 from kwire.codec.versions import Versions
 from kwire.errors import InvalidValue, KwireError
 from kwire.messages.index import APIS
-from kwire.messages.registry import message, request
+from kwire.messages.registry import api_key, message, request
 from kwire.proxy.filters.filter import Delay, Drop, Filter, Pause, Said, Verdict
 from kwire.proxy.filters.supervision import Misuse, Supervised, Supervision
 from kwire.proxy.flows.flow import Deed
@@ -20,7 +20,7 @@ from kwire.proxy.flows.interest import Direction
 
 logger = logging.getLogger(__name__)
 
-ENVELOPE = 58
+ENVELOPE = api_key("Envelope")
 """The API that carries others (KIP-590)."""
 
 _REPORTS = 1000  # failures that are remembered as told

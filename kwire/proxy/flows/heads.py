@@ -9,7 +9,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from kwire.errors import KwireError
-from kwire.messages.registry import request
+from kwire.messages.registry import api_key, request
 
 HEAD_LIMIT = 4096
 """Bytes of a frame that may be waited for before its head is judged by what there is."""
@@ -21,8 +21,8 @@ WHOLE = Struct(">ihhih")
 
 RESPONSE = Struct(">ii")
 _SHORT = Struct(">h")
-_PRODUCE = 0
-_CONTROLLED_SHUTDOWN = 7
+_PRODUCE = api_key("Produce")
+_CONTROLLED_SHUTDOWN = api_key("ControlledShutdown")
 
 
 class More(Exception):

@@ -19,8 +19,26 @@ from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a70_controller_registration import ControllerRegistrationRequest
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
+from kwire.messages.registry import api_keys
 
-NODE_APIS = frozenset({4, 5, 6, 7, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82})
+NODE_APIS = api_keys(
+    "LeaderAndIsr",
+    "StopReplica",
+    "UpdateMetadata",
+    "ControlledShutdown",
+    "Vote",
+    "BeginQuorumEpoch",
+    "EndQuorumEpoch",
+    "AlterPartition",
+    "Envelope",
+    "FetchSnapshot",
+    "BrokerRegistration",
+    "BrokerHeartbeat",
+    "AllocateProducerIds",
+    "ControllerRegistration",
+    "AssignReplicasToDirs",
+    "UpdateRaftVoter",
+)
 """APIs that only brokers and controllers call, so that a client id that is a number is theirs."""
 
 _NAMED = re.compile(r"(?:raft-client-|broker-(?=\d+-fetcher-\d+$))(\d{1,10})")

@@ -17,11 +17,19 @@ from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse, ReplicaState
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.messages.metadata_topic import is_metadata_topic
+from kwire.messages.registry import api_keys
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.peers import node_of_request
-from kwire.proxy.flows.summaries.parts import METADATA_TOPIC, METADATA_TOPIC_ID
 
-QUORUM_APIS = frozenset({1, 52, 53, 55, 80, 81})
+QUORUM_APIS = api_keys(
+    "Fetch",
+    "Vote",
+    "BeginQuorumEpoch",
+    "DescribeQuorum",
+    "AddRaftVoter",
+    "RemoveRaftVoter",
+)
 """The APIs that tell anything."""
 
 REPLICAS = 200
@@ -178,5 +186,5 @@ class QuorumSeen:
 def _offsets(request: FetchRequest) -> Iterator[int]:
     """From where the metadata log is read."""
     for topic in request.topics:
-        if topic.topic_id == METADATA_TOPIC_ID or topic.topic == METADATA_TOPIC:
+        if is_metadata_topic(topic.topic, topic.topic_id):
             yield from (one.fetch_offset for one in topic.partitions)

@@ -9,6 +9,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from kwire.codec.declaration import Request, Response
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.proxy.filters.filter import Call
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Flow
@@ -16,8 +17,6 @@ from kwire.proxy.flows.peers import node_of_request
 from kwire.proxy.flows.walk import failures, scalars
 from kwire.text.ids import uuid_text
 
-METADATA_TOPIC = "__cluster_metadata"
-_METADATA_TOPIC_ID = UUID(int=1)
 _TOPIC_FIELDS = frozenset({"topic", "topic_name"})
 
 
@@ -102,5 +101,5 @@ def _topics(body: Any) -> Iterator[str]:
             yield from (value,) if isinstance(value, str) else ()
         elif name in ("topic_id", "id") and isinstance(value, UUID):
             yield uuid_text(value)
-            if value == _METADATA_TOPIC_ID:
+            if value == METADATA_TOPIC_ID:
                 yield METADATA_TOPIC

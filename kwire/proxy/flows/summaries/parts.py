@@ -9,10 +9,6 @@ from uuid import UUID
 from kwire import error_codes
 from kwire.text.ids import uuid_text
 
-METADATA_TOPIC = "__cluster_metadata"
-METADATA_TOPIC_ID = UUID(int=1)
-"""The fixed id of the metadata topic (Java: Uuid.METADATA_TOPIC_ID)."""
-
 
 class Endpoint(Protocol):
     """Anything with a host and a port."""

@@ -11,11 +11,10 @@ from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotResponse,
     ResponsePartitionSnapshot,
 )
+from kwire.messages.metadata_topic import is_metadata_topic
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.peers import node_of_request
 from kwire.proxy.flows.summaries.parts import (
-    METADATA_TOPIC,
-    METADATA_TOPIC_ID,
     failed,
     few,
     leader,
@@ -133,7 +132,7 @@ def _who(request: FetchRequest | FetchSnapshotRequest) -> str:
 
 
 def _is_metadata(topic: Topic) -> bool:
-    return topic.topic_id == METADATA_TOPIC_ID or topic.topic == METADATA_TOPIC
+    return is_metadata_topic(topic.topic, topic.topic_id)
 
 
 def _name(topic: Topic) -> str:

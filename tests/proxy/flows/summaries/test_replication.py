@@ -7,8 +7,8 @@ import pytest
 from kwire.codec.declaration import Request, Response
 from kwire.messages import a01_fetch as fetch
 from kwire.messages import a59_fetch_snapshot as snapshot
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.proxy import summarize
-from kwire.proxy.flows.summaries.parts import METADATA_TOPIC_ID
 from tests.proxy.flows.test_decoded import rpc
 
 
