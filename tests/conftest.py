@@ -8,7 +8,7 @@ with its reason, or fails where $KWIRE_REQUIRE_KAFKA is set.
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -26,14 +26,13 @@ from real_kafka import (
     launcher,
     required,
 )
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
     from tests.support.proxy.secure_cluster import Secure
 
-OwnCluster = Callable[[Layout], Cluster]
-"""Makes a cluster that is started by ``start`` or ``with``, and closed after the test."""
 
 progress = logging.getLogger("real_kafka").info
 

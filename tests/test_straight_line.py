@@ -11,8 +11,8 @@ from kwire.proxy import Address, DecodedFlow, Flow, Listener, Proxy, Ring, summa
 from kwire.text.ids import parse_uuid, uuid_text
 from real_kafka import Cluster, Layout, free_port
 from real_kafka.metadata_quorum import add_controller, current_voters, remove_controller
-from tests.conftest import OwnCluster
 from tests.support.admin.voter_changes import accepted
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 PATIENCE = 60
 TOPIC = "orders"

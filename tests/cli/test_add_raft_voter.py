@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from real_kafka import Cluster, Layout, RunningNode
-from tests.conftest import OwnCluster
 from tests.support.cli.command import Command
 from tests.support.cli.quorum_tool import changed, until, voters
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 WRONG_USAGE = {
     "no id": (["add-controller", "--bootstrap-server", "a:1"], "Missing argument 'ID'"),

@@ -12,9 +12,9 @@ import pytest
 import trustme
 
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
-from tests.cli.test_proxy import PATIENCE, ended, proxy
-from tests.cli.test_service import listener, running, service, write
 from tests.support.cli.command import Command
+from tests.support.cli.proxy_process import PATIENCE, ended, proxy
+from tests.support.cli.service_process import listener, running, service, write
 from tests.support.proxy.dialogue import answered, asked
 
 ASKED = asked(MetadataRequest(), 12, 1)

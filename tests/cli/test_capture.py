@@ -10,11 +10,9 @@ import typer
 from kwire.capture import CaptureFiles, capture_info
 from kwire.cli.proxy_run import Recording
 from kwire.proxy.capture.recorder import Recorder, files_at
-from tests.cli.test_proxy import ended, node, proxy, talk
-from tests.proxy.data_path.test_tap import votes
 from tests.support.cli.command import Command
-
-__all__ = ["node"]
+from tests.support.cli.proxy_process import ended, proxy, talk
+from tests.support.proxy.flows.dialogue_flows import votes
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 
 from kwire.cli.quorum_screen import _ago
 from real_kafka import Cluster, Layout, free_port
-from tests.conftest import OwnCluster
 from tests.support.cli.command import Command
 from tests.support.cli.quorum_tool import java, java_status, until
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 
 def settled(status: dict[str, object]) -> dict[str, object]:

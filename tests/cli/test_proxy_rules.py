@@ -14,12 +14,9 @@ import pytest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.connection import Connection
 from real_kafka import Cluster, free_port
-from tests.cli.test_proxy import ANSWER, ASKED, PATIENCE, ended, node, proxy
-from tests.cli.test_service import listener, running, service, write
-from tests.cli.test_service import node as serving_node
 from tests.support.cli.command import Command
-
-__all__ = ["node", "serving_node"]
+from tests.support.cli.proxy_process import ANSWER, ASKED, PATIENCE, ended, proxy
+from tests.support.cli.service_process import GatedNode, listener, running, service, write
 
 CLOSE = ["--match", "~api ApiVersions", "--close"]
 
@@ -192,9 +189,9 @@ def test_without_an_answer_it_is_said_to_be_unknown(kwire: Command, node: str) -
 
 
 def test_a_service_is_changed_by_cluster_and_a_reload_keeps_it(
-    kwire: Command, serving_node: object, tmp_path: Path
+    kwire: Command, gated_node: GatedNode, tmp_path: Path
 ) -> None:
-    at = serving_node.address  # type: ignore[attr-defined]
+    at = gated_node.address
     file, rules = tmp_path / "kwire-proxy.yaml", tmp_path / "rules.yaml"
     rules.write_text("rules: [{name: cut, match: ~api ApiVersions, close: true}]")
     token = tmp_path / "token"

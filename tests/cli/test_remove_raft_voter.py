@@ -3,9 +3,9 @@
 import pytest
 
 from real_kafka import Layout
-from tests.conftest import OwnCluster
 from tests.support.cli.command import Command
 from tests.support.cli.quorum_tool import changed, until
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 WRONG_USAGE = {
     "id of letters": (["remove-controller", "x", "--bootstrap-server", "a:1"], "valid int"),

@@ -26,8 +26,8 @@ from kwire.messages.a55_describe_quorum import TopicData as DescribeQuorumTopic
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import Cluster
-from tests.cli.test_proxy import ended, proxy
 from tests.support.cli.command import KWIRE, Command
+from tests.support.cli.proxy_process import ended, proxy
 
 MESSAGES = 20
 

@@ -29,9 +29,9 @@ from kwire.net.frames import encode_request
 from kwire.net.sasl import Login
 from kwire.net.security import read_security
 from kwire.proxy.capture.record_topic import Topic, TopicAddress, librdkafka
-from tests.cli.test_proxy import ended, proxy
-from tests.cli.test_service import listener, running, service, write
 from tests.support.cli.command import Command
+from tests.support.cli.proxy_process import ended, proxy
+from tests.support.cli.service_process import listener, running, service, write
 from tests.support.proxy.secure_cluster import (
     PASSWORD,
     PATIENCE,

@@ -2,18 +2,13 @@
 
 import asyncio
 import json
-import queue
 import signal
 import socket
 import subprocess
-import threading
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
-from typing import Any, Self
 
 import pytest
 import yaml
@@ -22,162 +17,25 @@ from kwire.capture import Damage, read_capture
 from kwire.net.address import Address
 from kwire.proxy.feed.receiver import Receiver, Watched
 from real_kafka import free_port
-from tests.cli.test_proxy import ANSWER, ASKED
 from tests.support.cli.command import KWIRE
-
-PATIENCE = 60
-
-
-class Node:
-    """A peer that answers ApiVersions requests when it may. asked: counts them."""
-
-    def __init__(self) -> None:
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self._threads: list[threading.Thread] = []
-        self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
-        self.asked: queue.SimpleQueue[None] = queue.SimpleQueue()
-        self.may_answer = threading.Event()
-        self.may_answer.set()
-
-    def __enter__(self) -> Self:
-        self._start(self._accept)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.may_answer.set()
-        self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
-        for thread in self._threads:
-            thread.join(PATIENCE)
-
-    def _start(self, run: Any, *arguments: Any) -> None:
-        thread = threading.Thread(target=run, args=arguments)
-        self._threads.append(thread)
-        thread.start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                peer, _ = self._server.accept()
-            except OSError:
-                return
-            self._start(self._serve, peer)
-
-    def _serve(self, peer: socket.socket) -> None:
-        with peer, suppress(OSError):
-            peer.settimeout(PATIENCE)
-            while len(peer.recv(len(ASKED), socket.MSG_WAITALL)) == len(ASKED):
-                self.asked.put(None)
-                assert self.may_answer.wait(PATIENCE)
-                peer.sendall(ANSWER)
+from tests.support.cli.proxy_process import ANSWER, ASKED
+from tests.support.cli.service_process import (
+    PATIENCE,
+    GatedNode,
+    Running,
+    ask,
+    get,
+    listener,
+    running,
+    service,
+    write,
+)
 
 
-class Running:
-    """The command as a process, and the lines that it logs, as they come."""
-
-    def __init__(self, config: Path) -> None:
-        self.config = config
-        command = [str(KWIRE), "proxy", "--config", str(config)]
-        self.process = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
-        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            self._lines.put(line)
-
-    def told(self, text: str) -> dict[str, Any]:
-        """The next event whose message has this text."""
-        while True:
-            line: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE))
-            if text in line["message"]:
-                return line
-
-    def listening(self) -> tuple[str, int]:
-        """The next address at which it listens."""
-        host, _, port = self.told("listening at ")["message"].split(" ")[2].rpartition(":")
-        return host, int(port)
-
-    def metrics(self) -> str:
-        """Where metrics are, as a URL without a path."""
-        url: str = self.told("metrics are at ")["message"].split(" ")[3]
-        return url.removesuffix("/metrics")
-
-    def reload(self, config: dict[str, Any] | str) -> None:
-        write(self.config, config)
-        self.process.send_signal(signal.SIGHUP)
-
-    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        return self.ended()
-
-    def ended(self) -> int:
-        code = self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
-        return code
-
-
-@contextmanager
-def running(config: Path) -> Iterator[Running]:
-    run = Running(config)
-    try:
-        yield run
-    finally:
-        if run.process.poll() is None:
-            run.process.kill()
-        run.ended()
-        assert run.process.stdout
-        assert run.process.stderr
-        run.process.stdout.close()
-        run.process.stderr.close()
-
-
-def write(path: Path, config: dict[str, Any] | str) -> Path:
-    path.write_text(config if isinstance(config, str) else yaml.safe_dump(config))
-    return path
-
-
-def listener(upstream: str, node: int = 1, listen: str = "127.0.0.1:0") -> dict[str, Any]:
-    return {"listen": listen, "upstream": upstream, "node": node}
-
-
-def service(*listeners: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A configuration of one cluster; more: keys of the cluster."""
-    clusters = [{"name": "orders", "listeners": list(listeners), **more}]
-    return {"clusters": clusters, "metrics": "127.0.0.1:0", "log": {"format": "json"}}
-
-
-def get(url: str) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
-
-
-def ask(client: socket.socket) -> bytes:
-    client.sendall(ASKED)
-    return client.recv(len(ANSWER), socket.MSG_WAITALL)
-
-
-@pytest.fixture
-def node() -> Iterator[Node]:
-    with Node() as one:
-        yield one
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "kwire-proxy.yaml"
-
-
-def test_it_serves_many_clusters_and_drains_at_sigterm(node: Node, file: Path) -> None:
+def test_it_serves_many_clusters_and_drains_at_sigterm(gated_node: GatedNode, file: Path) -> None:
     """What is under way is answered, what is idle is closed, and then it ends with 0."""
-    config = service(listener(node.address))
-    config["clusters"].append({"name": "other", "listeners": [listener(node.address, 7)]})
+    config = service(listener(gated_node.address))
+    config["clusters"].append({"name": "other", "listeners": [listener(gated_node.address, 7)]})
     with running(write(file, config)) as run:
         url = run.metrics()
         first, second = run.listening(), run.listening()
@@ -189,10 +47,10 @@ def test_it_serves_many_clusters_and_drains_at_sigterm(node: Node, file: Path) -
             socket.create_connection(second, timeout=PATIENCE) as idle,
         ):
             assert ask(busy) == ask(idle) == ANSWER
-            node.may_answer.clear()
+            gated_node.may_answer.clear()
             busy.sendall(ASKED)
             for _ in range(3):
-                node.asked.get(timeout=PATIENCE)
+                gated_node.asked.get(timeout=PATIENCE)
             run.process.send_signal(signal.SIGTERM)
             run.told("draining")
             assert idle.recv(1) == b""
@@ -202,34 +60,39 @@ def test_it_serves_many_clusters_and_drains_at_sigterm(node: Node, file: Path) -
             _, metrics = get(f"{url}/metrics")
             assert 'kwire_proxy_requests_total{api="ApiVersions"' in metrics
             assert 'cluster="other",node="7"' in metrics
-            node.may_answer.set()
+            gated_node.may_answer.set()
             assert busy.recv(2 * len(ANSWER), socket.MSG_WAITALL) == ANSWER
         assert run.ended() == 0
 
 
-def test_requests_that_are_not_answered_are_cut_at_the_deadline(node: Node, file: Path) -> None:
+def test_requests_that_are_not_answered_are_cut_at_the_deadline(
+    gated_node: GatedNode, file: Path
+) -> None:
     with (
-        running(write(file, service(listener(node.address)) | {"drain": "100ms"})) as run,
-        asking(run, node),
+        running(write(file, service(listener(gated_node.address)) | {"drain": "100ms"})) as run,
+        asking(run, gated_node),
     ):
         assert run.end() == 0
 
 
 @contextmanager
-def asking(run: Running, node: Node) -> Iterator[None]:
+def asking(run: Running, gated_node: GatedNode) -> Iterator[None]:
     """A request is under way, and is not answered."""
     address = run.listening()
     run.told("ready")
-    node.may_answer.clear()
+    gated_node.may_answer.clear()
     with socket.create_connection(address, timeout=PATIENCE) as client:
         client.sendall(ASKED)
-        node.asked.get(timeout=PATIENCE)
+        gated_node.asked.get(timeout=PATIENCE)
         yield
-    node.may_answer.set()
+    gated_node.may_answer.set()
 
 
-def test_a_second_sigterm_waits_no_longer(node: Node, file: Path) -> None:
-    with running(write(file, service(listener(node.address)))) as run, asking(run, node):
+def test_a_second_sigterm_waits_no_longer(gated_node: GatedNode, file: Path) -> None:
+    with (
+        running(write(file, service(listener(gated_node.address)))) as run,
+        asking(run, gated_node),
+    ):
         run.process.send_signal(signal.SIGTERM)
         run.told("draining")
         assert run.end() == 0
@@ -242,17 +105,20 @@ def test_sigterm_ends_it_while_it_still_waits_for_a_quorum(file: Path) -> None:
         assert run.end() == 130
 
 
-def test_ctrl_c_waits_for_nothing(node: Node, file: Path) -> None:
-    with running(write(file, service(listener(node.address)))) as run, asking(run, node):
+def test_ctrl_c_waits_for_nothing(gated_node: GatedNode, file: Path) -> None:
+    with (
+        running(write(file, service(listener(gated_node.address)))) as run,
+        asking(run, gated_node),
+    ):
         assert run.end(signal.SIGINT) == 130
 
 
 def test_a_reload_changes_rules_and_listeners_and_touches_nothing_else(
-    node: Node, file: Path
+    gated_node: GatedNode, file: Path
 ) -> None:
     rules = file.with_name("rules.yaml")
     write(rules, "rules: []")
-    kept, gone = listener(node.address, 1), listener(node.address, 2)
+    kept, gone = listener(gated_node.address, 1), listener(gated_node.address, 2)
     with running(write(file, service(kept, gone, rules="rules.yaml", scripts=[]))) as run:
         url = run.metrics()
         addresses = run.listening(), run.listening()
@@ -263,7 +129,7 @@ def test_a_reload_changes_rules_and_listeners_and_touches_nothing_else(
         ):
             assert ask(stays) == ask(goes) == ANSWER
             write(rules, "rules: [{name: slow, match: ~api ApiVersions, delay: 1ms}]")
-            run.reload(service(kept, listener(node.address, 3), rules="rules.yaml"))
+            run.reload(service(kept, listener(gated_node.address, 3), rules="rules.yaml"))
             added = run.listening()
             run.told("the configuration was loaded again")
             assert goes.recv(1) == b""
@@ -277,12 +143,14 @@ def test_a_reload_changes_rules_and_listeners_and_touches_nothing_else(
         assert run.end() == 0
 
 
-def test_a_listener_keeps_its_address_where_only_its_node_moves(node: Node, file: Path) -> None:
+def test_a_listener_keeps_its_address_where_only_its_node_moves(
+    gated_node: GatedNode, file: Path
+) -> None:
     at = f"127.0.0.1:{free_port()}"
     before = service(listener("127.0.0.1:1", listen=at))
     with running(write(file, before)) as run:
         run.told("ready")
-        run.reload(service(listener(node.address, listen=at)))
+        run.reload(service(listener(gated_node.address, listen=at)))
         run.told("the configuration was loaded again")
         host, _, port = at.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
@@ -297,17 +165,21 @@ BROKEN = (
 )
 
 
-def test_a_file_that_cannot_be_used_is_reported_and_all_stays(node: Node, file: Path) -> None:
+def test_a_file_that_cannot_be_used_is_reported_and_all_stays(
+    gated_node: GatedNode, file: Path
+) -> None:
     at = f"127.0.0.1:{free_port()}"
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
-        running(write(file, service(listener(node.address, 1, at)))) as run,
+        running(write(file, service(listener(gated_node.address, 1, at)))) as run,
     ):
         address = run.listening()
         run.told("ready")
         busy = f"127.0.0.1:{taken.getsockname()[1]}"
-        halfway = service(listener(node.address, 2, at), listener(node.address, 3, busy))
-        restart = service(listener(node.address, 1, at), rewrite_endpoints=True)
+        halfway = service(
+            listener(gated_node.address, 2, at), listener(gated_node.address, 3, busy)
+        )
+        restart = service(listener(gated_node.address, 1, at), rewrite_endpoints=True)
         for text, said in (
             *BROKEN,
             (yaml.safe_dump(halfway), f"cannot listen at {busy}"),
@@ -320,11 +192,13 @@ def test_a_file_that_cannot_be_used_is_reported_and_all_stays(node: Node, file: 
         assert run.end() == 0
 
 
-async def test_viewers_see_what_passes_and_let_go_what_is_held(node: Node, file: Path) -> None:
+async def test_viewers_see_what_passes_and_let_go_what_is_held(
+    gated_node: GatedNode, file: Path
+) -> None:
     at = Address("127.0.0.1", free_port())
     more = {"feed": {"listen": str(at)}, "hold": "~api ApiVersions"}
     seen: asyncio.Queue[Watched] = asyncio.Queue()
-    with running(write(file, service(listener(node.address), **more))) as run:
+    with running(write(file, service(listener(gated_node.address), **more))) as run:
         address = await asyncio.to_thread(run.listening)
         async with asyncio.timeout(PATIENCE), Receiver(at, seen.put_nowait) as receiver:
             reader, writer = await asyncio.open_connection(*address)
@@ -337,10 +211,10 @@ async def test_viewers_see_what_passes_and_let_go_what_is_held(node: Node, file:
         assert await asyncio.to_thread(run.end) == 0
 
 
-def test_it_records_shows_and_logs_what_passes(node: Node, file: Path) -> None:
+def test_it_records_shows_and_logs_what_passes(gated_node: GatedNode, file: Path) -> None:
     dead = listener(f"127.0.0.1:{free_port()}", 5)
     record = {"path": "what.avro", "only": "~api Vote"}
-    config = service(listener(node.address), dead, record=record)
+    config = service(listener(gated_node.address), dead, record=record)
     config["show"] = {"json": True, "api": ["apiversions"]}
     with running(write(file, config)) as run:
         with socket.create_connection(run.listening(), timeout=PATIENCE) as client:
@@ -359,9 +233,11 @@ def test_it_records_shows_and_logs_what_passes(node: Node, file: Path) -> None:
     assert not [one for one in records if isinstance(one, Damage) or one.kind == "request"]
 
 
-def test_without_a_file_sigterm_drains_and_metrics_and_logs_are_there_as_well(node: Node) -> None:
+def test_without_a_file_sigterm_drains_and_metrics_and_logs_are_there_as_well(
+    gated_node: GatedNode,
+) -> None:
     port = free_port()
-    command = [str(KWIRE), "proxy", "--listen", f"1@127.0.0.1:0={node.address}"]
+    command = [str(KWIRE), "proxy", "--listen", f"1@127.0.0.1:0={gated_node.address}"]
     command += ["--metrics", f"127.0.0.1:{port}", "--log-format", "json"]
     command += ["--listen", f"2@127.0.0.1:0=127.0.0.1:{free_port()}"]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as run:

@@ -8,10 +8,8 @@ import pytest
 
 from kwire.cli import proxy
 from kwire.proxy.service.config import BadConfig, ProxyConfig, read_config
-from tests.cli.test_service import Node, file, listener, node, service, write
 from tests.support.cli.command import Command
-
-__all__ = ["file", "node"]
+from tests.support.cli.service_process import GatedNode, listener, service, write
 
 PLACES = {
     "listen": "clusters.listeners",
@@ -160,11 +158,13 @@ def test_a_file_that_cannot_be_used_and_options_beside_it_are_wrong_usage(
 
 
 def test_rules_that_are_wrong_are_told_before_anything_listens(
-    kwire: Command, node: Node, file: Path
+    kwire: Command, gated_node: GatedNode, file: Path
 ) -> None:
     write(file.with_name("rules.yaml"), "rules: [{match: ~api Vote}]")
     run = kwire(
-        "proxy", "--config", str(write(file, service(listener(node.address), rules="rules.yaml")))
+        "proxy",
+        "--config",
+        str(write(file, service(listener(gated_node.address), rules="rules.yaml"))),
     )
     assert run.code == 1
     assert "rules.yaml: rules[1]: nothing is to happen" in run.error

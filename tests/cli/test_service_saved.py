@@ -3,10 +3,8 @@
 import socket
 from pathlib import Path
 
-from tests.cli.test_proxy import ANSWER, PATIENCE
-from tests.cli.test_service import Node, ask, listener, node, running, service, write
-
-__all__ = ["node"]
+from tests.support.cli.proxy_process import ANSWER, PATIENCE
+from tests.support.cli.service_process import GatedNode, ask, listener, running, service, write
 
 SCRIPT = """
 from kwire.proxy import Close, Filter
@@ -16,12 +14,14 @@ class Refuse(Filter):
 """
 
 
-def test_rules_and_scripts_that_are_saved_are_loaded_again(node: Node, tmp_path: Path) -> None:
+def test_rules_and_scripts_that_are_saved_are_loaded_again(
+    gated_node: GatedNode, tmp_path: Path
+) -> None:
     """What is wrong is told, and what was before it stays; connections are not touched."""
     rules, script = tmp_path / "rules.yaml", tmp_path / "script.py"
     write(rules, "rules: [{name: none, match: ~api Vote, delay: 1ms}]")
     write(script, SCRIPT.format(action="None"))
-    config = service(listener(node.address), rules="rules.yaml", scripts=["script.py"])
+    config = service(listener(gated_node.address), rules="rules.yaml", scripts=["script.py"])
     with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
         address = run.listening()
         run.told("ready")
@@ -46,11 +46,13 @@ def test_rules_and_scripts_that_are_saved_are_loaded_again(node: Node, tmp_path:
         assert run.end() == 0
 
 
-def test_only_the_cluster_whose_file_was_saved_begins_anew(node: Node, tmp_path: Path) -> None:
+def test_only_the_cluster_whose_file_was_saved_begins_anew(
+    gated_node: GatedNode, tmp_path: Path
+) -> None:
     """A rule of the other one that has struck as often as it may does not strike again."""
     once = "rules: [{match: ~api ApiVersions, close: true, count: 1}]"
-    config = service(listener(node.address), rules="kept.yaml")
-    other = {"name": "other", "listeners": [listener(node.address, 7)], "rules": "saved.yaml"}
+    config = service(listener(gated_node.address), rules="kept.yaml")
+    other = {"name": "other", "listeners": [listener(gated_node.address, 7)], "rules": "saved.yaml"}
     config["clusters"].append(other)
     write(tmp_path / "kept.yaml", once)
     saved = write(tmp_path / "saved.yaml", once)

@@ -9,8 +9,8 @@ import pytest
 
 from kwire.controller.server.background import BackgroundQuorum
 from real_kafka import free_port
-from tests.cli.test_service import PATIENCE, Running, listener, running, service, write
 from tests.support.certificates import Authority
+from tests.support.cli.service_process import PATIENCE, Running, listener, running, service, write
 
 
 def speaks_tls(address: tuple[str, int], authority: Authority) -> bool:

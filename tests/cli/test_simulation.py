@@ -24,7 +24,7 @@ from kwire.proxy import Filters, Flow, Listener, Proxy, Ring
 from kwire.proxy.flows.flow import Deed
 from kwire.proxy.serve.served_cluster import ServedCluster
 from real_kafka import Cluster, metadata_quorum
-from tests.observer.test_live_image import create, delete
+from tests.support.real_kafka.topics import create, delete
 
 PATIENCE = 120.0
 JOINER = UUID(int=0xBEEF)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.batches import Record, build_batch, build_legacy_batch, read_batches
-from kwire.batches.metadata_records import VersionedRecord
+from kwire.batches import Record, build_legacy_batch, read_batches
 from kwire.errors import FileError, InvalidValue, StorageFailed
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.log import LogConfig, MetadataLog
@@ -14,15 +13,7 @@ from kwire.logdir.memory import MemoryFileSystem
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.logdir.snapshots import build_snapshot, load_snapshot
 from kwire.messages.data.voters_record import VotersRecord
-from kwire.messages.records.no_op import NoOpRecord
-
-NO_OP = VersionedRecord(record=NoOpRecord(), version=0)
-SMALL = LogConfig(segment_bytes=500)
-
-
-def batch(offset: int, epoch: int = 1, count: int = 1, timestamp: int = 1000) -> bytes:
-    records = [Record(value=NO_OP.encode(), timestamp=timestamp)] * count
-    return build_batch(records, base_offset=offset, partition_leader_epoch=epoch)
+from tests.support.logdir.batches import NO_OP, SMALL, batch
 
 
 @pytest.fixture(params=["disk", "memory"])

@@ -12,7 +12,7 @@ from kwire.logdir.memory import MemoryFileSystem
 from kwire.logdir.names import OffsetAndEpoch, segment_name
 from kwire.logdir.quorum_state import read_quorum_state
 from kwire.logdir.snapshots import build_snapshot
-from tests.logdir.test_log import NO_OP, SMALL, batch
+from tests.support.logdir.batches import NO_OP, SMALL, batch
 
 FOLDER = Path("/log")
 

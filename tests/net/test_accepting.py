@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from tests.proxy.data_path.test_relay import grant, proxied
+from tests.support.proxy.data_path.proxied_node import grant, proxied
 
 
 @pytest.mark.parametrize("turns", range(6))

@@ -4,7 +4,6 @@ import asyncio
 from uuid import uuid4
 
 import pytest
-from kafka.admin import KafkaAdminClient, NewTopic
 
 from kwire.controller.server.quorum import Quorum
 from kwire.errors import BrokerError
@@ -12,7 +11,8 @@ from kwire.image.partition import PartitionRegistration
 from kwire.net.address import Address
 from kwire.observer import LiveImage
 from real_kafka import Cluster, Layout
-from tests.conftest import OwnCluster
+from tests.support.real_kafka.own_cluster import OwnCluster
+from tests.support.real_kafka.topics import create, delete
 
 PATIENCE = 120.0
 SNAPSHOTS = {
@@ -31,18 +31,6 @@ def controllers(cluster: Cluster) -> list[Address]:
         Address(node.controller_address.host, node.controller_address.port)
         for node in cluster.controllers.values()
     ]
-
-
-def create(bootstrap: str, name: str) -> None:
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    admin.create_topics([NewTopic(name, 3, 1)])
-    admin.close()
-
-
-def delete(bootstrap: str, name: str) -> None:
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    admin.delete_topics([name])
-    admin.close()
 
 
 async def test_it_sees_what_real_kafka_does(quorum: Cluster) -> None:

@@ -1,17 +1,17 @@
 """One Spark session, one real history and its tables, for all tests of the pipeline."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from kwire.pipeline.ingest import Summary, ingest
+from kwire.pipeline.ingest import ingest
 from kwire.pipeline.session import spark_session
 from real_kafka import Launcher
 from tests.support.cli.command import Command
 from tests.support.pipeline.recorded_history import History, make_history
+from tests.support.pipeline.tables import Tables
 
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Jobs of seconds are not worth being compiled well."""
@@ -42,18 +42,6 @@ def history(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Histor
 def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """Runs commands in this process; with `spark`, on the session of all tests."""
     return Command(capsys, monkeypatch)
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """The tables of the history: its captures, and the metadata log of node 3000."""
-
-    folder: Path
-    summary: Summary
-    spark: SparkSession
-
-    def __getitem__(self, name: str) -> DataFrame:
-        return self.spark.read.parquet(str(self.folder / name))
 
 
 @pytest.fixture(scope="session")

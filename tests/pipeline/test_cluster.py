@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from kwire.pipeline.ingest import OF_CAPTURES, ingest
 from kwire.pipeline.java import java_environment
 from kwire.pipeline.packages import SCALA
-from tests.pipeline.test_stream import QUICK, rows
 from tests.support.pipeline.decodable_calls import night
+from tests.support.pipeline.streamed_tables import QUICK, rows
 
 ROOT = Path(__file__).parents[2]
 JARS = Path(pyspark.__file__).parent / "jars"

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from kwire.pipeline.decoding import arrow_schema, decode_batch, decode_batches
 from kwire.pipeline.frame import STATUSES
-from tests.pipeline.test_frame import vote
-from tests.support.pipeline.captured_rows import batch, row
+from tests.support.pipeline.captured_rows import batch, row, vote
 
 FRAMES = (
     st.none() | st.binary(max_size=60) | st.builds(lambda cut: vote()[:cut], st.integers(0, 99))

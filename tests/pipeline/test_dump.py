@@ -9,9 +9,9 @@ import pytest
 from kwire import from_json, message, to_json
 from kwire.codec.json_form import camel
 from kwire.pipeline.typed import column_name
-from tests.pipeline.conftest import Tables
 from tests.support.pipeline.dump_log_segments import DumpedRecord, dumped_records
 from tests.support.pipeline.recorded_history import History
+from tests.support.pipeline.tables import Tables
 
 LOG = "00000000000000000000.log"
 BOOTSTRAP = "00000000000000000000-0000000000.checkpoint"

@@ -1,25 +1,17 @@
 """A frame becomes values, whatever is wrong with it."""
 
 import json
-from uuid import UUID
 
 import pytest
 
 from kwire.messages import a01_fetch as fetch
 from kwire.messages.a18_api_versions import ApiVersionsResponse
-from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest
+from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a56_alter_partition import AlterPartitionResponse
 from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
 from kwire.net.frames import encode_request, encode_response
 from kwire.pipeline.frame import read_frame
-
-DIRECTORY = UUID(int=80)
-
-
-def vote() -> bytes:
-    partition = PartitionData(replica_id=3, replica_epoch=7, replica_directory_id=DIRECTORY)
-    topic = TopicData(topic_name="__cluster_metadata", partitions=[partition])
-    return encode_request(VoteRequest(topics=[topic]), 2, correlation_id=9, client_id="raft")[4:]
+from tests.support.pipeline.captured_rows import DIRECTORY, vote
 
 
 def test_a_request_is_decoded_and_encodes_to_the_same_bytes() -> None:

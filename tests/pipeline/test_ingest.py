@@ -16,11 +16,11 @@ from kwire.pipeline.schemas import TABLES
 from kwire.pipeline.streaming.captures import empty_captures, follow_captures
 from kwire.pipeline.streaming.job import stream
 from kwire.pipeline.typed import TYPED_APIS, snake
-from tests.pipeline.conftest import Tables
-from tests.pipeline.test_reading import NO_FILES
 from tests.support.capture.capture_records import record, write
+from tests.support.pipeline.damaged_captures import NO_FILES
 from tests.support.pipeline.decodable_calls import call, notice
 from tests.support.pipeline.recorded_history import FRAMES, History
+from tests.support.pipeline.tables import Tables
 
 
 def test_counts_in_are_counts_out(tables: Tables, history: History) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.test_stream import QUICK
 from tests.support.cli.command import KWIRE
 from tests.support.pipeline.decodable_calls import night
+from tests.support.pipeline.streamed_tables import QUICK
 
 
 @pytest.mark.timeout(600)

@@ -3,8 +3,7 @@
 from typing import Any
 
 from kwire.pipeline.decoding import decode_batch
-from tests.pipeline.test_tables import answered, asked
-from tests.support.pipeline.captured_rows import batch, row
+from tests.support.pipeline.captured_rows import answered, asked, batch, row
 
 
 def paired(*rows: dict[str, Any]) -> list[bool]:

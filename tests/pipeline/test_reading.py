@@ -18,8 +18,9 @@ from kwire.pipeline.reading.logged import read_logged
 from kwire.pipeline.reading.planning import plan
 from kwire.pipeline.reading.storage import CAPTURED, LOGGED, Kind, NothingToRead, find
 from kwire.proxy.capture.pcap_export import write_pcapng
-from tests.pipeline.test_frame import vote
 from tests.support.capture.capture_records import record, write
+from tests.support.pipeline.captured_rows import vote
+from tests.support.pipeline.damaged_captures import NO_FILES
 from tests.support.pipeline.recorded_history import History
 
 
@@ -86,16 +87,6 @@ def test_a_torn_capture_is_read_to_its_last_block_and_told_of(tmp_path: Path) ->
     assert damage["notice"] == "DAMAGE"
     assert str(damage["text"]).startswith(f"{path}, byte ")
     assert "the last block is not whole" in str(damage["text"])
-
-
-NO_FILES = {
-    "garbage.avro": (b"garbage" * 900, "no capture: it does not begin as an Avro file does"),
-    "empty.avro": (b"", "no capture: it is empty"),
-    "cut.avro": (b"Obj\x01\x04", "the header of the capture is not whole"),
-    "garbage.pcap": (b"garbage" * 900, "neither pcap nor pcapng: "),
-    "empty.pcapng": (b"", "neither pcap nor pcapng: "),
-}
-"""Names of files that are nothing of the kind, what is in them, and what is said of that."""
 
 
 @pytest.mark.parametrize("name", NO_FILES)

@@ -14,9 +14,8 @@ from kwire.pipeline.reading.planning import Slice, plan
 from kwire.pipeline.reading.storage import CAPTURED, find
 from kwire.pipeline.staged_files import StagedFiles
 from kwire.pipeline.staging import stage_captured, stage_slices
-from tests.pipeline.test_tables import answered, asked
 from tests.support.capture.capture_records import record, write
-from tests.support.pipeline.captured_rows import batch, row
+from tests.support.pipeline.captured_rows import answered, asked, batch, row
 from tests.support.pipeline.decodable_calls import night
 
 

@@ -22,9 +22,9 @@ from tests.support.capture.capture_records import record, write
 from tests.support.cli.command import KWIRE, Command
 from tests.support.pipeline.captured_rows import AT, row
 from tests.support.pipeline.decodable_calls import call, night
+from tests.support.pipeline.streamed_tables import QUICK, rows
 
 LAST = "night-1.avro"
-QUICK = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 OPTIONS = ("--once", "--files", "1", "--master", "local[2]")
 
 
@@ -50,13 +50,6 @@ def stream(folder: Path, output: Path, until: str, end: signal.Signals) -> tuple
         behind = process.stderr.read().splitlines()
         assert until in before[-1], before
         return process.wait(), behind
-
-
-def rows(spark: SparkSession, output: Path, table: str) -> list[str]:
-    """The rows of a table as sorted JSON."""
-    found = spark.read.parquet(str(output / table))
-    ordered = found.select(f.to_json(f.struct(*sorted(found.columns))))
-    return sorted(row[0] for row in ordered.collect())
 
 
 @pytest.mark.timeout(900)

@@ -18,9 +18,9 @@ from kwire.pipeline.streaming.job import stream
 from kwire.pipeline.streaming.topic import follow_topic, read_messages
 from kwire.proxy.capture.record_topic import Topic, TopicAddress
 from real_kafka import Cluster, artifact
-from tests.pipeline.test_stream import rows
 from tests.support.capture.capture_records import record, write
 from tests.support.pipeline.decodable_calls import call, notice
+from tests.support.pipeline.streamed_tables import rows
 
 PATIENCE = 120.0
 RECORDS = [notice(1_000), *(one for event in range(40) for one in call(event))]

@@ -4,38 +4,13 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from kwire.messages.a52_vote import VoteResponse
 from kwire.messages.data.voters_record import Voter, VotersRecord
-from kwire.net.frames import encode_response
 from kwire.pipeline.body import json, mend, mending
 from kwire.pipeline.decoding import DECODED, decode_batch
 from kwire.pipeline.reading.logged import LOGGED
 from kwire.pipeline.tables.calls import calls
 from kwire.pipeline.tables.verdicts import frame_verdicts, log_verdicts
-from tests.pipeline.test_frame import vote
-from tests.support.pipeline.captured_rows import AT, batch, row
-
-
-def answer(correlation_id: int) -> bytes:
-    return encode_response(VoteResponse(error_code=102), 2, correlation_id=correlation_id)[4:]
-
-
-def asked(event: int, **changes: Any) -> dict[str, Any]:
-    facts = {"frame": vote(), "size": len(vote()), "correlation_id": 9, "ending": "ANSWERED"}
-    return row(event, **(facts | changes))
-
-
-def answered(event: int, **changes: Any) -> dict[str, Any]:
-    frame = answer(9)
-    facts = {
-        "kind": "RESPONSE",
-        "frame": frame,
-        "size": len(frame),
-        "correlation_id": 9,
-        "at": AT + event + 5000,
-        "monotonic_ns": 1000 * event + 5_000_000,
-    }
-    return row(event, **(facts | changes))
+from tests.support.pipeline.captured_rows import answered, asked, batch, row, vote
 
 
 def decoded(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:

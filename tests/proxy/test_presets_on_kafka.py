@@ -16,9 +16,9 @@ from kwire.errors import KwireError
 from kwire.proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_everything
 from kwire.proxy.filters.rules import read_rules
 from real_kafka import Address, Cluster, Layout
-from tests.conftest import OwnCluster
-from tests.proxy.test_real_kafka import ours
 from tests.support.proxy.filter_dialogue import rule_filters
+from tests.support.proxy.kafka_behind_proxy import ours
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 VOTERS = (3000, 3001, 3002)
 BROKER = 1

@@ -29,7 +29,7 @@ from kwire.messages.a41_describe_delegation_token import (
 )
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 from kwire.net.frames import decode_request, decode_response
-from tests.cli.test_proxy import ended, proxy
+from tests.support.cli.proxy_process import ended, proxy
 from tests.support.proxy.secure_cluster import (
     PLAIN_PASSWORD,
     PLAIN_TOKEN,

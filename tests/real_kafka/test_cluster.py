@@ -16,7 +16,7 @@ from real_kafka.metadata_quorum import (
     describe_status,
     remove_controller,
 )
-from tests.conftest import OwnCluster
+from tests.support.real_kafka.own_cluster import OwnCluster
 from tests.support.real_kafka.tcp_relay import Relay
 
 ALONE = Layout(controllers=(3000,))

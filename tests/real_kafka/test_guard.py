@@ -14,7 +14,7 @@ import pytest
 
 from real_kafka import Launcher, Layout, NodeFailed
 from real_kafka.guard import Guard
-from tests.conftest import OwnCluster
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 OWNER = """
 import sys

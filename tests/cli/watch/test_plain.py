@@ -1,7 +1,6 @@
 """`kwire watch --plain` and its options, as processes in front of a proxy with a feed."""
 
 import json
-import re
 import signal
 import socket
 import subprocess
@@ -14,26 +13,9 @@ from typing import Any
 import pytest
 
 from real_kafka import Cluster, free_port
-from tests.cli.test_proxy import node, talk
 from tests.support.cli.command import KWIRE, Command
-
-__all__ = ["node"]
-
-
-@contextmanager
-def fed(node: str, *arguments: str) -> Iterator[tuple[tuple[str, int], str]]:
-    """Where a proxy listens, and where its feed is."""
-    run = [str(KWIRE), "proxy", "--listen", f"3000@127.0.0.1:0={node}", "--feed", "127.0.0.1:0"]
-    with subprocess.Popen([*run, *arguments], stdout=PIPE, stderr=PIPE, text=True) as proxy:
-        assert proxy.stderr
-        listening = re.match(r"listening at (.+):(\d+) in front of", proxy.stderr.readline())
-        feed = re.match(r"watch it: kwire watch (\S+)", proxy.stderr.readline())
-        assert listening
-        assert feed
-        try:
-            yield (listening[1], int(listening[2])), feed[1]
-        finally:
-            proxy.kill()
+from tests.support.cli.proxy_process import talk
+from tests.support.cli.watch.feeding_proxy import fed
 
 
 @contextmanager

@@ -25,8 +25,8 @@ from kwire.net.address import Address
 from kwire.proxy import Flow
 from kwire.proxy.capture.records import events
 from real_kafka import free_port
-from tests.proxy.data_path.test_relay import GRANTED, VOTE
 from tests.support.cli.watch.screen import Screen, opened, screen
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.dialogue import answered
 
 

@@ -13,12 +13,12 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 
 from real_kafka import free_port
-from tests.cli.test_proxy import ANSWER, ASKED, node, talk
-from tests.cli.watch.test_plain import fed
 from tests.support.browser import chromium
 from tests.support.cli.command import KWIRE
+from tests.support.cli.proxy_process import ANSWER, ASKED, talk
+from tests.support.cli.watch.feeding_proxy import fed
 
-__all__ = ["chromium", "node"]
+__all__ = ["chromium"]
 
 CATCH_TERMINAL = """
 Object.defineProperty(Object.prototype, "terminal", {configurable: true, set(found) {

@@ -7,16 +7,20 @@ from kwire.codec.declaration import Response
 from kwire.controller.server.quorum import Quorum
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsResponse
 from real_kafka import Layout
-from tests.conftest import OwnCluster
 from tests.support.controller.live.admin_session import Session, run
-from tests.support.controller.live.answer_differences import ABSENT, PRESENT, differences, flat
+from tests.support.controller.live.answer_differences import (
+    ABSENT,
+    NOT_YET,
+    PRESENT,
+    differences,
+    flat,
+)
 from tests.support.controller.live.config_script import EVERY_KEY
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 QUIET = {"broker.session.timeout.ms": "600000"}
 """Brokers that are none stay registered for the session."""
 
-NOT_YET = "17|29|30|31|33|36|38|39|40|41|45|49|50|51"
-"""SASL, ACLs, AlterConfigs, delegation tokens, reassignment, quotas, SCRAM."""
 
 LISTED = {
     rf"ApiVersions v\d: api_keys\[({NOT_YET})\]": (ABSENT, PRESENT),

@@ -1,16 +1,20 @@
 """Brokers of Kafka's boot from a quorum of kwire's, serve clients, die and come back."""
 
 import asyncio
-import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
-from kafka import KafkaConsumer, KafkaProducer
-from kafka.admin import KafkaAdminClient, NewTopic
 
 from kwire.controller.server.quorum import Quorum
-from kwire.image.partition import PartitionRegistration
 from real_kafka import Launcher, RunningNode
+from tests.support.controller.live.broker_traffic import (
+    consume,
+    create,
+    produce,
+    transact,
+    until_broker,
+    until_partitions,
+)
 from tests.support.controller.live.java_nodes import JavaNodes
 
 
@@ -27,87 +31,11 @@ async def java(kafka: Launcher, quorum: Quorum) -> AsyncIterator[JavaNodes]:
     await asyncio.to_thread(nodes.close)
 
 
-async def until_broker(
-    quorum: Quorum, broker_id: int, *, active: bool, timeout: float = 60
-) -> None:
-    """Wait until the leader has it that a broker takes part, or does not."""
-    async with asyncio.timeout(timeout):
-        leader = await quorum.wait_for_leader()
-        await leader.metadata.until(
-            lambda: leader.metadata.image.cluster.is_active(broker_id) is active
-        )
-
-
-async def until_partitions(
-    quorum: Quorum,
-    topic: str,
-    condition: Callable[[PartitionRegistration], bool],
-    timeout: float = 60,
-) -> None:
-    """Wait until every partition of a topic is as wanted."""
-    leader = await quorum.wait_for_leader()
-
-    def holds() -> bool:
-        found = leader.metadata.image.topics.named(topic)
-        return found is not None and all(map(condition, found.partitions.values()))
-
-    async with asyncio.timeout(timeout):
-        await leader.metadata.until(holds)
-
-
 async def started(nodes: JavaNodes, quorum: Quorum, broker_id: int) -> RunningNode:
     broker = nodes.make(broker_id, "broker")
     await asyncio.to_thread(broker.start)
     await until_broker(quorum, broker_id, active=True)
     return broker
-
-
-def create(bootstrap: str, topic: str, partitions: int, replicas: int) -> None:
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    try:
-        admin.create_topics(
-            [NewTopic(topic, num_partitions=partitions, replication_factor=replicas)]
-        )
-    finally:
-        admin.close()
-
-
-def produce(bootstrap: str, topic: str, count: int) -> None:
-    producer = KafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True, acks="all")
-    try:
-        for sent in [producer.send(topic, str(n).encode()) for n in range(count)]:
-            sent.get(timeout=60)
-    finally:
-        producer.close()
-
-
-def transact(bootstrap: str, topic: str) -> None:
-    """Three records that count and three that do not; readers are at read_committed."""
-    producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id="t")
-    try:
-        producer.init_transactions()
-        for numbers, end in ((range(90, 93), "abort"), (range(3), "commit")):
-            producer.begin_transaction()
-            for number in numbers:
-                producer.send(topic, str(number).encode())
-            getattr(producer, f"{end}_transaction")()
-    finally:
-        producer.close()
-
-
-def consume(bootstrap: str, topic: str, count: int) -> list[int]:
-    consumer = KafkaConsumer(
-        topic,
-        bootstrap_servers=bootstrap,
-        auto_offset_reset="earliest",
-        isolation_level="read_committed",
-        group_id=f"g-{uuid.uuid4()}",
-        consumer_timeout_ms=60_000,
-    )
-    try:
-        return sorted(int(next(consumer).value) for _ in range(count))
-    finally:
-        consumer.close()
 
 
 async def test_a_broker_registers_creates_topics_and_serves_producers_and_groups(

@@ -14,7 +14,7 @@ from kwire.controller.server.quorum import Quorum
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.net.connection import Connection
 from real_kafka import Launcher, RunningNode
-from tests.controller.live.test_brokers import consume, produce, transact, until_broker
+from tests.support.controller.live.broker_traffic import consume, produce, transact, until_broker
 from tests.support.controller.live.java_nodes import JavaNodes
 
 CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"

@@ -17,8 +17,8 @@ from kwire.messages.a94_unregister_controller import (
 )
 from kwire.net.connection import Connection
 from real_kafka import Layout
-from tests.conftest import OwnCluster
-from tests.controller.live.test_admin_session import NOT_YET
+from tests.support.controller.live.answer_differences import NOT_YET
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 SOFTWARE = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 NOT_ADVERTISED = {int(key) for key in NOT_YET.split("|")}

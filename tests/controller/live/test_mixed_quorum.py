@@ -9,7 +9,6 @@ import pytest
 from kwire.controller.server.quorum import Quorum
 from real_kafka import Cluster, Launcher, Layout
 from real_kafka.metadata_quorum import COMMAND, add_controller, current_voters
-from tests.conftest import OwnCluster
 from tests.support.controller.live.java_nodes import (
     JavaNodes,
     kwire_controller,
@@ -18,6 +17,7 @@ from tests.support.controller.live.java_nodes import (
     until_caught_up,
     until_voters,
 )
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 ALONE = Layout(controllers=(3000,))
 

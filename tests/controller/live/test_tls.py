@@ -8,7 +8,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kwire.controller.server.quorum import Quorum
 from kwire.text.properties import parse_properties
 from real_kafka import Launcher
-from tests.controller.live.test_brokers import until_broker
+from tests.support.controller.live.broker_traffic import until_broker
 from tests.support.controller.live.java_nodes import JavaNodes
 from tests.support.controller.pem_stores import CONTROLLERS, stores
 

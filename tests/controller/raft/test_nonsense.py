@@ -26,7 +26,7 @@ from kwire.messages.a59_fetch_snapshot import (
 from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
-from tests.controller.raft.test_versions import REQUESTS
+from tests.support.controller.raft.quorum_requests import REQUESTS
 from tests.support.controller.raft.single_replica import (
     TOPIC,
     batches,

@@ -11,45 +11,20 @@ from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
-from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest, PartitionSnapshot, TopicSnapshot
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
-from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
+from tests.support.controller.raft.quorum_requests import REQUESTS
 from tests.support.controller.raft.single_replica import (
-    TOPIC,
     Solo,
-    begin_request,
-    end_request,
-    fetch_request,
     follower,
     leader,
     prospective,
     resigned,
     unattached,
-    vote_request,
 )
 from tests.support.controller.raft.virtual_network import dynamic_quorum, endpoints
-from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 State = Callable[[], Solo]
 
-REQUESTS: list[Request] = [
-    fetch_request(9, 5, 0, 0, max_wait_ms=0),
-    fetch_request(9, 5, 7, 3, max_wait_ms=0),
-    vote_request(5),
-    vote_request(6),
-    begin_request(6),
-    end_request(5),
-    DescribeQuorumRequest(
-        topics=[TopicData(topic_name=TOPIC, partitions=[PartitionData(partition_index=0)])]
-    ),
-    FetchSnapshotRequest(
-        topics=[TopicSnapshot(name=TOPIC, partitions=[PartitionSnapshot(current_leader_epoch=5)])]
-    ),
-    add_request(2),
-    remove_request(7),
-    UpdateRaftVoterRequest(current_leader_epoch=5, voter_id=7),
-]
 CASES = [(request, version) for request in REQUESTS for version in type(request).versions]
 
 

@@ -8,9 +8,9 @@ from pyspark.sql import Row
 from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses import ANALYSES, comparison
-from tests.pipeline.conftest import Tables
 from tests.support.pipeline.dump_log_segments import DumpedRecord, dumped_records
 from tests.support.pipeline.recorded_history import JOINED, TOPICS, VOTERS, History
+from tests.support.pipeline.tables import Tables
 
 
 def rows(tables: Tables, name: str) -> list[Row]:

@@ -11,10 +11,10 @@ from kwire.pipeline.report import render, sections
 from kwire.pipeline.report.look import duration, figure, label
 from kwire.pipeline.report.quorum_timeline import quorum_timeline
 from kwire.pipeline.report.section import Grid, Section
-from tests.pipeline.conftest import Tables
 from tests.support.browser import chromium
 from tests.support.cli.command import Command
 from tests.support.pipeline.recorded_history import History
+from tests.support.pipeline.tables import Tables
 
 __all__ = ["chromium"]
 

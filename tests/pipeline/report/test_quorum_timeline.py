@@ -9,9 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from kwire.pipeline.report.quorum import quorum_section
 from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
 from kwire.pipeline.schemas import TABLES
-from tests.pipeline.conftest import Tables
 from tests.support.pipeline.analyses.table_rows import rows, second
 from tests.support.pipeline.recorded_history import JOINED, VOTERS, History
+from tests.support.pipeline.tables import Tables
 
 CLOCK = 0.002
 """Seconds: a log tells milliseconds, a capture microseconds."""

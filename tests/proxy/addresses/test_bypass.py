@@ -46,7 +46,7 @@ from kwire.proxy.flows.node_addresses import (
     frame_may_carry_address,
     node_addresses,
 )
-from tests.proxy.addresses.test_log_records import batch
+from tests.support.proxy.addresses.metadata_batches import batch
 from tests.support.proxy.dialogue import answered, asked, connection
 
 PROXY = Address("127.0.0.1", 19092)

@@ -8,9 +8,14 @@ from kwire.net.address import Address
 from kwire.proxy import Kind, Listener, Notice, Proxy, Tap
 from kwire.proxy.addresses.bypass import BypassWatch
 from real_kafka import Layout
-from tests.conftest import OwnCluster
-from tests.proxy.data_path.test_relay import until
-from tests.proxy.test_real_kafka import MESSAGES, in_front_of_controllers, ours, read_and_write
+from tests.support.eventually import eventually
+from tests.support.proxy.kafka_behind_proxy import (
+    MESSAGES,
+    in_front_of_controllers,
+    ours,
+    read_and_write,
+)
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 LAYOUT = Layout(controllers=(3000,), brokers=(1, 2))
 
@@ -42,7 +47,7 @@ async def test_nodes_that_do_not_advertise_the_proxy_are_named(
         await asyncio.to_thread(cluster.start)
         assert await asyncio.to_thread(read_and_write, str(addresses[1])) == MESSAGES
         if not advertised:
-            await until(lambda: len(watch.bypassed) == 3)
+            await eventually(lambda: len(watch.bypassed) == 3)
         await asyncio.to_thread(cluster.close)
     assert {one.kind for one in told} == (set() if advertised else {Kind.BYPASSED})
     named = {(node_id, str(address)) for _, node_id, address in watch.bypassed}

@@ -6,10 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from kwire.batches import Compression, Record, RecordBatch, build_batch, read_batches
+from kwire.batches import Compression, RecordBatch, build_batch, read_batches
 from kwire.batches.control_records import quorum_record, read_control_record
-from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
-from kwire.codec.declaration import MetadataRecord
+from kwire.batches.metadata_records import read_metadata_record
 from kwire.errors import BatchError
 from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
@@ -29,6 +28,7 @@ from kwire.proxy import Filters
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.addresses.metadata_batches import batch
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
 
@@ -46,18 +46,6 @@ CONTROL = build_batch(
     partition_leader_epoch=5,
     is_control=True,
 )
-
-
-def batch(*records: MetadataRecord, compression: Compression = Compression.NONE) -> bytes:
-    values = [VersionedRecord(record=record, version=0).encode() for record in records]
-    return build_batch(
-        [Record(value=value, timestamp=50 + number) for number, value in enumerate(values)],
-        base_offset=102,
-        partition_leader_epoch=5,
-        compression=compression,
-        last_offset=110,
-        max_timestamp=99,
-    )
 
 
 REGISTERED = (

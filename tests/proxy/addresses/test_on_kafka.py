@@ -38,9 +38,9 @@ from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, free_port
-from tests.conftest import OwnCluster
 from tests.support.proxy.recording_relay import Recorder, recording
 from tests.support.proxy.tcp_connections import bypasses
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 CONTROLLERS, JOINING, BROKERS = (3000, 3001, 3002), 3003, (1, 2)
 WATCHED = (1, JOINING)

@@ -17,8 +17,8 @@ from kwire.proxy import Event, Flow, Kind, Notice
 from kwire.proxy.capture.pcap_export import in_order, write_pcapng
 from kwire.proxy.capture.pcap_import import import_events
 from kwire.proxy.capture.records import event_records
-from tests.proxy.capture.test_recorder import lost, plain
-from tests.proxy.data_path.test_tap import votes
+from tests.support.proxy.capture.events import lost, plain
+from tests.support.proxy.flows.dialogue_flows import votes
 
 
 def conversation(count: int, padding: int = 0) -> list[Event]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from kwire.capture import (
     read_capture,
 )
 from kwire.capture.record import MASKED_FIELDS
-from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
@@ -35,23 +33,10 @@ from kwire.proxy.capture.records import event_records, events, within
 from kwire.proxy.flows.flow import Deed
 from kwire.proxy.flows.language import parse
 from real_kafka import Cluster
-from tests.proxy.data_path.test_tap import votes
-from tests.proxy.test_real_kafka import ours
+from tests.support.proxy.capture.events import lost, plain
 from tests.support.proxy.dialogue import Dialogue, asked, connection
-
-MICROSECOND = 1e-6
-
-
-def plain(event: Event) -> dict[str, Any]:
-    """The values of an event, times rounded to what is recorded."""
-    values = {field.name: getattr(event, field.name) for field in fields(event)}
-    one = values.pop("connection")
-    values.pop("asked_body", None)
-    for name in ("at", "asked", "answered"):
-        if values.get(name) is not None:
-            values[name] = pytest.approx(values[name], abs=MICROSECOND)
-    where = (one.number, one.node_id, one.client, one.upstream, one.client_id, one.peer)
-    return values | {"connection": where}
+from tests.support.proxy.flows.dialogue_flows import votes
+from tests.support.proxy.kafka_behind_proxy import ours
 
 
 def recorded(path: Path) -> list[Event]:
@@ -62,15 +47,6 @@ def recorded(path: Path) -> list[Event]:
             assert not isinstance(event, Damage)
             found.append(event)
     return found
-
-
-def lost() -> Flow:
-    """A request whose connection ended."""
-    dialogue = Dialogue()
-    dialogue.connection.number = 2
-    dialogue.ask(asked(ApiVersionsRequest(), 3, 1, client_id=None))
-    dialogue.hang_up()
-    return dialogue.flows[0]
 
 
 def test_events_come_back_as_they_were(tmp_path: Path) -> None:

@@ -29,8 +29,9 @@ from kwire.proxy import (
 )
 from kwire.proxy.capture.recorder import Recorder
 from kwire.proxy.service.metrics import Metrics
-from tests.proxy.data_path.test_faults import FAULTS
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, grant, kinds, node, until
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.faulty_requests import FAULTS
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, kinds, node
 
 CONNECTIONS = int(os.environ.get("KWIRE_CONNECTIONS", "2000"))
 """How many come and go; 10,000 are what the proxy promises."""
@@ -102,7 +103,7 @@ async def test_all_faults_at_once_touch_no_other_connection(filtered: bool, tmp_
                         writer.write(data)
                     async with talking(address):
                         assert len(proxy.connections) > 2
-                await until(lambda: not proxy.connections)
+                await eventually(lambda: not proxy.connections)
                 assert proxy.copies.held == proxy.held.held == 0
     assert not recorder.failure
 
@@ -119,7 +120,7 @@ async def test_faults_of_a_node_reach_their_client_alone() -> None:
                     writer.write(str(number).encode())
                     assert await reader.readexactly(len(data)) == data
                     writer.close()
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)
             assert proxy.copies.held == 0
 
 
@@ -161,7 +162,7 @@ async def test_half_an_answer_of_a_node_is_cut_off() -> None:
             with suppress(ConnectionError):
                 assert await reader.read() == GRANTED[:-1]
             writer.close()
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)
     assert "node 7 began a frame and sent no more" in str(events)
 
 
@@ -175,7 +176,7 @@ async def test_a_node_that_does_not_accept_is_given_up() -> None:
             reader, writer = await asyncio.open_connection(address.host, address.port)
             assert await reader.read() == b""
             writer.close()
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)
     assert kinds(events) == [Kind.REFUSED]
     assert "no answer in time" in str(events)
 
@@ -265,5 +266,5 @@ async def test_connections_that_come_and_go_leave_no_task_and_no_descriptor() ->
             tasks = len(asyncio.all_tasks())
             for start in range(0, CONNECTIONS, AT_ONCE):
                 await asyncio.gather(*(come_and_go(start + one) for one in range(AT_ONCE)))
-            await until(lambda: not proxy.connections)
-            await until(lambda: descriptors() <= before and len(asyncio.all_tasks()) <= tasks)
+            await eventually(lambda: not proxy.connections)
+            await eventually(lambda: descriptors() <= before and len(asyncio.all_tasks()) <= tasks)

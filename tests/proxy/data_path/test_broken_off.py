@@ -7,7 +7,7 @@ import pytest
 from kwire.capture import REQUEST, CaptureRecord, read_capture
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.proxy import Ending, Kind
-from tests.proxy.data_path.test_relay import flows, until
+from tests.support.eventually import eventually
 from tests.support.proxy.broken_connections import (
     ASKED,
     CUTS,
@@ -17,6 +17,7 @@ from tests.support.proxy.broken_connections import (
     front,
     moved,
 )
+from tests.support.proxy.data_path.proxied_node import flows
 from tests.support.proxy.dialogue import asked
 
 
@@ -35,7 +36,7 @@ async def test_a_node_that_ends_inside_a_response_ends_its_client(
         node.writer.write(GRANTED[0])
         assert await client.exactly(len(way.arrives)) == way.arrives
         node.writer.write(GRANTED[1][:cut])
-        await until(lambda: moved(here, len(GRANTED[0]) + cut))
+        await eventually(lambda: moved(here, len(GRANTED[0]) + cut))
         node.end(how)
         assert await client.rest() == (b"" if way.holds else GRANTED[1][:cut])
         client.end("closes")
@@ -68,7 +69,7 @@ async def test_over_tls_a_node_that_ends_inside_a_response_ends_its_client(
         client.writer.write(b"".join(ASKED))
         assert await node.exactly(len(b"".join(ASKED))) == b"".join(ASKED)
         node.writer.write(GRANTED[0] + GRANTED[1][:cut])
-        await until(lambda: moved(here, len(GRANTED[0]) + cut))
+        await eventually(lambda: moved(here, len(GRANTED[0]) + cut))
         node.end(how)
         assert await client.rest() == GRANTED[0] + (b"" if way.holds else GRANTED[1][:cut])
         client.end("closes")
@@ -111,7 +112,7 @@ async def test_a_client_that_ends_inside_a_request_ends_the_node_s_connection(
         assert await node.exactly(len(ASKED[0])) == ASKED[0]
         client.writer.write(ASKED[1][:cut])
         (relay,) = here.proxy._relays
-        await until(lambda: relay.client._framer.passed == len(ASKED[0]) + cut)
+        await eventually(lambda: relay.client._framer.passed == len(ASKED[0]) + cut)
         client.end(how)
         arrived = await node.rest()
         if how == "closes":

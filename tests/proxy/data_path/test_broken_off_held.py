@@ -10,13 +10,14 @@ from kwire.proxy import Answer, Call, Ending, Filter, Flow, Kind, Limits
 from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.language import parse
-from tests.proxy.data_path.test_relay import flows, until
+from tests.support.eventually import eventually
 from tests.support.proxy.broken_connections import (
     ASKED,
     GRANTED,
     front,
     moved,
 )
+from tests.support.proxy.data_path.proxied_node import flows
 from tests.support.proxy.filter_dialogue import rule_filters
 
 
@@ -31,9 +32,9 @@ async def test_what_is_intercepted_when_the_node_ends_still_arrives_and_then_the
         client.writer.write(b"".join(ASKED))
         await node.exactly(len(b"".join(ASKED)))
         node.writer.write(GRANTED[0] + GRANTED[1][:9])
-        await until(lambda: bool(held))
+        await eventually(lambda: bool(held))
         node.end(how)
-        await until(lambda: bool(here.told(Kind.BROKEN_OFF)))
+        await eventually(lambda: bool(here.told(Kind.BROKEN_OFF)))
         await asyncio.sleep(0.2)  # longer than what may stay undelivered, filters aside
         stop.release()
         assert await client.rest() == GRANTED[0]
@@ -47,7 +48,7 @@ async def test_a_request_that_is_intercepted_when_the_node_ends_goes_nowhere(how
     async with front(Stop(parse("~api Vote"), held.append)) as here:
         client, node = await here.connect()
         client.writer.write(ASKED[0])
-        await until(lambda: bool(held))
+        await eventually(lambda: bool(held))
         node.end(how)
         assert await client.rest() == b""
         client.end("closes")
@@ -71,7 +72,7 @@ async def test_an_answer_of_a_filter_s_own_that_comes_after_the_end_is_none() ->
     async with front(later) as here:
         client, node = await here.connect()
         client.writer.write(ASKED[0])
-        await until(lambda: bool(later.go))
+        await eventually(lambda: bool(later.go))
         node.end("closes")
         assert await client.rest() == b""
         later.go[0](None)
@@ -91,7 +92,7 @@ async def test_what_is_stalled_ends_with_either_side(direction: str, who: str, h
         if direction == "response":
             await node.exactly(len(ASKED[0]))
             node.writer.write(GRANTED[0])
-        await until(lambda: here.proxy.held.held > 0)
+        await eventually(lambda: here.proxy.held.held > 0)
         ending, other = (node, client) if who == "node" else (client, node)
         ending.end(how)
         assert await other.rest() == b""
@@ -124,7 +125,7 @@ async def test_a_filter_whose_own_question_the_node_does_not_answer_is_told(
         node.writer.write(GRANTED[0])
         question = await node.exactly(int.from_bytes(await node.exactly(4), "big"))
         node.writer.write((GRANTED[0][:4] + question[4:8] + GRANTED[0][8:])[:cut])
-        await until(lambda: moved(here, len(GRANTED[0]) + cut))
+        await eventually(lambda: moved(here, len(GRANTED[0]) + cut))
         node.end(how)
         assert await client.rest() == GRANTED[0]
         client.end("closes")

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from kwire.proxy import Address, Ending, Event, Listener, Proxy
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, flows, grant, node, until
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, flows, grant, node
 
 
 class SlowNode:
@@ -42,7 +43,7 @@ async def test_what_is_under_way_is_answered_and_then_all_are_closed() -> None:
         idle, idle_writer = await asyncio.open_connection(address.host, address.port)
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(VOTE)
-        await until(lambda: behind.asked == 1)
+        await eventually(lambda: behind.asked == 1)
         draining = asyncio.create_task(proxy.drain(60))
         assert await idle.read() == b""
         with pytest.raises(OSError, match=r"."):
@@ -114,7 +115,7 @@ async def test_what_takes_too_long_is_cut() -> None:
     async with slow(events) as (behind, address, proxy):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(VOTE)
-        await until(lambda: behind.asked == 1)
+        await eventually(lambda: behind.asked == 1)
         await proxy.drain(0)
         with suppress(ConnectionError):
             assert await reader.read() == b""
@@ -150,7 +151,7 @@ async def test_a_listener_that_comes_back_keeps_its_new_connections() -> None:
         (listener,) = proxy.addresses
         old, old_writer = await asyncio.open_connection(address.host, address.port)
         old_writer.write(VOTE)
-        await until(lambda: behind.asked == 1)
+        await eventually(lambda: behind.asked == 1)
         await proxy.unlisten(listener)
         draining = asyncio.create_task(proxy.drain(60, listener))
         await asyncio.sleep(0)

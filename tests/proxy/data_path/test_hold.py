@@ -27,7 +27,7 @@ from kwire.proxy import (
     at,
 )
 from kwire.proxy.flows.interest import Direction
-from tests.proxy.data_path.test_framer import REQUESTS, RESPONSES, cuts
+from tests.support.proxy.data_path.streams import REQUESTS, RESPONSES, cuts
 from tests.support.proxy.dialogue import answered, asked, pieces
 from tests.support.proxy.filter_dialogue import HeldDialogue, through
 from tests.support.proxy.observing_filter import Look

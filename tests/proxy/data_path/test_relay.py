@@ -2,19 +2,15 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
 
-from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import (
     Address,
     CannotListen,
     Ending,
     Event,
-    Flow,
     Kind,
     Limits,
     Listener,
@@ -23,68 +19,18 @@ from kwire.proxy import (
 )
 from kwire.proxy.data_path.reach import Upstream
 from kwire.proxy.data_path.relay import Relay
-from tests.proxy.data_path.test_faults import FAULTS
-from tests.support.proxy.dialogue import Dialogue, answered, asked
-
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-VOTE = asked(VoteRequest(), 2, 1)
-GRANTED = answered(VoteResponse(), 2, 1)
-
-
-async def grant(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A node that answers every Vote."""
-    while True:
-        try:
-            await reader.readexactly(len(VOTE))
-        except asyncio.IncompleteReadError:
-            break
-        writer.write(GRANTED)
-    writer.close()
-
-
-@asynccontextmanager
-async def node(serve: Serve) -> AsyncIterator[Address]:
-    """A node on loopback; its connections are closed when the context ends."""
-    writers = []
-
-    async def remember(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writers.append(writer)
-        await serve(reader, writer)
-
-    async with await asyncio.start_server(remember, "127.0.0.1", 0) as server:
-        yield Address(*server.sockets[0].getsockname())
-        for writer in writers:
-            writer.close()
-        await asyncio.sleep(0)
-
-
-@asynccontextmanager
-async def proxied(
-    serve: Serve, events: list[Event], limits: Limits | None = None
-) -> AsyncIterator[tuple[Address, Proxy]]:
-    """A node with a proxy in front."""
-    async with node(serve) as upstream:
-        listener = Listener(node_id=3000, upstream=upstream)
-        async with Proxy([listener], sinks=[events.append], limits=limits) as proxy:
-            yield proxy.addresses[listener], proxy
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop run until something is so."""
-    async with asyncio.timeout(60):
-        while True:
-            if condition():
-                return
-            await asyncio.sleep(0.01)
-
-
-def kinds(events: list[Event]) -> list[Kind]:
-    return [event.kind for event in events if isinstance(event, Notice)]
-
-
-def flows(events: list[Event]) -> list[Flow]:
-    return [event for event in events if isinstance(event, Flow)]
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.faulty_requests import FAULTS
+from tests.support.proxy.data_path.proxied_node import (
+    GRANTED,
+    VOTE,
+    flows,
+    grant,
+    kinds,
+    node,
+    proxied,
+)
+from tests.support.proxy.dialogue import Dialogue
 
 
 async def test_a_request_reaches_the_node_and_its_answer_the_client() -> None:
@@ -96,7 +42,7 @@ async def test_a_request_reaches_the_node_and_its_answer_the_client() -> None:
         (connection,) = proxy.connections
         assert (connection.node_id, connection.number) == (3000, 1)
         writer.close()
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
     assert kinds(events) == [Kind.OPENED, Kind.CLOSED]
     assert [flow.api for flow in flows(events)] == ["Vote"]
     assert events[0].connection.client == str(Address(*writer.get_extra_info("sockname")))
@@ -114,7 +60,7 @@ async def test_a_client_that_stops_sending_still_gets_its_answer() -> None:
         writer.write(VOTE)
         writer.write_eof()
         assert await reader.read() == GRANTED
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
         writer.close()
     assert [flow.ending for flow in flows(events)] == [Ending.ANSWERED]
 
@@ -136,7 +82,7 @@ async def test_a_request_is_not_lost_where_a_pause_comes_too_early(
             writer.write(VOTE)
             assert await reader.readexactly(len(GRANTED)) == GRANTED
             writer.close()
-        await until(lambda: len(flows(events)) == 3)
+        await eventually(lambda: len(flows(events)) == 3)
 
 
 async def test_a_node_that_closes_first_closes_the_client() -> None:
@@ -150,7 +96,7 @@ async def test_a_node_that_closes_first_closes_the_client() -> None:
         writer.write(VOTE)
         assert await reader.read() == b""
         writer.close()
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
     assert [flow.ending for flow in flows(events)] == [Ending.LOST]
 
 
@@ -165,7 +111,7 @@ async def test_a_refused_connection_is_closed_and_told(host: str) -> None:
             reader, writer = await asyncio.open_connection(address.host, address.port)
             assert await reader.read() == b""
             writer.close()
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)
     assert kinds(events) == [Kind.REFUSED]
     (refusal,) = events
     assert isinstance(refusal, Notice)
@@ -180,7 +126,7 @@ async def test_a_host_that_is_no_name_is_refused_like_one_that_is_down() -> None
         reader, writer = await asyncio.open_connection(address.host, address.port)
         assert await reader.read() == b""
         writer.close()
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
     assert kinds(events) == [Kind.REFUSED]
 
 
@@ -284,7 +230,7 @@ async def test_a_frame_that_does_not_go_on_is_cut_and_told() -> None:
         writer.write(VOTE[:9])
         assert await reader.read() == b""
         writer.close()
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
     assert Kind.TIMED_OUT in kinds(events)
     assert "the client began a frame" in str(events)
 
@@ -302,7 +248,7 @@ async def test_a_silent_client_is_cut_and_told(limits: Limits, said: str) -> Non
         reader, writer = await asyncio.open_connection(address.host, address.port)
         assert await reader.read() == b""
         writer.close()
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
     assert said in str(events)
 
 
@@ -351,7 +297,7 @@ async def test_a_sink_that_fails_does_not_touch_the_traffic(
             writer.write(VOTE)
             assert await reader.readexactly(len(GRANTED)) == GRANTED
         writer.close()
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
     assert len(flows(events)) == 3
     assert caplog.text.count("a sink failed and gets no more events") == 1
 
@@ -372,7 +318,7 @@ async def test_a_connection_that_cannot_be_checked_leaves_the_others_their_limit
     events: list[Event] = []
     async with proxied(grant, events, Limits(first_frame=0.2)) as (address, proxy):
         first = await asyncio.open_connection(address.host, address.port)
-        await until(lambda: len(refused) >= 2)
+        await eventually(lambda: len(refused) >= 2)
         second = await asyncio.open_connection(address.host, address.port)
         assert await asyncio.wait_for(second[0].read(), 60) == b""
         assert [connection.number for connection in proxy.connections] == [1]
@@ -388,7 +334,7 @@ async def test_closing_the_proxy_cuts_what_is_open_and_ends_its_flows() -> None:
     async with proxied(never, events) as (address, proxy):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(VOTE)
-        await until(lambda: Kind.OPENED in kinds(events))
+        await eventually(lambda: Kind.OPENED in kinds(events))
         await asyncio.sleep(0.05)
         await proxy.close()
         assert await reader.read() == b""

@@ -11,7 +11,7 @@ import pytest
 
 from kwire.net.address import Address
 from kwire.proxy import Ending, Event, Filters, Limits, Listener, Notice, Proxy
-from tests.proxy.data_path.test_relay import flows, until
+from tests.support.eventually import eventually
 from tests.support.proxy.broken_connections import (
     ASKED,
     ENDLESS,
@@ -20,6 +20,7 @@ from tests.support.proxy.broken_connections import (
     PATIENCE,
     Peer,
 )
+from tests.support.proxy.data_path.proxied_node import flows
 
 STOPPING = """
 import os, signal, socket, sys
@@ -83,7 +84,7 @@ async def test_a_node_that_stands_still_inside_a_response(path: str, then: str) 
             writer.write(ASKED[0])
             async with asyncio.timeout(PATIENCE):
                 assert await told.readline() == b"half\n"
-            await until(lambda: any(one.node._framer.passed == 9 for one in proxy._relays))
+            await eventually(lambda: any(one.node._framer.passed == 9 for one in proxy._relays))
             if then == "goes on":
                 process.send_signal(signal.SIGCONT)
                 assert await reader.readexactly(len(GRANTED[0])) == GRANTED[0]
@@ -94,7 +95,7 @@ async def test_a_node_that_stands_still_inside_a_response(path: str, then: str) 
                     data = await Peer(reader, writer).rest()
                 assert data == (b"" if way.holds else GRANTED[0][:9])
             writer.close()
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)
     (flow,) = flows(events)
     texts = [one.text for one in events if isinstance(one, Notice)]
     assert flow.ending is (Ending.ANSWERED if then == "goes on" else Ending.LOST)

@@ -5,30 +5,12 @@ import asyncio
 import pytest
 
 from kwire.messages.a52_vote import (
-    PartitionData,
-    ResponsePartitionData,
-    ResponseTopicData,
-    TopicData,
     VoteRequest,
-    VoteResponse,
 )
-from kwire.proxy import DecodedFlow, Flow, Notice, Tap
-from tests.support.proxy.dialogue import Dialogue, answered, asked
+from kwire.proxy import DecodedFlow, Notice, Tap
+from tests.support.proxy.flows.dialogue_flows import votes
 
 Seen = list[DecodedFlow | Notice]
-
-
-def votes(count: int, padding: int = 0) -> list[Flow]:
-    """As many flows, whose requests are padded."""
-    dialogue = Dialogue()
-    partition = PartitionData(replica_id=3001)
-    topics = [TopicData(topic_name="__cluster_metadata", partitions=[partition])]
-    for number in range(count):
-        request = VoteRequest(cluster_id="c" * padding, topics=topics)
-        dialogue.ask(asked(request, 2, number))
-        answer = ResponseTopicData(partitions=[ResponsePartitionData(error_code=74)])
-        dialogue.answer(answered(VoteResponse(topics=[answer]), 2, number))
-    return dialogue.flows
 
 
 async def test_flows_come_decoded_and_in_order() -> None:

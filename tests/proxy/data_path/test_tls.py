@@ -18,8 +18,9 @@ from kwire.messages.a01_fetch import (
 from kwire.net.address import Address
 from kwire.net.tls import BadTls, ClientTls, ServerTls
 from kwire.proxy import Event, Flow, Kind, Limits, Listener, Notice, Proxy
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, grant, kinds, until
 from tests.support.certificates import Authority, Pem
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, kinds
 from tests.support.proxy.dialogue import answered, asked
 
 LONG = FetchableTopicResponse(partitions=[PartitionData(records=bytes(20 * 1024 * 1024))])
@@ -56,7 +57,7 @@ async def proxied(
     listener = Listener(node_id=3000, upstream=upstream, tls=tls, upstream_tls=upstream_tls)
     async with Proxy([listener], sinks=[events.append], limits=limits) as proxy:
         yield proxy.addresses[listener]
-        await until(lambda: not proxy.connections)
+        await eventually(lambda: not proxy.connections)
 
 
 async def ask(address: Address, context: ssl.SSLContext | None, count: int = 1) -> list[bytes]:
@@ -167,7 +168,7 @@ async def test_a_client_that_fails_is_told_of_once_and_others_are_not_touched(
             plain.close()
             for context in (stranger.client(), authority.client()):
                 assert not await asyncio.to_thread(shake_hands, address, context)
-        await until(lambda: len(told(events)) == 3)
+        await eventually(lambda: len(told(events)) == 3)
         writer.write(VOTE)
         assert await reader.readexactly(len(GRANTED)) == GRANTED
         writer.close()
@@ -188,7 +189,7 @@ async def test_a_silent_client_does_not_wait_for_ever(authority: Authority) -> N
         reader, writer = await asyncio.open_connection(address.host, address.port)
         assert await reader.read() == b""
         writer.close()
-        await until(lambda: bool(told(events)))
+        await eventually(lambda: bool(told(events)))
     assert told(events) == ["127.0.0.1 does not go on with the TLS handshake"]
 
 

@@ -4,8 +4,6 @@ import asyncio
 import hmac
 import random
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
@@ -30,7 +28,9 @@ from kwire.proxy.feed.datagrams import (
 )
 from kwire.proxy.feed.receiver import Refused
 from kwire.proxy.feed.sender import Feed
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
+from tests.support.proxy.feed.lossy_path import lossy
 from tests.support.proxy.feed.voting_traffic import HERE, Viewing, traffic, viewer
 
 
@@ -38,11 +38,11 @@ async def test_every_viewer_sees_every_flow_decoded() -> None:
     first, second = Viewing(), Viewing()
     async with traffic() as run:
         async with viewer(run.feed.address, first) as one, viewer(run.feed.address, second) as two:
-            await until(lambda: one.status is not None and two.status is not None)
+            await eventually(lambda: one.status is not None and two.status is not None)
             await run.vote(3)
-            await until(lambda: len(first.flows) == len(second.flows) == 3)
+            await eventually(lambda: len(first.flows) == len(second.flows) == 3)
             assert one.status
-            await until(lambda: one.status is not None and one.status.viewers == 2)
+            await eventually(lambda: one.status is not None and one.status.viewers == 2)
             assert one.lost == two.lost == 0
         decoded = DecodedFlow(first.flows[0].event)  # type: ignore[arg-type]
     assert decoded.request_as(VoteRequest) == VoteRequest()
@@ -57,45 +57,9 @@ async def test_a_viewer_that_comes_late_is_shown_what_was_before() -> None:
     async with traffic() as run:
         await run.vote(20)
         async with viewer(run.feed.address, shown), viewer(run.feed.address, few, backlog=5):
-            await until(lambda: len(shown) == 22 and len(few) == 5)
+            await eventually(lambda: len(shown) == 22 and len(few) == 5)
     assert [one.number for one in shown] == list(range(22))
     assert [one.number for one in few] == list(range(17, 22))
-
-
-@asynccontextmanager
-async def lossy(
-    feed: Address, keep: list[bool], sizes: list[int] | None = None
-) -> AsyncIterator[Address]:
-    """A way to the feed on which what was seen is lost where `keep` says so."""
-    loop = asyncio.get_running_loop()
-    there = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    here = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    for one in (there, here):
-        one.setblocking(False)
-    there.connect((feed.host, feed.port))
-    here.bind(("127.0.0.1", 0))
-    clients: list[tuple[str, int]] = []
-
-    def forth() -> None:
-        data, address = here.recvfrom(65536)
-        clients.append(address)
-        there.send(data)
-
-    def back() -> None:
-        data = there.recv(65536)
-        if sizes is not None:
-            sizes.append(len(data))
-        if b"\xa4seen" not in data or (keep.pop(0) if keep else True):
-            here.sendto(data, clients[-1])
-
-    loop.add_reader(here, forth)
-    loop.add_reader(there, back)
-    try:
-        yield Address(*here.getsockname())
-    finally:
-        for one in (there, here):
-            loop.remove_reader(one)
-            one.close()
 
 
 async def test_what_was_lost_on_the_way_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,9 +67,9 @@ async def test_what_was_lost_on_the_way_is_counted(monkeypatch: pytest.MonkeyPat
     shown = Viewing()
     keep = [True, False, True, False, False, True]
     async with traffic() as run, lossy(run.feed.address, keep) as way, viewer(way, shown) as one:
-        await until(lambda: one.status is not None)
+        await eventually(lambda: one.status is not None)
         await run.vote(8)
-        await until(lambda: len(shown) == 7)
+        await eventually(lambda: len(shown) == 7)
         assert one.lost == 3
 
 
@@ -113,9 +77,9 @@ async def test_a_datagram_brings_many_events_and_is_never_too_long() -> None:
     shown = Viewing()
     sizes: list[int] = []
     async with traffic() as run, lossy(run.feed.address, [], sizes) as way, viewer(way, shown):
-        await until(lambda: len(run.feed._viewers) == 1)
+        await eventually(lambda: len(run.feed._viewers) == 1)
         await run.vote(100)
-        await until(lambda: len(shown) == 102)
+        await eventually(lambda: len(shown) == 102)
     assert [one.number for one in shown] == list(range(102))
     assert len(sizes) < 60
     assert max(sizes) <= LIMIT
@@ -128,9 +92,9 @@ async def test_the_last_one_lost_is_told_by_the_status(monkeypatch: pytest.Monke
         lossy(run.feed.address, [False] * 10) as way,
         viewer(way, Viewing()) as one,
     ):
-        await until(lambda: one.status is not None)
+        await eventually(lambda: one.status is not None)
         await run.vote(8)
-        await until(lambda: one.lost == 10)
+        await eventually(lambda: one.lost == 10)
 
 
 async def test_what_finds_no_room_is_lost_to_viewers_not_to_the_proxy(
@@ -139,11 +103,11 @@ async def test_what_finds_no_room_is_lost_to_viewers_not_to_the_proxy(
     monkeypatch.setattr(sender, "QUEUE_LIMIT", 0)
     shown = Viewing()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
-        await until(lambda: one.status is not None)
+        await eventually(lambda: one.status is not None)
         await run.vote(4)
         monkeypatch.undo()
         await run.vote(1)
-        await until(lambda: one.lost > 0)
+        await eventually(lambda: one.lost > 0)
         assert one.lost + len(shown) >= 6
 
 
@@ -152,11 +116,11 @@ async def test_a_viewer_that_is_silent_is_forgotten(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sender, "LEASE", 0.1)
     monkeypatch.setattr(receiver, "RENEW", 3600.0)
     async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
-        await until(lambda: one.status is not None)
+        await eventually(lambda: one.status is not None)
         assert len(run.feed._viewers) == 1
         await asyncio.sleep(0.1)
         await run.vote()
-        await until(lambda: len(run.feed._viewers) == 0)
+        await eventually(lambda: len(run.feed._viewers) == 0)
 
 
 async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
@@ -167,18 +131,18 @@ async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
     monkeypatch.setattr(receiver, "RENEW", 0.05)
     async with traffic() as run:
         async with viewer(run.feed.address, Viewing()) as one:
-            await until(lambda: len(run.feed._viewers) == 1)
-        await until(lambda: len(run.feed._viewers) == 0)
+            await eventually(lambda: len(run.feed._viewers) == 1)
+        await eventually(lambda: len(run.feed._viewers) == 0)
         address = run.feed.address
         shown = Viewing()
         staying = viewer(address, shown)
         await staying.__aenter__()
-        await until(lambda: staying.status is not None)
-    await until(lambda: staying.status is None)
+        await eventually(lambda: staying.status is not None)
+    await eventually(lambda: staying.status is None)
     async with traffic(listen=address) as run:
-        await until(lambda: staying.status is not None)
+        await eventually(lambda: staying.status is not None)
         await run.vote()
-        await until(lambda: len(shown.flows) == 1)
+        await eventually(lambda: len(shown.flows) == 1)
         await staying.__aexit__(None, None, None)
     assert one.lost == staying.lost == 0
 
@@ -187,9 +151,9 @@ async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sender, "PART", 50)
     shown = Viewing()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
-        await until(lambda: one.status is not None)
+        await eventually(lambda: one.status is not None)
         await run.vote()
-        await until(lambda: len(shown.flows) == 1)
+        await eventually(lambda: len(shown.flows) == 1)
         whole = await one.whole(shown.flows[0].number)
         assert isinstance(whole, Flow)
         assert (whole.request_copy, whole.response_copy) == (VOTE[4:], GRANTED[4:])
@@ -207,14 +171,14 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
             for number in range(200):
                 cut = good[: number % len(good)]
                 stranger.send(bytes(dice.randbytes(number * 7)) if number % 2 else cut)
-                await until(lambda sent=number + 1: run.feed.ignored == sent)  # type: ignore[misc]
+                await eventually(lambda sent=number + 1: run.feed.ignored == sent)  # type: ignore[misc]
             await run.vote()
             stranger.send(good)
             answer = await asyncio.to_thread(stranger.recv, 65536)
             assert isinstance(decode_from_proxy(answer, b""), Challenge)
             assert len(answer) <= len(good) + 16
             stranger.send(encode(Release(cookie=b"guessed", number=1, flow=0), b""))
-            await until(lambda: run.feed.ignored == 201)
+            await eventually(lambda: run.feed.ignored == 201)
             stranger.setblocking(False)
             with pytest.raises(BlockingIOError):
                 stranger.recv(65536)
@@ -227,7 +191,7 @@ async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.Monke
         address = run.feed.address
         async with viewer(address, good, token=b"sesame"), viewer(address, bad, b"guess") as one:
             await run.vote()
-            await until(lambda: len(good.flows) == 1)
+            await eventually(lambda: len(good.flows) == 1)
             assert one.status is None
             with pytest.raises(AnswerLost, match="no answer from 127"):
                 await one.set_hold("~api Vote")
@@ -261,7 +225,7 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
             for data in wrong:
                 proxy.sendto(data, client)
             proxy.sendto(encode(Status(feed="f", sequence=3, seconds=10.0), b""), client)
-            await until(lambda: one.status is not None)
+            await eventually(lambda: one.status is not None)
             assert one.foreign == len(wrong)
             assert one.problem == "a record of no time that there is"
     assert shown == []

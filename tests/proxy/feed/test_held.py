@@ -13,7 +13,8 @@ from kwire.proxy import DecodedFlow, Ending, Flow
 from kwire.proxy.feed.datagrams import Release
 from kwire.proxy.feed.receiver import Receiver, Refused
 from kwire.proxy.feed.sender import Feed
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.dialogue import answered
 from tests.support.proxy.feed.voting_traffic import HERE, Traffic, Viewing, traffic, viewer
 
@@ -23,11 +24,11 @@ async def held(
     run: Traffic, one: Receiver, shown: Viewing, match: str = "~api Vote"
 ) -> AsyncIterator[asyncio.StreamReader]:
     """A Vote, or the answer to one, that waits at the proxy."""
-    await until(lambda: one.status is not None)
+    await eventually(lambda: one.status is not None)
     await one.set_hold(match)
     reader, writer = await asyncio.open_connection(run.address.host, run.address.port)
     writer.write(VOTE)
-    await until(lambda: len(shown.held) == 1)
+    await eventually(lambda: len(shown.held) == 1)
     yield reader
     writer.close()
 
@@ -40,11 +41,11 @@ async def test_a_held_request_is_shown_edited_and_let_go() -> None:
         held(run, one, shown) as reader,
     ):
         (number,) = [each.number for each in shown.held]
-        await until(lambda: one.status is not None and one.status.held == (number,))
+        await eventually(lambda: one.status is not None and one.status.held == (number,))
         assert one.status
         assert (one.status.hold, one.status.controls) == ("~api Vote", True)
         await one.edit(number, "cluster_id", "edited")
-        await until(lambda: len(shown.held) == 2)
+        await eventually(lambda: len(shown.held) == 2)
         edited = DecodedFlow(shown.held[1].event).request_as(VoteRequest)  # type: ignore[arg-type]
         assert edited
         assert edited.cluster_id == "edited"
@@ -54,7 +55,7 @@ async def test_a_held_request_is_shown_edited_and_let_go() -> None:
         await one.edit(number, "cluster_id", "null")
         await one.release(number)
         assert await reader.readexactly(len(GRANTED)) == GRANTED
-        await until(lambda: len(shown.flows) == 1)
+        await eventually(lambda: len(shown.flows) == 1)
         assert shown.flows[0].number == number
         with pytest.raises(Refused, match="not held any more"):
             await one.release(number)
@@ -74,14 +75,14 @@ async def test_a_held_response_is_shown_edited_and_let_go() -> None:
         assert (watched.event.request_copy, watched.event.response_copy) == (VOTE[4:], GRANTED[4:])
         assert watched.event.ending is Ending.PENDING
         await one.edit(watched.number, "error_code", "87")
-        await until(lambda: len(shown.held) == 2)
+        await eventually(lambda: len(shown.held) == 2)
         refused = answered(VoteResponse(error_code=87), 2, 1)
         whole = await one.whole(watched.number)
         assert isinstance(whole, Flow)
         assert whole.response_copy == refused[4:]
         await one.release(watched.number)
         assert await reader.readexactly(len(refused)) == refused
-        await until(lambda: len(shown.flows) == 1)
+        await eventually(lambda: len(shown.flows) == 1)
         assert shown.flows[0].number == watched.number
 
 
@@ -93,10 +94,10 @@ async def test_a_request_and_then_its_response_are_held_as_one_flow() -> None:
         held(run, one, shown, "~api Vote | ~err *") as reader,
     ):
         await one.release(shown.held[0].number)
-        await until(lambda: len(shown.held) == 2)
+        await eventually(lambda: len(shown.held) == 2)
         await one.release(shown.held[0].number)
         assert await reader.readexactly(len(GRANTED)) == GRANTED
-        await until(lambda: len(shown.flows) == 1)
+        await eventually(lambda: len(shown.flows) == 1)
         assert len({each.number for each in [*shown.held, *shown.flows]}) == 1
 
 
@@ -105,22 +106,22 @@ async def test_a_request_and_then_its_response_are_held_as_one_flow() -> None:
 async def test_a_client_that_goes_leaves_nothing_held(match: str, reset: bool) -> None:
     shown = Viewing()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
-        await until(lambda: one.status is not None)
+        await eventually(lambda: one.status is not None)
         await one.set_hold(match)
         _, writer = await asyncio.open_connection(run.address.host, run.address.port)
         if reset:
             at_once = struct.pack("ii", 1, 0)
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
         writer.write(VOTE)
-        await until(lambda: len(shown.held) == 1)
+        await eventually(lambda: len(shown.held) == 1)
         assert run.proxy.held.held > 0
         writer.close()
-        await until(lambda: len(shown.flows) == 1)
+        await eventually(lambda: len(shown.flows) == 1)
         assert shown.flows[0].number == shown.held[0].number
-        await until(lambda: not run.proxy.connections)
+        await eventually(lambda: not run.proxy.connections)
         assert (run.proxy.held.held, run.proxy.copies.held) == (0, 0)
         await one.set_hold(None)
-        await until(lambda: one.status is not None and one.status.held == ())
+        await eventually(lambda: one.status is not None and one.status.held == ())
 
 
 WRONG_EDITS = {
@@ -161,7 +162,7 @@ async def test_a_held_request_is_killed(how: str, note: str) -> None:
         held(run, one, shown) as reader,
     ):
         await one.release(shown.held[0].number, how)
-        await until(lambda: len(shown.flows) == 1)
+        await eventually(lambda: len(shown.flows) == 1)
         flow = shown.flows[0].event
         assert isinstance(flow, Flow)
         assert flow.notes == (note,)
@@ -177,7 +178,7 @@ async def test_what_cannot_be_done_is_said() -> None:
         with pytest.raises(Refused, match="'burn' is none of resume, drop, close"):
             await one.release(shown.held[0].number, "burn")
     async with Feed(HERE) as feed, viewer(feed.address, Viewing()) as one:
-        await until(lambda: one.status is not None)
+        await eventually(lambda: one.status is not None)
         with pytest.raises(Refused, match="holds no messages"):
             await one.set_hold(None)
 

@@ -10,8 +10,9 @@ from kwire.net.address import Address
 from kwire.proxy.feed import receiver
 from kwire.proxy.feed.datagrams import AddRule
 from kwire.proxy.feed.receiver import LONGEST_RULE, Receiver, Refused
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, until
-from tests.proxy.feed.test_feed import lossy
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
+from tests.support.proxy.feed.lossy_path import lossy
 from tests.support.proxy.feed.voting_traffic import Traffic, Viewing, traffic, viewer
 
 DROP = "{name: lost, match: ~api Vote, drop: true}"
@@ -54,7 +55,7 @@ async def test_all_viewers_are_told_of_a_change_at_once() -> None:
         await one.greeted()
         await other.greeted()
         await one.add_rule(DROP)
-        await until(lambda: other.status is not None and other.status.rules > 0)
+        await eventually(lambda: other.status is not None and other.status.rules > 0)
         assert other.status is not None
         (said,) = other.status.changes
         assert said.startswith("rule 'lost' was added by 127.0.0.1:")

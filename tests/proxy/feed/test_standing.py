@@ -1,7 +1,7 @@
 """What stays so is told to viewers however late they come."""
 
 from kwire.proxy import Kind, Notice
-from tests.proxy.data_path.test_relay import until
+from tests.support.eventually import eventually
 from tests.support.proxy.dialogue import connection
 from tests.support.proxy.feed.voting_traffic import Viewing, traffic, viewer
 
@@ -17,7 +17,7 @@ async def test_a_viewer_that_comes_late_is_told_who_is_not_behind_the_proxy() ->
             viewer(run.feed.address, late, backlog=5),
             viewer(run.feed.address, all_, backlog=100),
         ):
-            await until(lambda: len(late) == 6 and len(all_) == 23)
+            await eventually(lambda: len(late) == 6 and len(all_) == 23)
     for shown in (late, all_):
         (told,) = [one.event for one in shown if isinstance(one.event, Notice) and one.number == 0]
         assert (told.kind, told.text) == (Kind.BYPASSED, BYPASSED.text)

@@ -18,7 +18,8 @@ from kwire.proxy import (
     Listener,
     Proxy,
 )
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, flows, grant, kinds, node, until
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, flows, grant, kinds, node
 
 
 async def test_filters_work_on_sockets_and_what_they_hold_still_arrives_before_the_end() -> None:
@@ -47,7 +48,7 @@ async def test_filters_work_on_sockets_and_what_they_hold_still_arrives_before_t
             writer.write(VOTE)
             writer.write_eof()
             assert await reader.read() == GRANTED
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)
             writer.close()
             assert proxy.held.held == 0
     assert [flow.notes for flow in flows(events)] == [
@@ -79,7 +80,7 @@ async def test_a_filter_closes_a_connection_and_refuses_another() -> None:
                     assert await reader.read() == b""
                 writer.close()
                 doorman.refuse = True
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)
     assert kinds(events) == [Kind.OPENED, Kind.CLOSED]
     assert [flow.notes for flow in flows(events)] == [("closed by Doorman",)]
 
@@ -92,7 +93,7 @@ async def test_a_response_that_is_held_outlives_a_node_that_is_gone() -> None:
     async def answer_and_die(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(len(VOTE))
         writer.write(GRANTED)
-        await until(lambda: proxy.held.held > 0)
+        await eventually(lambda: proxy.held.held > 0)
         at_once = struct.pack("ii", 1, 0)  # a reset instead of an orderly end
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
         writer.transport.abort()
@@ -105,4 +106,4 @@ async def test_a_response_that_is_held_outlives_a_node_that_is_gone() -> None:
             writer.write(VOTE)
             assert await reader.read() == GRANTED
             writer.close()
-            await until(lambda: not proxy.connections)
+            await eventually(lambda: not proxy.connections)

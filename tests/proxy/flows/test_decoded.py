@@ -2,7 +2,6 @@
 
 import pytest
 
-from kwire.codec.declaration import Request, Response
 from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
@@ -18,26 +17,9 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.proxy import Copies, DecodedFlow, Ending, Flow
-from tests.support.proxy.dialogue import Dialogue, answered, asked
-
-
-def decoded(
-    request: bytes, response: bytes | None = None, copies: Copies | None = None
-) -> DecodedFlow:
-    """The one flow of a request and a response."""
-    dialogue = Dialogue(copies=copies or Copies())
-    dialogue.ask(request)
-    if response is not None:
-        dialogue.answer(response)
-    dialogue.hang_up()
-    (flow,) = dialogue.flows
-    return DecodedFlow(flow)
-
-
-def rpc(request: Request, response: Response, version: int) -> DecodedFlow:
-    """The flow of two messages."""
-    return decoded(asked(request, version, 1), answered(response, version, 1))
+from kwire.proxy import Copies, Ending, Flow
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.flows.dialogue_flows import decoded, rpc
 
 
 def test_an_unknown_api_and_version_are_said() -> None:

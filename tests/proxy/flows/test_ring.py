@@ -1,7 +1,7 @@
 """The ring keeps the latest events within its bytes."""
 
 from kwire.proxy import Flow, Ring
-from tests.proxy.data_path.test_tap import votes
+from tests.support.proxy.flows.dialogue_flows import votes
 
 
 def test_old_events_leave_when_new_ones_need_their_room() -> None:

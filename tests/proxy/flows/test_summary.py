@@ -12,8 +12,8 @@ from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from kwire.messages.data.default_principal_data import DefaultPrincipalData
 from kwire.proxy import summarize
-from tests.proxy.flows.test_decoded import decoded, rpc
 from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.flows.dialogue_flows import decoded, rpc
 
 
 def test_an_envelope_tells_who_asks_what() -> None:

@@ -41,8 +41,8 @@ from kwire.messages.records.user_scram_credential import UserScramCredentialReco
 from kwire.proxy import Tree, flow_trees
 from kwire.proxy.flows.masks import is_secret
 from kwire.proxy.flows.tree import lines, message_tree
-from tests.proxy.flows.test_decoded import decoded, rpc
 from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.flows.dialogue_flows import decoded, rpc
 
 SECRET = b"open sesame"
 

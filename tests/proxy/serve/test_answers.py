@@ -19,8 +19,7 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import Cluster
-from tests.proxy.serve.test_clients import controllers
-from tests.support.proxy.serve.serving_proxy import Served, serving
+from tests.support.proxy.serve.serving_proxy import Served, controllers, serving
 
 PATIENCE = 120.0
 USER, CLIENT = "alice", "reports"

@@ -8,20 +8,12 @@ from uuid import uuid4
 import pytest
 
 import clients
-from kwire.net.address import Address
 from real_kafka import Cluster
 from tests.support.proxy.serve.python_clients import PYTHON, Told
-from tests.support.proxy.serve.serving_proxy import serving
+from tests.support.proxy.serve.serving_proxy import controllers, serving
 
 PATIENCE = 120.0
 EXPECTED = Told(nodes={1, 3000, 3001, 3002}, created=True, deleted=True)
-
-
-def controllers(cluster: Cluster) -> dict[int, Address]:
-    return {
-        id: Address(node.controller_address.host, node.controller_address.port)
-        for id, node in cluster.controllers.items()
-    }
 
 
 @pytest.mark.parametrize("client", PYTHON)

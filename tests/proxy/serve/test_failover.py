@@ -11,8 +11,8 @@ from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import Layout
-from tests.conftest import OwnCluster
 from tests.support.proxy.serve.serving_proxy import Served, serving
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 PATIENCE = 90.0
 ELECTION = 25.0

@@ -19,7 +19,7 @@ from kwire.proxy.serve.served_cluster import ServedCluster
 from kwire.text.ids import parse_uuid
 from real_kafka import Cluster, Layout, class_path, java
 from real_kafka.local import run_tool
-from tests.conftest import OwnCluster
+from tests.support.real_kafka.own_cluster import OwnCluster
 
 PATIENCE = 120.0
 CONTROLLERS = (3000, 3001)

@@ -23,7 +23,7 @@ from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.service.metrics import CLIENT_LIMIT, SERIES_LIMIT, Metrics
 from kwire.proxy.service.metrics_families import Metered, ProxyCollector
 from real_kafka import Cluster
-from tests.proxy.data_path.test_relay import until
+from tests.support.eventually import eventually
 from tests.support.http import ask
 from tests.support.proxy.dialogue import Dialogue, answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue, rule_filters
@@ -101,7 +101,7 @@ async def talk(address: Address) -> None:
 async def test_a_real_session_is_counted(combined: Cluster) -> None:
     async with in_front(combined) as (address, what):
         await talk(address)
-        await until(lambda: not what.proxy.connections)
+        await eventually(lambda: not what.proxy.connections)
     found = await scrape(what)  # the tap's end has shown it all
     flow = {"cluster": "test", "node": "1", "client": "tester"}
     requests = found["kwire_proxy_requests_total"]

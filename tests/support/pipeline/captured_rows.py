@@ -1,10 +1,13 @@
 """Captured rows for the tests, made by hand."""
 
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteResponse
+from kwire.net.frames import encode_request, encode_response
 from kwire.pipeline.decoding import CAPTURED
 
 AT = 1_795_246_073_056_000
@@ -37,3 +40,34 @@ def row(event: int, **changes: Any) -> dict[str, Any]:
 def batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
     """They as Spark hands them over."""
     return pa.RecordBatch.from_pylist(rows, SCHEMA)
+
+
+DIRECTORY = UUID(int=80)
+
+
+def vote() -> bytes:
+    partition = PartitionData(replica_id=3, replica_epoch=7, replica_directory_id=DIRECTORY)
+    topic = TopicData(topic_name="__cluster_metadata", partitions=[partition])
+    return encode_request(VoteRequest(topics=[topic]), 2, correlation_id=9, client_id="raft")[4:]
+
+
+def answer(correlation_id: int) -> bytes:
+    return encode_response(VoteResponse(error_code=102), 2, correlation_id=correlation_id)[4:]
+
+
+def asked(event: int, **changes: Any) -> dict[str, Any]:
+    facts = {"frame": vote(), "size": len(vote()), "correlation_id": 9, "ending": "ANSWERED"}
+    return row(event, **(facts | changes))
+
+
+def answered(event: int, **changes: Any) -> dict[str, Any]:
+    frame = answer(9)
+    facts = {
+        "kind": "RESPONSE",
+        "frame": frame,
+        "size": len(frame),
+        "correlation_id": 9,
+        "at": AT + event + 5000,
+        "monotonic_ns": 1000 * event + 5_000_000,
+    }
+    return row(event, **(facts | changes))

@@ -37,8 +37,8 @@ from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import parse
-from tests.proxy.data_path.test_relay import until
 from tests.support.certificates import Authority
+from tests.support.eventually import eventually
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import rule_filters
 from tests.support.proxy.observing_filter import Look
@@ -88,7 +88,7 @@ class Front:
 
     async def gone(self) -> None:
         """Nothing is left of any connection, and no memory is taken."""
-        await until(lambda: not self.proxy.connections)
+        await eventually(lambda: not self.proxy.connections)
         assert (self.proxy.copies.held, self.proxy.held.held) == (0, 0)
 
     def told(self, kind: Kind) -> list[str]:

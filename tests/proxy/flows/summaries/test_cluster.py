@@ -18,7 +18,7 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterResponse,
 )
 from kwire.proxy import summarize
-from tests.proxy.flows.test_decoded import rpc
+from tests.support.proxy.flows.dialogue_flows import rpc
 
 TOPIC = UUID(int=99)
 

@@ -31,7 +31,7 @@ from kwire.messages.a94_unregister_controller import (
     UnregisterControllerResponse,
 )
 from kwire.proxy import summarize
-from tests.proxy.flows.test_decoded import rpc
+from tests.support.proxy.flows.dialogue_flows import rpc
 
 DIRECTORY = UUID(int=7)
 

@@ -11,7 +11,7 @@ from kwire.messages import a54_end_quorum_epoch as end
 from kwire.messages import a55_describe_quorum as quorum
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.proxy import summarize
-from tests.proxy.flows.test_decoded import rpc
+from tests.support.proxy.flows.dialogue_flows import rpc
 
 
 def describe(**answer: Any) -> tuple[Request, Response, int]:

@@ -9,7 +9,7 @@ from kwire.messages import a01_fetch as fetch
 from kwire.messages import a59_fetch_snapshot as snapshot
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.proxy import summarize
-from tests.proxy.flows.test_decoded import rpc
+from tests.support.proxy.flows.dialogue_flows import rpc
 
 
 def metadata_fetch(**answer: Any) -> tuple[fetch.FetchRequest, fetch.FetchResponse, int]:

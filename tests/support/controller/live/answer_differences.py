@@ -111,3 +111,7 @@ def _shortest_absent(path: str, other: Mapping[str, Any]) -> str:
         if not any(one.startswith(path[:end]) for one in other):
             return path[:end]
     return path
+
+
+NOT_YET = "17|29|30|31|33|36|38|39|40|41|45|49|50|51"
+"""SASL, ACLs, AlterConfigs, delegation tokens, reassignment, quotas, SCRAM."""

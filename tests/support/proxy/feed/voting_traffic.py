@@ -16,7 +16,7 @@ from kwire.proxy.feed.receiver import Receiver, Watched
 from kwire.proxy.feed.sender import Feed
 from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rule_set import RuleSet
-from tests.proxy.data_path.test_relay import GRANTED, VOTE, grant, node
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, node
 
 HERE = Address("127.0.0.1", 0)
 

@@ -10,6 +10,7 @@ from kwire.net.address import Address
 from kwire.proxy import Filters, Flow, Listener, Proxy, Ring
 from kwire.proxy.serve.modes import Serving, serve_metadata
 from kwire.proxy.serve.served_cluster import ServedCluster
+from real_kafka import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +49,10 @@ async def serving(controllers: dict[int, Address]) -> AsyncIterator[Served]:
             if listener.node_id in controllers
         ]
         yield Served(proxy, mode, ring, ",".join(told))
+
+
+def controllers(cluster: Cluster) -> dict[int, Address]:
+    return {
+        id: Address(node.controller_address.host, node.controller_address.port)
+        for id, node in cluster.controllers.items()
+    }

@@ -1,0 +1,16 @@
+"""The type of the fixture `own_cluster`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from real_kafka import (
+    Cluster,
+    Layout,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+OwnCluster = Callable[[Layout], Cluster]
+"""Makes a cluster that is started by ``start`` or ``with``, and closed after the test."""
