@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kwire.cli.failure import Failure, WrongUsage
 from kwire.cli.screen import screen
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.metrics import NodesCollector
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum

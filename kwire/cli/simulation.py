@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
-from kwire.controller.sandbox import APIS, Origin, SimulatedController
+from kwire.controller.sandbox import APIS, ClusterCopy, SandboxController
 from kwire.errors import ConnectionFailed
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.data.voters_record import VotersRecord
@@ -39,7 +39,7 @@ class Simulation:
 
     def __init__(self, cluster: ServedCluster) -> None:
         self.cluster = cluster
-        self._begun: asyncio.Future[SimulatedController] | None = None
+        self._begun: asyncio.Future[SandboxController] | None = None
         self.filter = Dispatch(
             self,
             as_task,
@@ -68,7 +68,7 @@ class Simulation:
         async with (
             self.cluster.follow(),
             self.cluster.listen(proxy),
-            SimulatedController(self._origin()) as controller,
+            SandboxController(self._origin()) as controller,
         ):
             self._begun.set_result(controller)
             yield
@@ -77,14 +77,14 @@ class Simulation:
         """Read the files of the proxy's own connections again; gives what takes that back."""
         return self.cluster.opener.renew()
 
-    def _origin(self) -> Origin:
+    def _origin(self) -> ClusterCopy:
         cluster = self.cluster
         observer = cluster.live.observer
         if cluster.cluster_id is None:
             raise ConnectionFailed(
                 "the controllers do not tell the cluster's id: give --cluster-id"
             )
-        return Origin(
+        return ClusterCopy(
             cluster_id=cluster.cluster_id,
             node_id=observer.leader_id,
             end=observer.position,

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kwire.controller.server.background import BackgroundQuorum
-    from kwire.controller.server.config import NodeConfig
+    from kwire.controller.server.config.node_config import NodeConfig
     from kwire.controller.server.node import ControllerNode
-    from kwire.controller.server.quorum import Member, Quorum
+    from kwire.controller.server.quorum import Quorum, QuorumMember
 else:
     # Imported on first use (PEP 562): the raft core and the handlers lie in this package, too, and
     # importing them is not to load asyncio, ssl and what else a running node needs.
     _MODULES = {
         "BackgroundQuorum": "kwire.controller.server.background",
         "ControllerNode": "kwire.controller.server.node",
-        "Member": "kwire.controller.server.quorum",
-        "NodeConfig": "kwire.controller.server.config",
+        "QuorumMember": "kwire.controller.server.quorum",
+        "NodeConfig": "kwire.controller.server.config.node_config",
         "Quorum": "kwire.controller.server.quorum",
     }
 
@@ -29,4 +29,4 @@ else:
         return getattr(import_module(_MODULES[name]), name)
 
 
-__all__ = ["BackgroundQuorum", "ControllerNode", "Member", "NodeConfig", "Quorum"]
+__all__ = ["BackgroundQuorum", "ControllerNode", "NodeConfig", "Quorum", "QuorumMember"]

@@ -13,7 +13,7 @@ from kwire.controller.raft.roles.role import Elector
 from kwire.controller.raft.rpc import add_raft_voter, fetch, fetch_answer, remove_raft_voter
 from kwire.controller.raft.tail import Tail, Verdict
 from simulator import run
-from simulator.disk import Disk
+from simulator.disk import SimulatedDisk
 
 Patch = pytest.MonkeyPatch
 
@@ -47,12 +47,14 @@ def test_a_vote_for_a_shorter_log_elects_a_leader_without_committed_records(
 
 
 def test_an_epoch_that_is_not_remembered_is_seen(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(Disk, "persist", lambda self, effect: None)
+    monkeypatch.setattr(SimulatedDisk, "persist", lambda self, effect: None)
     assert found("crashes") == {"MonotonicEpoch"}
 
 
 def test_an_acknowledgement_before_the_flush_is_seen(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(Disk, "flush", lambda self, effect: LogFlushed(offset=effect.offset))
+    monkeypatch.setattr(
+        SimulatedDisk, "flush", lambda self, effect: LogFlushed(offset=effect.offset)
+    )
     assert found("canElectInitialLeader") == {"MajorityReachedHighWatermark"}
 
 
@@ -109,14 +111,14 @@ def test_a_follower_that_never_truncates_is_seen(monkeypatch: Patch) -> None:
 
 
 def test_a_snapshot_that_a_log_does_not_begin_at_is_seen(monkeypatch: Patch) -> None:
-    original: Callable[..., None] = Disk.clean
+    original: Callable[..., None] = SimulatedDisk.clean
 
-    def clean(self: Disk, id: object) -> None:
+    def clean(self: SimulatedDisk, id: object) -> None:
         original(self, id)
         self._snapshots.clear()
         self._snapshots[type(self.end)(offset=self.start_offset + 1, epoch=self.end.epoch)] = b""
 
-    monkeypatch.setattr(Disk, "clean", clean)
+    monkeypatch.setattr(SimulatedDisk, "clean", clean)
     assert found("clockJumps") == {"SnapshotAtLogStart"}
 
 

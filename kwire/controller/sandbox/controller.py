@@ -13,14 +13,14 @@ from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.controller.raft import Raft, ReplicaKey
-from kwire.controller.sandbox.origin import Origin
+from kwire.controller.sandbox.cluster_copy import ClusterCopy
 from kwire.controller.sandbox.shadows import FETCH_VERSION, ShadowChannels, acknowledgement
 from kwire.controller.server.controller_apis import ControllerApis
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.foreign_clusters import ForeignClusters
-from kwire.controller.server.metadata import Metadata
-from kwire.controller.server.runtime import Runtime
+from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
+from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.errors import ConnectionFailed
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
 from kwire.messages.registry import api_keys
@@ -51,10 +51,10 @@ TURN = 0.01
 """Seconds between two acknowledgements, while somebody waits for an answer."""
 
 
-class SimulatedController:
+class SandboxController:
     """Leads in place of the origin's leader while the context lasts; its files go with it."""
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: ClusterCopy) -> None:
         self._origin = origin
         self._folder = tempfile.TemporaryDirectory(prefix="kwire-simulated-")
 
@@ -70,8 +70,8 @@ class SimulatedController:
         self._channels = ShadowChannels(
             client_id="kwire-simulated", request_timeout_ms=raft_config.request_timeout_ms
         )
-        self._runtime = Runtime(self._raft, self._log, self._channels, environment)
-        self._metadata = Metadata(config, self._log, self._runtime, environment)
+        self._runtime = RaftRuntime(self._raft, self._log, self._channels, environment)
+        self._metadata = MetadataRuntime(config, self._log, self._runtime, environment)
         self._apis = ControllerApis(
             self._runtime,
             self._metadata,

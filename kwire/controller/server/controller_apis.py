@@ -17,7 +17,7 @@ from kwire.controller.raft import API_KEYS as RAFT_KEYS
 from kwire.controller.server import large_messages
 from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.controller.server.large_messages import in_thread_if
-from kwire.controller.server.runtime import Runtime
+from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import (
     ApiVersion,
@@ -61,7 +61,7 @@ class ControllerApis:
     """The `Service` of one controller."""
 
     def __init__(
-        self, runtime: Runtime, metadata: MetadataService, foreign: ForeignClusters
+        self, runtime: RaftRuntime, metadata: MetadataService, foreign: ForeignClusters
     ) -> None:
         self._runtime = runtime
         self._foreign = foreign

@@ -14,7 +14,7 @@ from functools import partial
 from socket import socket
 
 from kwire.controller.server import large_messages
-from kwire.controller.server.listener_config import ListenerConfig
+from kwire.controller.server.config.listener_config import ListenerConfig
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
@@ -32,7 +32,7 @@ PROGRESS = 30.0
 """Seconds within which a frame that has begun must go on; Kafka waits for ever."""
 
 
-class Listener:
+class ControllerListener:
     """Accepts connections and has a service answer what they ask.
 
     idle: seconds without a request after which a connection is closed.

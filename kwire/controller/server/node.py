@@ -10,16 +10,16 @@ from typing import Self
 
 from kwire.controller.raft import Raft
 from kwire.controller.server.channels import Channels
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.controller_apis import ControllerApis
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.foreign_clusters import ForeignClusters
-from kwire.controller.server.listener import Listener
-from kwire.controller.server.metadata import Metadata
+from kwire.controller.server.listener import ControllerListener
+from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
+from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.server.registration import Registrar
-from kwire.controller.server.request_metrics import Metered, RequestMetrics
-from kwire.controller.server.runtime import Runtime
+from kwire.controller.server.request_metrics import MeteredService, RequestMetrics
 from kwire.net.service import Service
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class ControllerNode:
         self.requests = RequestMetrics() if metered else None
         self._environment = environment or Environment()
         self._sockets = dict(sockets or {})
-        self._listeners: list[Listener] = []
+        self._listeners: list[ControllerListener] = []
         self._running = False
 
     async def start(self) -> None:
@@ -82,12 +82,12 @@ class ControllerNode:
         self._registration = Channels(
             client_id=str(config.node_id), request_timeout_ms=timeout, tls=context
         )
-        self.runtime = Runtime(self.raft, self.log, self.channels, self._environment)
-        self.metadata = Metadata(config, self.log, self.runtime, self._environment)
+        self.runtime = RaftRuntime(self.raft, self.log, self.channels, self._environment)
+        self.metadata = MetadataRuntime(config, self.log, self.runtime, self._environment)
         self._running = True
         try:
             apis = ControllerApis(self.runtime, self.metadata, foreign)
-            await self._listen(Metered(apis, self.requests) if self.requests else apis)
+            await self._listen(MeteredService(apis, self.requests) if self.requests else apis)
             self.runtime.start(self.metadata)
         except BaseException:
             await self.kill()
@@ -125,7 +125,7 @@ class ControllerNode:
     async def _listen(self, apis: Service) -> None:
         config = self.config
         for one in config.listeners:
-            listener = Listener(
+            listener = ControllerListener(
                 one, apis, idle=config.idle_ms / 1000, frame_limit=config.frame_limit
             )
             await listener.start(self._sockets.pop(one.name, None))

@@ -17,7 +17,7 @@ from socket import AF_INET, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, socket
 from typing import Self
 from uuid import UUID
 
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.node import ControllerNode
 from kwire.errors import InvalidValue
@@ -33,7 +33,7 @@ READY = 30.0
 
 
 @dataclass(slots=True, kw_only=True)
-class Member:
+class QuorumMember:
     """A place for a controller: its directory and its port outlive its restarts.
 
     bound: the socket that keeps the port until the first start. advertised: host and port that it
@@ -88,7 +88,7 @@ class Quorum:
         if folder is None:
             self._own = tempfile.TemporaryDirectory(prefix="kwire-quorum-")
         self.folder = folder or Path(self._own.name if self._own else "")
-        self.members: dict[int, Member] = {}
+        self.members: dict[int, QuorumMember] = {}
         for index in range(size):
             port = ports[index] if ports else None
             self._member(FIRST_ID + index, is_voter=True, properties={}, port=port)
@@ -103,12 +103,12 @@ class Quorum:
         is_voter: bool,
         properties: Mapping[str, str],
         port: int | None = None,
-    ) -> Member:
+    ) -> QuorumMember:
         bound = None
         if port is None:
             bound = _free_port()
             port = bound.getsockname()[1]
-        member = self.members[node_id] = Member(
+        member = self.members[node_id] = QuorumMember(
             node_id=node_id,
             directory_id=self._new_id(),
             folder=self.folder / f"node-{node_id}",
@@ -120,7 +120,9 @@ class Quorum:
         )
         return member
 
-    def add_member(self, node_id: int, *, properties: Mapping[str, str] | None = None) -> Member:
+    def add_member(
+        self, node_id: int, *, properties: Mapping[str, str] | None = None
+    ) -> QuorumMember:
         """A place for one more controller, which starts as an observer (KIP-853)."""
         if node_id in self.members:
             raise InvalidValue(f"there is a controller {node_id} already")
@@ -190,7 +192,7 @@ class Quorum:
         await member.node.start()
         return member.node
 
-    def _server_properties(self, member: Member) -> dict[str, str]:
+    def _server_properties(self, member: QuorumMember) -> dict[str, str]:
         host, port = member.advertised
         voters = [one.advertised for one in self.members.values() if one.is_voter]
         return {
@@ -206,7 +208,7 @@ class Quorum:
             **member.properties,
         }
 
-    def _format(self, member: Member, config: NodeConfig) -> None:
+    def _format(self, member: QuorumMember, config: NodeConfig) -> None:
         voters = tuple(
             InitialVoter(
                 node_id=one.node_id,

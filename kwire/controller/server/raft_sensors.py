@@ -67,7 +67,7 @@ class Sensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Batch:
+class _UncommittedBatch:
     """What a leader appended, until it is committed."""
 
     end_offset: int
@@ -91,7 +91,7 @@ class RaftSensors:
         self._role = ""
         self._epoch = -1
         self._candidate_since: int | None = None
-        self._uncommitted: deque[_Batch] = deque()
+        self._uncommitted: deque[_UncommittedBatch] = deque()
 
     def stepped(self, role: str, epoch: int, now: int) -> None:
         """The role and the epoch after a step."""
@@ -113,7 +113,9 @@ class RaftSensors:
             self.fetch_records.record(records, now)
             return
         self.append_records.record(records, now)
-        self._uncommitted.append(_Batch(end_offset=end_offset, records=records, appended=now))
+        self._uncommitted.append(
+            _UncommittedBatch(end_offset=end_offset, records=records, appended=now)
+        )
 
     def committed(self, high_watermark: int, now: int) -> None:
         """Everything below is committed."""

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from kwire.controller.raft import Raft
 from kwire.controller.server.channels import Channels
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.environment import Environment
-from kwire.controller.server.metadata import Metadata
+from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
 from kwire.error_codes import name
 from kwire.errors import KwireError
 from kwire.messages.a70_controller_registration import (
@@ -64,7 +64,7 @@ class Registrar:
         self,
         config: NodeConfig,
         raft: Raft,
-        metadata: Metadata,
+        metadata: MetadataRuntime,
         channels: Channels,
         environment: Environment,
     ) -> None:

@@ -56,7 +56,7 @@ class RequestMetrics:
             yield from family.collect()
 
 
-class Metered:
+class MeteredService:
     """A service whose answers are counted."""
 
     def __init__(self, service: Service, metrics: RequestMetrics) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.error_codes import ErrorCode
 from kwire.logdir.format import FormatOptions, plan, write

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.foreign_clusters import MOST, ForeignClusters
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum

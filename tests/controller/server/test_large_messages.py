@@ -15,6 +15,7 @@ import pytest
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.controller.server import large_messages
+from kwire.controller.server.config.listener_config import ListenerConfig
 from kwire.controller.server.large_messages import (
     LARGE_FRAME,
     MANY,
@@ -22,8 +23,7 @@ from kwire.controller.server.large_messages import (
     has_many_elements,
     write,
 )
-from kwire.controller.server.listener import Listener
-from kwire.controller.server.listener_config import ListenerConfig
+from kwire.controller.server.listener import ControllerListener
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
@@ -84,7 +84,7 @@ async def port(service: Topics) -> AsyncIterator[int]:
         advertised_host="localhost",
         advertised_port=1,
     )
-    listener = Listener(config, service)
+    listener = ControllerListener(config, service)
     await listener.start()
     yield listener.port
     await listener.close()

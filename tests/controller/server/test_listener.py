@@ -8,8 +8,8 @@ import pytest
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
-from kwire.controller.server.listener import Listener
-from kwire.controller.server.listener_config import ListenerConfig
+from kwire.controller.server.config.listener_config import ListenerConfig
+from kwire.controller.server.listener import ControllerListener
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.net.connection import Connection
 from kwire.net.frames import decode_response, encode_request
@@ -51,7 +51,7 @@ def config() -> ListenerConfig:
 
 @pytest.fixture
 async def port(service: Echo) -> AsyncIterator[int]:
-    listener = Listener(config(), service)
+    listener = ControllerListener(config(), service)
     await listener.start()
     yield listener.port
     await listener.close()
@@ -173,7 +173,7 @@ async def test_a_request_may_come_byte_by_byte(port: int, service: Echo) -> None
 
 
 async def test_a_silent_connection_is_closed_when_its_time_is_over(service: Echo) -> None:
-    listener = Listener(config(), service, idle=0.1)
+    listener = ControllerListener(config(), service, idle=0.1)
     await listener.start()
     assert await until_closed(listener.port, b"") == b""
     await listener.close()

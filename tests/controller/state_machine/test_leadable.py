@@ -8,7 +8,7 @@ import pytest
 
 import vectors
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.state_machine.leadable import CannotLead, check_leadable
 from kwire.image.features import FeaturesImage, ZkMigrationState

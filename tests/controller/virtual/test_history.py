@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.controller.virtual.history import Ending, History, Write
+from virtual_nodes.history import TopicWrite, WriteHistory, WriteOutcome
 
 
-def write(ended: float = 11.0, ending: Ending = Ending.ANSWERED) -> Write:
-    return Write(
+def write(ended: float = 11.0, outcome: WriteOutcome = WriteOutcome.ANSWERED) -> TopicWrite:
+    return TopicWrite(
         number=0,
         client="client-0",
         node_id=3000,
@@ -14,13 +14,13 @@ def write(ended: float = 11.0, ending: Ending = Ending.ANSWERED) -> Write:
         timeout=5.0,
         sent=10.0,
         ended=ended,
-        ending=ending,
+        outcome=outcome,
         errors={"a": 0, "b": 41},
     )
 
 
 def test_an_acknowledged_topic_that_a_node_does_not_have_is_lost() -> None:
-    history = History(writes=[write()])
+    history = WriteHistory(writes=[write()])
     assert not list(history.lost({3000: {"a"}, 3001: {"a", "b"}}))
     (lost,) = history.lost({3000: {"a"}, 3001: {"b"}})
     assert "not on node 3001: a" in lost
@@ -39,10 +39,10 @@ def test_an_acknowledged_topic_that_a_node_does_not_have_is_lost() -> None:
 def test_time_in_which_the_node_stood_still_is_not_counted(
     ended: float, standstills: list[tuple[float, float]], late: bool
 ) -> None:
-    history = History(writes=[write(ended=ended)])
+    history = WriteHistory(writes=[write(ended=ended)])
     assert bool(list(history.late({3000: standstills}))) is late
 
 
 def test_a_request_without_an_answer_is_late() -> None:
-    history = History(writes=[write(ended=30.0, ending=Ending.UNANSWERED)])
+    history = WriteHistory(writes=[write(ended=30.0, outcome=WriteOutcome.UNANSWERED)])
     assert len(list(history.late({3000: []}))) == 1

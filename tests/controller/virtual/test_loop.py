@@ -7,16 +7,16 @@ from uuid import UUID
 
 import pytest
 
-from tests.controller.virtual.interruption import Interruption, Point
-from tests.controller.virtual.loop import NothingScheduled
-from tests.controller.virtual.network import Network, NetworkLoop
+from virtual_nodes.interruption import NodeInterruption, Point
+from virtual_nodes.loop import NothingScheduled
+from virtual_nodes.network import NetworkLoop, VirtualNetwork
 
 PORT = 1000
 
 
 def run(scenario: Callable[[NetworkLoop], Awaitable[None]], seed: int = 1) -> NetworkLoop:
     """Run a coroutine in a new world."""
-    loop = NetworkLoop(Random(seed), 0.0, Network(Random(seed)))
+    loop = NetworkLoop(Random(seed), 0.0, VirtualNetwork(Random(seed)))
 
     async def main() -> None:
         await scenario(loop)
@@ -142,7 +142,7 @@ def test_an_interruption_stops_a_process_within_a_function_of_the_controller() -
     times: list[float] = []
 
     async def scenario(loop: NetworkLoop) -> None:
-        interruption = Interruption(loop, "a", Point(calls=1), 7.0)
+        interruption = NodeInterruption(loop, "a", Point(calls=1), 7.0)
 
         async def work() -> None:
             times.append(loop.time())

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[3]
 
 def timeline(hash_seed: str) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tests.controller.virtual", "paused_in_a_request", "1"]
+    command = [sys.executable, "-m", "virtual_nodes", "paused_in_a_request", "1"]
     played = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     assert not played.stderr
     return played.stdout

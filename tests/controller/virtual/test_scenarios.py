@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.controller.virtual.play import play
-from tests.controller.virtual.scenarios import SCENARIOS
+from virtual_nodes.play import play
+from virtual_nodes.scenarios import SCENARIOS
 
 SEEDS = int(os.environ.get("KWIRE_SEEDS", "2"))
 CUTS_ONLY = {"leaders_cut_off"}

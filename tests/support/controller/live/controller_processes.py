@@ -13,7 +13,7 @@ from signal import SIGCONT, SIGSTOP
 from typing import Self
 from uuid import UUID
 
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
 from kwire.logdir.voters import InitialVoter
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS

@@ -11,7 +11,7 @@ from typing import Protocol
 from uuid import UUID
 
 from kwire.batches import read_batches
-from kwire.controller.server.config import NodeConfig
+from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a55_describe_quorum import (

@@ -13,9 +13,9 @@ from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
 from kwire.codec.declaration import MetadataRecord
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.topic import TopicRecord
-from tests.controller.virtual.history import History
 from tests.support.controller.live.java_nodes import log_bytes, segment
 from tests.support.controller.live.mixed_quorum import JAVA, Mixed, ends
+from virtual_nodes.history import WriteHistory
 
 
 async def check(mixed: Mixed) -> None:
@@ -71,7 +71,7 @@ def topics(records: Iterable[MetadataRecord]) -> set[str]:
     return set(names.values())
 
 
-def torn_apart(history: History, created: set[str]) -> Iterator[str]:
+def torn_apart(history: WriteHistory, created: set[str]) -> Iterator[str]:
     """Yield the requests of which some topics exist and some do not."""
     for write in history.writes:
         present = len(created.intersection(write.names))
@@ -79,7 +79,7 @@ def torn_apart(history: History, created: set[str]) -> Iterator[str]:
             yield f"TORN: {write}: {present} of its topics exist"
 
 
-def latencies(history: History) -> str:
+def latencies(history: WriteHistory) -> str:
     """Return how long acknowledged writes took, for people."""
     times = sorted(write.ended - write.sent for write in history.writes if write.acknowledged)
     middle, high = times[len(times) // 2], times[len(times) * 99 // 100]

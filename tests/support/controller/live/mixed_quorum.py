@@ -11,14 +11,14 @@ from kwire.errors import KwireError
 from kwire.messages import a55_describe_quorum as quorum
 from kwire.net.connection import Connection
 from real_kafka import RunningNode
-from tests.controller.virtual.clients import Client
-from tests.controller.virtual.history import History
-from tests.controller.virtual.timeline import Timeline
 from tests.support.controller.live.admin_session import Session, leader_of, metadata_quorum
 from tests.support.controller.live.controller_processes import (
     ControllerProcess,
     ControllerProcesses,
 )
+from virtual_nodes.clients import TopicClient
+from virtual_nodes.history import WriteHistory
+from virtual_nodes.timeline import Timeline
 
 JAVA = 3200
 SMALL, LARGE = 4, 2
@@ -43,10 +43,10 @@ class Mixed:
     kwire: ControllerProcesses
     java: RunningNode
     random: Random
-    history: History = field(default_factory=History)
+    history: WriteHistory = field(default_factory=WriteHistory)
     standstills: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     torn: int = 0
-    _clients: list[tuple[Client, asyncio.Task[None]]] = field(default_factory=list)
+    _clients: list[tuple[TopicClient, asyncio.Task[None]]] = field(default_factory=list)
     _large: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
 
     @property
@@ -61,7 +61,7 @@ class Mixed:
         timeline = Timeline(asyncio.get_running_loop().time)
         for number in range(SMALL + LARGE):
             is_large = number >= SMALL
-            client = Client(
+            client = TopicClient(
                 f"client-{number}",
                 ports,
                 Random(self.random.random()),

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
-from kwire.controller.server import replay
+from kwire.controller.server.metadata import replay
 from kwire.messages.records.topic import TopicRecord
 
 

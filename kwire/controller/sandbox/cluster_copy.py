@@ -1,0 +1,134 @@
+"""What a simulated controller begins with: a cluster's metadata at one offset, as a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.raft import ElectionState, ReplicaKey
+from kwire.controller.server.config.node_config import NodeConfig
+from kwire.errors import InvalidValue
+from kwire.image import MetadataImage, apply_all
+from kwire.logdir.bootstrap import write_bootstrap
+from kwire.logdir.meta_properties import MetaProperties, write_meta_properties
+from kwire.logdir.names import METADATA_FOLDER, OffsetAndEpoch
+from kwire.logdir.quorum_state import QuorumState, write_quorum_state
+from kwire.logdir.snapshots import build_snapshot, write_snapshot
+from kwire.messages.data.voters_record import VotersRecord
+from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from kwire.messages.records.clear_elr import ClearElrRecord
+from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.text.ids import ZERO_UUID
+
+LISTENER = "CONTROLLER"
+
+NEVER_MS = 1 << 30
+"""Twelve days: nobody heartbeats or fetches here as a real node would."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterCopy:
+    """A cluster as an observer knows it.
+
+    node_id: of its leader, whose place the simulated one takes. end: the offset and the epoch that
+    the image is at. epoch: the leader's. voters: of a dynamic quorum. static_voters: `id@host:port`
+    of controller.quorum.voters, where there are none.
+    """
+
+    cluster_id: str
+    node_id: int
+    end: OffsetAndEpoch
+    epoch: int
+    image: MetadataImage
+    kraft_version: int = 0
+    voters: VotersRecord | None = None
+    static_voters: tuple[str, ...] = ()
+
+    @property
+    def directory_id(self) -> UUID:
+        """Of the leader; zero where the voters are static."""
+        return self._key.wire_directory_id
+
+    @property
+    def listener(self) -> str:
+        """The name of the voters' default listener."""
+        voters = self.voters.voters if self.voters is not None else []
+        return next((one.name for voter in voters for one in voter.endpoints), LISTENER)
+
+    def config(self, folder: Path) -> NodeConfig:
+        """The controller's properties. It listens nowhere."""
+        quorum = (
+            {"controller.quorum.voters": ",".join(self.static_voters)}
+            if self.voters is None
+            else {"controller.quorum.bootstrap.servers": "127.0.0.1:1"}
+        )
+        return NodeConfig.of(
+            {
+                "process.roles": "controller",
+                "node.id": str(self.node_id),
+                "log.dirs": str(folder),
+                "listeners": f"{self.listener}://127.0.0.1:0",
+                "advertised.listeners": f"{self.listener}://{self._advertised()}",
+                "controller.listener.names": self.listener,
+                "listener.security.protocol.map": f"{self.listener}:PLAINTEXT",
+                "broker.session.timeout.ms": str(NEVER_MS),
+                "controller.quorum.fetch.timeout.ms": str(NEVER_MS),
+                **quorum,
+            }
+        )
+
+    def write(self, folder: Path) -> None:
+        """Make a directory of a replica that was just about to be elected in the leader's epoch."""
+        now = datetime.now(UTC)
+        millis = int(now.timestamp() * 1000)
+        log = folder / METADATA_FOLDER
+        log.mkdir(parents=True)
+        write_bootstrap(folder, (), millis)
+        snapshot = build_snapshot(
+            self._records(),
+            epoch=self.end.epoch,
+            now=millis,
+            last_contained_log_timestamp=millis,
+            kraft_version=self.kraft_version,
+            voters=self.voters,
+        )
+        write_snapshot(log, self.end, snapshot)
+        version = 1 if self.kraft_version else 0
+        election = ElectionState(epoch=self.epoch, voted_key=self._key)
+        voters = [int(one.partition("@")[0]) for one in self.static_voters]
+        data = election.to_data(version, voters)
+        write_quorum_state(log, QuorumState(data=data, version=version))
+        meta = MetaProperties(
+            cluster_id=self.cluster_id, node_id=self.node_id, directory_id=self.directory_id
+        )
+        write_meta_properties(folder, meta, now)
+
+    def _records(self) -> Iterator[VersionedRecord]:
+        """The image without eligible leader replicas, which kwire's controller does not do."""
+        none = FeatureLevelRecord(name=ELIGIBLE_LEADER_REPLICAS, feature_level=0)
+        image = apply_all(self.image, [none, ClearElrRecord(topic_name="")])
+        yield from image.records()
+
+    @property
+    def _key(self) -> ReplicaKey:
+        for voter in self.voters.voters if self.voters is not None else []:
+            if voter.voter_id == self.node_id:
+                return ReplicaKey.from_wire(voter.voter_id, voter.voter_directory_id)
+        if self.voters is not None:
+            raise InvalidValue(f"controller {self.node_id} leads and is no voter: try again")
+        return ReplicaKey.from_wire(self.node_id, ZERO_UUID)
+
+    def _advertised(self) -> str:
+        for voter in self.voters.voters if self.voters is not None else []:
+            for one in voter.endpoints:
+                if voter.voter_id == self.node_id:
+                    return f"{one.host}:{one.port}"
+        own = f"{self.node_id}@"
+        return next(
+            (one.removeprefix(own) for one in self.static_voters if one.startswith(own)),
+            "127.0.0.1:1",
+        )

@@ -1,0 +1,1 @@
+"""The configuration of a controller, read from Kafka's server.properties."""

@@ -1,0 +1,203 @@
+"""What a controller takes from Kafka's own server.properties; what it does not take, it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from kwire.controller.handlers.result import ControllerConfig
+from kwire.controller.raft import Config, Endpoint, Endpoints, ReplicaKey, Voter, VoterSet
+from kwire.controller.server.config import property_values
+from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
+from kwire.errors import InvalidValue
+from kwire.logdir.server_properties import StorageProperties, storage_properties
+from kwire.text.numbers import whole_number
+from kwire.text.properties import parse_properties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeConfig:
+    """One controller as its file describes it. Times are milliseconds.
+
+    quorum: the times among the `controller.quorum.*` settings, by name.
+    static: all names and values; some are defaults of topics.
+    unknown: names that nothing here takes, sorted.
+    """
+
+    storage: StorageProperties
+    listeners: tuple[ListenerConfig, ...]
+    bootstrap_servers: tuple[tuple[str, int], ...]
+    static_voters: VoterSet
+    quorum: Mapping[str, int]
+    auto_join: bool
+    idle_ms: int
+    frame_limit: int
+    segment_bytes: int
+    snapshot_after_bytes: int
+    retention_bytes: int
+    static: Mapping[str, str]
+    unknown: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, file: Path) -> NodeConfig:
+        """Take a server.properties. InvalidValue, naming the file, where a value has no meaning."""
+        try:
+            return cls.of(parse_properties(file.read_text(encoding="utf-8")))
+        except UnicodeDecodeError:
+            raise InvalidValue(f"{file} is no text in UTF-8: give a server.properties") from None
+        except InvalidValue as error:
+            raise InvalidValue(f"{file}: {error}") from None
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, str]) -> NodeConfig:
+        """Take names and values. InvalidValue where one is missing or has no meaning."""
+        storage = storage_properties(pairs)
+        if storage.roles != {"controller"}:
+            raise InvalidValue("process.roles must be controller: kwire has no brokers")
+        listeners = listener_configs(pairs)
+        return cls(
+            storage=storage,
+            listeners=listeners,
+            bootstrap_servers=property_values.addresses(
+                pairs, "controller.quorum.bootstrap.servers"
+            ),
+            static_voters=_static_voters(pairs, listeners[0].name),
+            quorum={
+                name: property_values.number(pairs, name, default)
+                for name, default in _QUORUM.items()
+            },
+            auto_join=property_values.flag(pairs, "controller.quorum.auto.join.enable"),
+            idle_ms=property_values.number(pairs, "connections.max.idle.ms", 600_000),
+            frame_limit=property_values.number(pairs, "socket.request.max.bytes", 100 << 20),
+            segment_bytes=property_values.number(pairs, "metadata.log.segment.bytes", 1 << 30),
+            snapshot_after_bytes=property_values.number(
+                pairs, "metadata.log.max.record.bytes.between.snapshots", 20 << 20
+            ),
+            retention_bytes=property_values.number(
+                pairs, "metadata.max.retention.bytes", 100 << 20
+            ),
+            static=dict(pairs),
+            unknown=tuple(
+                sorted(name for name in pairs if _OF_A_LISTENER.sub("", name) not in _KNOWN)
+            ),
+        )
+
+    @property
+    def node_id(self) -> int:
+        """node.id."""
+        return self.storage.node_id
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where the other nodes reach this one, the default listener first."""
+        return Endpoints(
+            tuple(
+                Endpoint(name=one.name, host=one.advertised_host, port=one.advertised_port)
+                for one in self.listeners
+            )
+        )
+
+    def raft_config(self, cluster_id: str, directory_id: UUID) -> Config:
+        """What the replica has to know, once the directory has said who it is."""
+        return Config(
+            node_id=self.node_id,
+            directory_id=directory_id,
+            cluster_id=cluster_id,
+            listener=self.listeners[0].name,
+            endpoints=self.endpoints,
+            bootstrap_servers=self.bootstrap_servers,
+            static_voters=self.static_voters,
+            auto_join=self.auto_join,
+            election_timeout_ms=self.quorum["controller.quorum.election.timeout.ms"],
+            election_backoff_max_ms=self.quorum["controller.quorum.election.backoff.max.ms"],
+            fetch_timeout_ms=self.quorum["controller.quorum.fetch.timeout.ms"],
+            request_timeout_ms=self.quorum["controller.quorum.request.timeout.ms"],
+            retry_backoff_ms=self.quorum["controller.quorum.retry.backoff.ms"],
+        )
+
+    def controller_config(self, cluster_id: str) -> ControllerConfig:
+        """What the state machine has to know."""
+        static = self.static
+        return ControllerConfig(
+            cluster_id=cluster_id,
+            node_id=self.node_id,
+            session_timeout_ms=property_values.number(static, SESSION_TIMEOUT, 9000),
+            default_replication_factor=property_values.number(
+                static, "default.replication.factor", 1
+            ),
+            num_partitions=property_values.number(static, "num.partitions", 1),
+            delete_topic_enable=static.get("delete.topic.enable", "true").lower() == "true",
+            no_op_interval_ms=property_values.number(static, "metadata.max.idle.interval.ms", 500),
+            leader_imbalance_check_interval_ms=1000
+            * property_values.number(static, "leader.imbalance.check.interval.seconds", 300),
+            unclean_election_interval_ms=property_values.number(
+                static, "unclean.leader.election.interval.ms", 300_000
+            ),
+            static=static,
+        )
+
+
+SESSION_TIMEOUT = "broker.session.timeout.ms"
+
+_QUORUM = {
+    "controller.quorum.election.timeout.ms": 1000,
+    "controller.quorum.election.backoff.max.ms": 1000,
+    "controller.quorum.fetch.timeout.ms": 2000,
+    "controller.quorum.request.timeout.ms": 2000,
+    "controller.quorum.retry.backoff.ms": 20,
+}
+
+_OF_A_LISTENER = re.compile(r"^listener\.name\.[^.]+\.(?=ssl\.)")
+_KNOWN = frozenset(_QUORUM) | {
+    "advertised.listeners",
+    SESSION_TIMEOUT,
+    "connections.max.idle.ms",
+    "controller.listener.names",
+    "controller.quorum.auto.join.enable",
+    "controller.quorum.bootstrap.servers",
+    "controller.quorum.voters",
+    "default.replication.factor",
+    "delete.topic.enable",
+    "leader.imbalance.check.interval.seconds",
+    "listener.security.protocol.map",
+    "listeners",
+    "log.dir",
+    "log.dirs",
+    "metadata.log.dir",
+    "metadata.log.max.record.bytes.between.snapshots",
+    "metadata.log.segment.bytes",
+    "metadata.max.idle.interval.ms",
+    "metadata.max.retention.bytes",
+    "node.id",
+    "num.partitions",
+    "process.roles",
+    "socket.request.max.bytes",
+    "ssl.client.auth",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.key.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.keystore.location",
+    "ssl.keystore.type",
+    "ssl.truststore.certificates",
+    "ssl.truststore.location",
+    "ssl.truststore.type",
+    "unclean.leader.election.interval.ms",
+    "unstable.feature.versions.enable",
+}
+
+
+def _static_voters(pairs: Mapping[str, str], listener: str) -> VoterSet:
+    voters = []
+    for text in property_values.listed(pairs, "controller.quorum.voters"):
+        digits, at, address = text.partition("@")
+        id = whole_number(digits, bits=31)
+        if not at or id is None:
+            raise InvalidValue(f"controller.quorum.voters: {text!r} is not id@host:port")
+        host, port = property_values.address(address, "controller.quorum.voters")
+        endpoints = Endpoints.single(listener, host, port)
+        voters.append(Voter(key=ReplicaKey(id=id), endpoints=endpoints))
+    return VoterSet.of(voters)

@@ -1,0 +1,1 @@
+"""The metadata of a running controller: replayed from the log, written by a leader, snapshotted."""

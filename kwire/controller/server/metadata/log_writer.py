@@ -1,0 +1,62 @@
+"""Puts what the state machine of a leader writes into the log of its replica."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
+
+from kwire.controller.errors import ApiError
+from kwire.controller.raft import Append, Event, UpgradeKRaftVersion
+from kwire.controller.server.raft_runtime import RaftRuntime
+from kwire.controller.state_machine.leadership import Leadership
+from kwire.error_codes import ErrorCode
+
+
+class LogWriter:
+    """Appends within one step of the replica; the runtime tells it what became of that."""
+
+    def __init__(self, runtime: RaftRuntime) -> None:
+        self._runtime = runtime
+        self._outcomes: dict[Hashable, int | ApiError] = {}
+
+    def append(self, batch: bytes, epoch: int) -> int:
+        """Append a batch of an epoch; return the end of the log. ApiError where raft refuses it."""
+        token = self._runtime.token()
+        return self._ask(Append(token=token, epoch=epoch, batch=batch), token)
+
+    def upgrade(self, level: int, epoch: int) -> int:
+        """Append what raises kraft.version; return the end of the log. ApiError as for `append`."""
+        token = self._runtime.token()
+        return self._ask(UpgradeKRaftVersion(token=token, epoch=epoch, kraft_version=level), token)
+
+    def appended(self, token: Hashable, end_offset: int) -> None:
+        """Take the end of the log after an append."""
+        self._outcomes[token] = end_offset
+
+    def rejected(self, token: Hashable, error: int, message: str) -> None:
+        """Take why an append was refused."""
+        self._outcomes[token] = ApiError(ErrorCode(error), message)
+
+    def _ask(self, event: Event, token: Hashable) -> int:
+        self._runtime.feed(event)
+        refused = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
+        outcome = self._outcomes.pop(token, refused)
+        if isinstance(outcome, ApiError):
+            raise outcome
+        return outcome
+
+
+async def commit_of(offset: int, leadership: Leadership) -> None:
+    """Wait until everything below `offset` is committed in an epoch; ApiError once it is over."""
+    commit: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def release(error: ApiError | None) -> None:
+        if commit.done():
+            return
+        if error is None:
+            commit.set_result(None)
+        else:
+            commit.set_exception(error)
+
+    leadership.defer(offset, release)
+    await commit

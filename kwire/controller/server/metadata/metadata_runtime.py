@@ -1,0 +1,408 @@
+"""Ties a QuorumController to its replica's log: committed records in, its batches out, answers
+released when they are true for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Hashable, Iterable, Mapping
+
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.codec.declaration import Request, Response
+from kwire.codec.versions import Versions
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.registry import HANDLERS
+from kwire.controller.handlers.result import QuorumView
+from kwire.controller.raft import OffsetAndEpoch, Raft, Resign
+from kwire.controller.server.config.node_config import NodeConfig
+from kwire.controller.server.directory_log import DirectoryLog
+from kwire.controller.server.environment import Environment
+from kwire.controller.server.large_messages import in_thread_if
+from kwire.controller.server.metadata.log_writer import LogWriter, commit_of
+from kwire.controller.server.metadata.long_requests import is_large, is_long
+from kwire.controller.server.metadata.replay import Replay, Replayed
+from kwire.controller.server.metadata.replay_task import ReplayTask
+from kwire.controller.server.metadata.snapshotter import Snapshotter
+from kwire.controller.server.metadata.write_queue import (
+    WriteQueue,
+    answer_limit_ms,
+    turn_limit_ms,
+    within,
+)
+from kwire.controller.server.raft_runtime import RaftRuntime
+from kwire.controller.state_machine.drafts import (
+    Circumstances,
+    Work,
+    encoded_batches,
+    judge_and_encode,
+)
+from kwire.controller.state_machine.leadable import CannotLead, check_leadable
+from kwire.controller.state_machine.leadership import Leadership
+from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
+from kwire.error_codes import ErrorCode
+from kwire.errors import StorageFailed
+from kwire.image import MetadataImage, apply_all
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.metadata_versions import KRAFT_VERSION
+from kwire.net.negotiation import VersionRange
+from kwire.net.service import RequestContext
+from kwire.net.tasks import cancel_and_wait
+
+logger = logging.getLogger(__name__)
+
+
+class MetadataRuntime:
+    """The state machine on one controller's log, and the service that answers from it.
+
+    offset: everything below it is committed and applied here.
+    """
+
+    def __init__(
+        self, config: NodeConfig, log: DirectoryLog, runtime: RaftRuntime, environment: Environment
+    ) -> None:
+        self.controller = QuorumController(
+            config.controller_config(log.cluster_id), environment.random
+        )
+        self.offset = 0
+        self._config = config
+        self._log = log
+        self._runtime = runtime
+        self._leadership: Leadership | None = None
+        self._news = asyncio.Event()
+        self._writer = LogWriter(runtime)
+        self._writing = WriteQueue()
+        self._ticking: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._snapshotter = Snapshotter(
+            log,
+            runtime.raft,
+            feed=runtime.feed,
+            fail=runtime.fail,
+            after_bytes=config.snapshot_after_bytes,
+            retention_bytes=config.retention_bytes,
+        )
+        self._replay = Replay(log)
+        self._replaying = ReplayTask(
+            self._replay, runtime, publish=self._publish, read=self._check_leadable
+        )
+
+    @property
+    def image(self) -> MetadataImage:
+        """What is committed."""
+        return self.controller.image
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this node leads and has read all that was written before."""
+        return self.controller.is_active
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for something that a commit, or another leader, makes true."""
+        while not condition():
+            await self._news.wait()
+
+    @property
+    def apis(self) -> Mapping[int, Versions]:
+        """What is answered here."""
+        return self.controller.apis
+
+    @property
+    def supported_features(self) -> Mapping[str, VersionRange]:
+        """Levels by feature name."""
+        return self.controller.config.features
+
+    @property
+    def finalized_features(self) -> Mapping[str, int]:
+        """Levels in force; kraft.version is raft's to know."""
+        levels = dict(self.image.features.levels)
+        kraft_version = self._raft.kraft_version
+        return levels | ({KRAFT_VERSION: kraft_version} if kraft_version else {})
+
+    @property
+    def features_epoch(self) -> int:
+        """The last offset that they are known at."""
+        return self.offset - 1
+
+    async def answer(self, request: Request, context: RequestContext) -> Response | None:
+        """Return the response once what it tells of is committed in the epoch of its handling.
+
+        1. What takes long is judged in a thread, by the state as it is now.
+        2. Writes are judged one after the other, and each is in the log before the next; reads, and
+           the replica, do not wait for them. A broker is alive from its heartbeat's arrival on.
+        """
+        handler = HANDLERS[type(request).key or 0]
+        if not handler.writes or not self.is_active:
+            return await self._read(request, context)
+        if isinstance(request, BrokerHeartbeatRequest):
+            self.controller.heard_of(request, self._runtime.now)
+        try:
+            async with within(answer_limit_ms(request)):
+                async with self._writing.turn(turn_limit_ms(request)):
+                    leadership = self._leadership
+                    answer = await self._judged(request, context, leadership)
+                    if leadership is not None and answer.records:
+                        self._append(answer.records, leadership, answer.batches)
+                if leadership is not None:
+                    await self._released(answer, leadership)
+        except ApiError as error:
+            return handler.refuse(request, context.version, error)
+        return answer.response
+
+    async def _read(self, request: Request, context: RequestContext) -> Response | None:
+        is_slow = is_long(request, self.image)
+        work = self.controller.begin(request, **self._circumstances(context))
+        if isinstance(work, Answer):
+            return work.response
+        return (await in_thread_if(is_slow, work.judge)).response
+
+    async def _judged(
+        self, request: Request, context: RequestContext, leadership: Leadership | None
+    ) -> Answer:
+        """Return what a write comes to; ApiError where the leadership ends meanwhile."""
+        if not is_long(request, self.image):
+            return self.controller.handle(request, **self._circumstances(context))
+        while True:
+            work = self.controller.begin(request, **self._circumstances(context))
+            if isinstance(work, Answer):
+                return work
+            outcome = await in_thread_if(True, judge_and_encode, work)
+            if leadership is None or leadership.has_ended:
+                raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller leads no more.")
+            if self._fits(work):
+                return self.controller.take(work, outcome)
+
+    def _fits(self, work: Work) -> bool:
+        """True unless raft has written since the work began: then it is to be judged again."""
+        return self.controller.fits(work) and work.view.end_offset == self._raft.end_offset
+
+    def _circumstances(self, context: RequestContext) -> Circumstances:
+        self._prepare()
+        return {
+            "version": context.version,
+            "now": self._runtime.now,
+            "end_offset": self._raft.end_offset,
+            "listener": context.listener,
+            "forwarded": context.forwarded,
+        }
+
+    def _prepare(self) -> None:
+        """Tell the state machine what raft knows."""
+        raft = self._raft
+        self.controller.quorum = QuorumView(
+            leader_id=raft.leader_id,
+            voter_ids=raft.voters.ids,
+            kraft_version=raft.kraft_version,
+        )
+
+    async def _released(self, answer: Answer, leadership: Leadership) -> None:
+        """Wait for the commit. Raise ApiError where this node does not lead any more."""
+        if answer.wait_for is not None:
+            await commit_of(answer.wait_for, leadership)
+        if answer.kraft_version is not None:
+            end = self._writer.upgrade(answer.kraft_version, leadership.epoch)
+            await commit_of(end, leadership)
+
+    def _append(
+        self,
+        records: tuple[VersionedRecord, ...],
+        leadership: Leadership,
+        batches: Iterable[bytes] | None = None,
+    ) -> None:
+        """Append records of this epoch at the offset that the state machine counted on.
+
+        batches: the records, where they are encoded already. Raises ApiError where raft refuses
+        one; this node then writes no more in this epoch, since the state machine is ahead of a log
+        that does not follow.
+        """
+        end, expected = 0, self.controller.end_offset
+        try:
+            for batch in batches or encoded_batches(records, self._runtime.now):
+                end = self._writer.append(batch, leadership.epoch)
+        except ApiError:
+            self.resigns(leadership.epoch)
+            raise
+        if end != expected:
+            text = f"the log ends at {end}, the metadata at {expected}"
+            self._runtime.fail(StorageFailed(text))
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
+
+    def committed(self, high_watermark: int) -> None:
+        """Apply everything below, now or soon, and release the answers that were waiting for it."""
+        if self.is_active:
+            self.controller.commit(high_watermark)
+            self.offset = high_watermark
+            self._applied()
+        else:
+            self._replay.commit(high_watermark)
+            self._replaying.go_on()
+        if self._leadership is not None:
+            self._leadership.committed(high_watermark)
+
+    @property
+    def is_replaying(self) -> bool:
+        """True while something that the log has is still to be applied."""
+        return self._replaying.is_running
+
+    def start(self) -> None:
+        """Begin to replay the log. CannotLead where it must not be led by this node.
+
+        A long log is refused when it was read, which is before the node stands for election.
+        """
+        self._replaying.start()
+        if not self.is_replaying:
+            self._check_leadable()
+
+    def _check_leadable(self) -> None:
+        """Check what is in the log, committed or not, or what this voter would begin it with."""
+        image = self._replay.last.view.image.published
+        if not image.features.has_metadata_version and self._raft.is_voter:
+            image = apply_all(image, self._log.bootstrap)
+        check_leadable(image.features)
+
+    def truncated(self, offset: int) -> None:
+        """Forget uncommitted records that were read when the node started."""
+        self._replay.truncate(offset)
+
+    def snapshot_installed(self, id: OffsetAndEpoch) -> None:
+        """Begin anew with a snapshot."""
+        self._replay.load(id)
+        self._replaying.go_on()
+
+    def _publish(self) -> None:
+        """Show what is applied as far as it is committed."""
+        committed = self._replay.committed
+        if committed.offset != self.offset:
+            self.offset = committed.offset
+            self.controller.follow(committed.view)
+        self._applied()
+        self._activate_soon()
+
+    def _applied(self) -> None:
+        if not self._replay.is_behind:
+            image = self.controller.committed.image
+            self._snapshotter.consider(image, self.offset, self._runtime.now)
+        self._tell()
+
+    def leader_changed(self, epoch: int, leader_id: int | None) -> None:
+        """Keep the news in the node's log."""
+        who = "no leader yet" if leader_id is None else f"controller {leader_id} leads"
+        logger.info("controller %d: epoch %d: %s", self._config.node_id, epoch, who)
+        self._tell()
+
+    def leads(self, epoch: int, epoch_start_offset: int) -> None:
+        """Begin to write as soon as everything in the log is committed and applied."""
+        self._leadership = Leadership(epoch)
+        self._activate_soon()
+
+    def _activate_soon(self) -> None:
+        """In the loop's next turn: this is told within a step, which nothing may be added to."""
+        if self._leadership is not None and not self.is_active:
+            asyncio.get_running_loop().call_soon(self._activate, self._leadership)
+
+    def _activate(self, leadership: Leadership) -> None:
+        """Lead, unless that is over already, or records of this epoch are still to be committed."""
+        is_behind = self.offset < self._raft.end_offset
+        if leadership.has_ended or self.is_active or is_behind:
+            return
+        try:
+            records = self.controller.activate(
+                leadership.epoch, self._runtime.now, self.offset, self._log.bootstrap
+            )
+        except CannotLead as error:
+            logger.error("controller %d resigns: %s", self._config.node_id, error)
+            self._runtime.feed(Resign(epoch=leadership.epoch))
+            return
+        self._write(records)
+        self._tick()
+        self._tell()
+
+    def _write(
+        self, records: tuple[VersionedRecord, ...], batches: Iterable[bytes] | None = None
+    ) -> None:
+        """Append records that nobody waits for."""
+        if not records or self._leadership is None:
+            return
+        try:
+            self._append(records, self._leadership, batches)
+        except ApiError as error:
+            logger.info("controller %d: %s", self._config.node_id, error)
+
+    def _tick(self) -> None:
+        """Do what is due, in a thread if it takes long, and come again when more is."""
+        self._timer = None
+        while self.is_active and not self._writing.is_busy and not self._is_tick_long:
+            self._prepare()
+            records = self.controller.tick(self._runtime.now, self._raft.end_offset)
+            if not records:
+                self._tick_later()
+                return
+            self._write(records)
+        if self._leadership is not None and self.is_active:
+            task = asyncio.get_running_loop().create_task(self._tick_in_turn(self._leadership))
+            self._ticking = task
+
+    @property
+    def _is_tick_long(self) -> bool:
+        image = self.controller.ahead.image
+        return is_large(image) and self.controller.is_tick_long(self._runtime.now)
+
+    async def _tick_in_turn(self, leadership: Leadership) -> None:
+        async with self._writing.turn():
+            self._prepare()
+            work = self.controller.begin_tick(self._runtime.now, self._raft.end_offset)
+            if leadership.has_ended or work is None:
+                return
+            outcome = await in_thread_if(self._is_tick_long, judge_and_encode, work)
+            if leadership.has_ended:
+                return
+            if self._fits(work):
+                self._write(self.controller.take_tick(work, outcome), outcome.batches)
+        self._tick()
+
+    def _tick_later(self) -> None:
+        deadline = self.controller.deadline()
+        if deadline is not None:
+            delay = max(0.001, (deadline - self._runtime.now) / 1000)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+
+    def resigns(self, epoch: int) -> None:
+        """Fail every answer of the epoch; nothing of it that is not committed may be told."""
+        leadership = self._leadership
+        if leadership is None or leadership.epoch != epoch:
+            return
+        self._leadership = None
+        if self.is_active:
+            view = self.controller.committed
+            self._replay.follow(Replayed(offset=self.offset, view=view))
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        self.controller.resign()
+        leadership.end()
+        self._tell()
+
+    def appended(self, token: Hashable, base_offset: int, end_offset: int) -> None:
+        """A batch is in the log."""
+        self._writer.appended(token, end_offset)
+
+    def rejected(self, token: Hashable, error: int, message: str) -> None:
+        """A batch was refused."""
+        self._writer.rejected(token, error, message)
+
+    async def stop(self) -> None:
+        """The node ends."""
+        if self._leadership is not None:
+            self.resigns(self._leadership.epoch)
+        if self._ticking is not None:
+            await cancel_and_wait([self._ticking])
+        await self._replaying.stop()
+        await self._snapshotter.stop()
+
+    def _tell(self) -> None:
+        """Wake those who wait."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    @property
+    def _raft(self) -> Raft:
+        return self._runtime.raft

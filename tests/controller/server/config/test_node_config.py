@@ -1,0 +1,87 @@
+"""server.properties as Kafka's documentation writes it becomes a controller's configuration."""
+
+from pathlib import Path
+
+import pytest
+
+from kwire.controller.raft import Endpoint, ReplicaKey
+from kwire.controller.server.config.node_config import NodeConfig
+from kwire.errors import InvalidValue
+from kwire.text.ids import ZERO_UUID
+
+PAIRS = {
+    "process.roles": "controller",
+    "node.id": "3000",
+    "log.dirs": "/data",
+    "listeners": "CONTROLLER://127.0.0.1:9093",
+    "controller.listener.names": "CONTROLLER",
+    "controller.quorum.bootstrap.servers": "localhost:9093,[::1]:9094",
+}
+
+
+def test_times_are_kafkas_defaults_where_the_file_is_silent() -> None:
+    raft = NodeConfig.of(PAIRS).raft_config("a-cluster", ZERO_UUID)
+    assert (raft.election_timeout_ms, raft.fetch_timeout_ms, raft.request_timeout_ms) == (
+        1000,
+        2000,
+        2000,
+    )
+    assert raft.bootstrap_servers == (("localhost", 9093), ("::1", 9094))
+
+
+def test_the_address_to_be_reached_at_is_the_advertised_one() -> None:
+    pairs = PAIRS | {"advertised.listeners": "controller://proxy:19093"}
+    assert list(NodeConfig.of(pairs).endpoints) == [
+        Endpoint(name="CONTROLLER", host="proxy", port=19093)
+    ]
+
+
+def test_static_voters_have_ids_and_addresses_but_no_directories() -> None:
+    voters = NodeConfig.of(PAIRS | {"controller.quorum.voters": "1@a:1,2@b:2"}).static_voters
+    assert voters.keys == (ReplicaKey(id=1), ReplicaKey(id=2))
+    assert [(one.host, one.port) for one in voters.endpoints(2)] == [("b", 2)]
+
+
+def test_names_that_are_not_taken_are_told() -> None:
+    config = NodeConfig.of(PAIRS | {"num.io.threads": "8", "authorizer.class.name": "x"})
+    assert config.unknown == ("authorizer.class.name", "num.io.threads")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"process.roles": "broker"}, "kwire has no brokers"),
+        ({"node.id": "x"}, "node.id is 'x'"),
+        ({"node.id": "9" * 5000}, "it must be a number from 0 on"),
+        ({"controller.quorum.fetch.timeout.ms": "9" * 5000}, "it must be a number from 0 on"),
+        ({"controller.quorum.voters": f"{'9' * 5000}@localhost:1"}, "is not id@host:port"),
+        ({"controller.quorum.fetch.timeout.ms": "soon"}, "fetch.timeout.ms is 'soon'"),
+        ({"controller.quorum.auto.join.enable": "perhaps"}, "auto.join.enable is 'perhaps'"),
+        ({"controller.quorum.bootstrap.servers": "localhost"}, "'localhost' is not host:port"),
+        ({"controller.quorum.bootstrap.servers": f"h:{'9' * 5000}"}, "9' is not host:port"),
+        ({"controller.quorum.voters": "localhost:1"}, "'localhost:1' is not id@host:port"),
+        ({"controller.listener.names": "OTHER"}, "listeners has no OTHER"),
+        ({"listener.security.protocol.map": "CONTROLLER:SASL_SSL"}, "wants SASL_SSL"),
+        ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "needs ssl.keystore.location"),
+        (
+            {
+                "listener.security.protocol.map": "CONTROLLER:SSL",
+                "ssl.keystore.location": "/x.jks",
+            },
+            "only PEM is read here",
+        ),
+    ],
+)
+def test_a_value_without_meaning_is_named(change: dict[str, str], told: str) -> None:
+    with pytest.raises(InvalidValue, match=told):
+        NodeConfig.of(PAIRS | change)
+
+
+def test_the_file_is_named_beside_the_value(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("process.roles=controller\nnode.id=-1\n")
+    with pytest.raises(InvalidValue, match=str(file)):
+        NodeConfig.read(file)
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidValue, match="is no text in UTF-8"):
+        NodeConfig.read(file)
