@@ -21,8 +21,8 @@ from kwire.proxy import Proxy
 from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.proxy.serve import Dispatch
 from kwire.proxy.serve.answers import describe_cluster
+from kwire.proxy.serve.modes import start_task
 from kwire.proxy.serve.served_cluster import ServedCluster
-from kwire.proxy.serve.tasks import as_task
 
 BANNER = (
     "SIMULATED: voters, ISRs, features and registrations are those of a copy."
@@ -42,10 +42,10 @@ class Simulation:
         self._begun: asyncio.Future[SandboxController] | None = None
         self.filter = Dispatch(
             self,
-            as_task,
+            start_task,
             name="simulated controller",
             simulated=APIS,
-            guarded=cluster.opener.with_sasl,
+            needs_sasl=cluster.connector.with_sasl,
         )
 
     @property
@@ -75,7 +75,7 @@ class Simulation:
 
     def renew(self) -> Callable[[], None]:
         """Read the files of the proxy's own connections again; gives what takes that back."""
-        return self.cluster.opener.renew()
+        return self.cluster.connector.renew()
 
     def _origin(self) -> ClusterCopy:
         cluster = self.cluster

@@ -10,7 +10,7 @@ HANDS = {
     "handshake",
     "served_cluster",
     "new_listeners",
-    "node_connections",
+    "connection_pool",
     "reach",
     "receiver",
     "recorder",
@@ -18,9 +18,9 @@ HANDS = {
     "router",
     "sender",
     "server",
+    "modes",
     "side",
     "tap",
-    "tasks",
     "watching",
 }
 BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}

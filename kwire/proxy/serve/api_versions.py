@@ -1,4 +1,4 @@
-"""What ApiVersions may promise where a service and a router stand before a node."""
+"""The ApiVersions response of a listener whose requests a service and a router answer as well."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ from kwire.codec.versions import Versions
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 
 
-def merge(
+def merge_api_versions(
     response: ApiVersionsResponse,
     answered: Mapping[int, Versions],
     routed: Mapping[int, Versions],
     withheld: Container[int],
 ) -> None:
-    """Change a node's answer to what can be had here, in order of the keys.
+    """Change a node's response to what the listener offers, in order of the API keys.
 
-    1. What is answered here: the service's versions, whatever the node says.
-    2. What is routed: those versions of the node that the router has as well.
-    3. All else as the node says, but for what is withheld.
+    1. An API that is answered here has the service's versions, whatever the node offers.
+    2. An API that is routed has the versions that the node and the router share.
+    3. All others stay as the node offers them, except those that are withheld.
     """
-    offered = {one.api_key: one for one in response.api_keys if one.api_key not in withheld}
+    # 3.
+    offered = {api.api_key: api for api in response.api_keys if api.api_key not in withheld}
+    # 2.
     for key, versions in routed.items():
         if key in offered:
             offered[key] = _shared(offered[key], versions)
+    # 1.
     for key, versions in answered.items():
         offered[key] = ApiVersion(
             api_key=key, min_version=versions.first, max_version=versions.last
         )
-    response.api_keys = [one for _, one in sorted(offered.items())]
+    response.api_keys = [api for _, api in sorted(offered.items())]
 
 
-def _shared(node: ApiVersion, versions: Versions) -> ApiVersion:
-    return node.replace(
-        min_version=max(node.min_version, versions.first),
-        max_version=min(node.max_version, versions.last),
+def _shared(api: ApiVersion, versions: Versions) -> ApiVersion:
+    return api.replace(
+        min_version=max(api.min_version, versions.first),
+        max_version=min(api.max_version, versions.last),
     )

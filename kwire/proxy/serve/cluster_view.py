@@ -1,4 +1,4 @@
-"""What a cluster looks like from the proxy: the image, and the nodes at the proxy's addresses."""
+"""The cluster as clients of the proxy see it: its image, and its nodes at the proxy's addresses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kwire.net.address import Address
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterView:
-    """One moment of it.
+    """The cluster at one moment.
 
-    controller_id: the active one, -1 while there is none. nodes: where the proxy stands for each
-    node, controllers and brokers. controllers: which of them are controllers.
+    controller_id: the active controller, -1 if there is none. nodes: the proxy's address in front
+    of each controller and broker. controllers: the ids of the controllers among them.
     """
 
     image: MetadataImage
@@ -25,7 +25,7 @@ class ClusterView:
 
     @property
     def alive(self) -> list[int]:
-        """The nodes that a client may ask: controllers, and brokers that are not fenced."""
+        """The ids of the nodes that a client may ask: controllers and unfenced brokers."""
         return [
             id
             for id in sorted(self.nodes)
@@ -34,6 +34,6 @@ class ClusterView:
         ]
 
     def rack(self, node_id: int) -> str | None:
-        """Of a broker."""
+        """Return the rack of a broker, None for other nodes."""
         broker = self.image.cluster.brokers.get(node_id)
         return None if broker is None else broker.rack

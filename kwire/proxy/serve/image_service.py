@@ -1,4 +1,4 @@
-"""The service that answers, from an image, what brokers answer and controllers do not."""
+"""The service that answers, from an image, the APIs that brokers have and controllers lack."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ANSWERED: Mapping[int, Versions] = {
 class ImageService:
     """Answers Metadata, DescribeCluster, DescribeClientQuotas and DescribeUserScramCredentials.
 
-    view: the cluster as it is now; may wait for a first image.
+    view: returns the cluster as it is now; may wait for a first image.
     """
 
     def __init__(self, view: Callable[[], Awaitable[ClusterView]]) -> None:
@@ -41,11 +41,11 @@ class ImageService:
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """All versions that there are."""
+        """API key to versions: every version that Kafka has."""
         return ANSWERED
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """From the image of this moment."""
+        """Answer from the image of this moment."""
         view = await self._view()
         match request:
             case MetadataRequest():

@@ -1,7 +1,7 @@
-"""What controllers of Kafka 3.6 lack of KIP-919 and KIP-853, from what they do tell.
+"""The service that gives controllers of Kafka 3.6 the admin APIs of KIP-919 and KIP-853.
 
-Nothing is made up: directory ids that do not exist are zero, kraft.version is not offered, and the
-voters of `controller.quorum.voters` cannot be changed.
+Responses have nothing but what those controllers know: directory ids are zero, kraft.version is
+not offered, and the voters of `controller.quorum.voters` cannot be changed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ ANSWERED: Mapping[int, Versions] = {
 }
 
 LISTENER = "CONTROLLER"
-"""The name under which the proxy's addresses stand: what the controllers call theirs is unknown."""
+"""The listener name of the proxy's addresses: such controllers do not tell their own."""
 
-_ENDPOINTS_SINCE = 2
+_NODES_SINCE = 2  # DescribeQuorum has the nodes' addresses since then (KIP-853)
 
 _STATIC = "The voters are those of controller.quorum.voters: kraft.version is 0 in this cluster."
 
@@ -47,21 +47,23 @@ class Kip919Service:
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """All versions that there are."""
+        """API key to versions: every version that Kafka has."""
         return ANSWERED
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """1. DescribeCluster: the controllers at the proxy's addresses, the leader among them.
-        2. DescribeQuorum: what the leader says in the version it has; nodes are added (KIP-853).
+        """Answer from the proxy's listeners and from the leader.
+
+        1. DescribeCluster: the controllers at the proxy's addresses, and which of them leads.
+        2. DescribeQuorum: the leader's response in its own version, with the nodes of KIP-853.
         3. AddRaftVoter, RemoveRaftVoter: UNSUPPORTED_VERSION, as KIP-853 says of kraft.version 0.
         """
         match request:
-            case DescribeClusterRequest():
+            case DescribeClusterRequest():  # 1.
                 view = await self._cluster.view()
                 return describe_cluster.answer(request, context.version, view)
-            case quorum.DescribeQuorumRequest():
+            case quorum.DescribeQuorumRequest():  # 2.
                 return await self._describe_quorum(request, context)
-            case AddRaftVoterRequest():
+            case AddRaftVoterRequest():  # 3.
                 code = ErrorCode.UNSUPPORTED_VERSION
                 return AddRaftVoterResponse(error_code=code, error_message=_STATIC)
             case RemoveRaftVoterRequest():
@@ -77,7 +79,7 @@ class Kip919Service:
             return None
         response = routed.response
         assert isinstance(response, quorum.DescribeQuorumResponse), "nothing else answers it"
-        if context.version >= _ENDPOINTS_SINCE and not response.nodes:
+        if context.version >= _NODES_SINCE and not response.nodes:
             response.nodes = [self._node(id) for id in _voters(response)]
         return response
 

@@ -1,4 +1,4 @@
-"""Has requests answered by the active controller, or by the node whose configuration they want."""
+"""Routes requests to the active controller, or to the node whose configuration they ask for."""
 
 from __future__ import annotations
 
@@ -17,107 +17,156 @@ from kwire.messages.a55_describe_quorum import (
     PartitionData,
     TopicData,
 )
+from kwire.messages.metadata_topic import METADATA_TOPIC
+from kwire.messages.registry import api_key, api_keys, request
 from kwire.net.address import Address
 from kwire.net.service import RequestContext
-from kwire.observer.observer import METADATA_TOPIC
 from kwire.proxy.flows.error_response import error_response
 from kwire.proxy.flows.node_addresses import node_addresses
-from kwire.proxy.serve.dispatch import Routed
-from kwire.proxy.serve.owners import Owner, by_owner, together
-from kwire.proxy.serve.routes import ACTIVE, DESCRIBE_CONFIGS, READS, is_elsewhere
+from kwire.proxy.flows.walk import failures
+from kwire.proxy.serve.describe_configs import Owner, join_responses, split_by_owner
+from kwire.proxy.serve.dispatch import RoutedResponse
 from kwire.proxy.serve.served_cluster import ServedCluster
+
+ACTIVE_CONTROLLER_APIS: Mapping[int, Versions] = {
+    api_key(name): request(api_key(name)).versions
+    for name in (
+        "CreateTopics",
+        "DeleteTopics",
+        "CreateAcls",
+        "DeleteAcls",
+        "AlterConfigs",
+        "CreatePartitions",
+        "CreateDelegationToken",
+        "RenewDelegationToken",
+        "ExpireDelegationToken",
+        "ElectLeaders",
+        "IncrementalAlterConfigs",
+        "AlterPartitionReassignments",
+        "ListPartitionReassignments",
+        "AlterClientQuotas",
+        "AlterUserScramCredentials",
+        "DescribeQuorum",
+        "UpdateFeatures",
+        "UnregisterBroker",
+        "AddRaftVoter",
+        "RemoveRaftVoter",
+        "UnregisterController",
+    )
+}
+"""What only the active controller does. Brokers forward it to that one, controllers do not."""
+
+READ_APIS = api_keys("DescribeConfigs", "ListPartitionReassignments", "DescribeQuorum")
+"""The routed APIs that change nothing."""
 
 PATIENCE = 10.0
 """Seconds in which an active controller must be found; an election takes one or two."""
 
 PAUSE = 0.1
+"""Seconds between two attempts to reach the active controller."""
 
-SETTLED = 1.0
-"""Seconds in which the image catches up with a write; it takes one round trip."""
+CATCH_UP = 1.0
+"""Most seconds for which the image may lag behind a write; usually it is one round trip."""
 
-QUORUM = DescribeQuorumRequest(
+METADATA_QUORUM = DescribeQuorumRequest(
     topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])]
 )
 
+_NOT_ACTIVE = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER})
+
 
 class ControllerRouter:
-    """Routes by who leads the quorum."""
+    """Finds the active controller by following who leads the quorum."""
 
     def __init__(self, cluster: ServedCluster) -> None:
         self._cluster = cluster
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """What is for one node."""
-        return {**ACTIVE, DESCRIBE_CONFIGS: DescribeConfigsRequest.versions}
+        """API key to versions: what is routed to one node."""
+        return {
+            **ACTIVE_CONTROLLER_APIS,
+            api_key("DescribeConfigs"): DescribeConfigsRequest.versions,
+        }
 
-    async def route(self, request: Request, context: RequestContext) -> Routed | None:
-        """The answer of the node that it is for; REQUEST_TIMED_OUT where none comes."""
+    async def route(self, request: Request, context: RequestContext) -> RoutedResponse | None:
+        """Return the response of the node that can answer, REQUEST_TIMED_OUT if none does.
+
+        None: that error has no place in this response.
+        """
         if isinstance(request, DescribeConfigsRequest):
             return await self._describe_configs(request, context.version)
         return await self.ask_active(request, context.version, context.version)
 
     async def ask_active(
-        self, request: Request, version: int | None, answered: int
-    ) -> Routed | None:
-        """The active controller's answer.
+        self, request: Request, version: int | None, response_version: int
+    ) -> RoutedResponse | None:
+        """Return the active controller's response.
 
-        version: None for the highest that it has. answered: of the response to the client.
+        version: of the request, None for the highest that the controller has. response_version: of
+        the response to the client.
 
-        1. Wait for an active controller; a connection that fails before anything was sent, or
-           an answer that says it is another, leads back to here.
-        2. What was sent and not answered may have been done: it is not sent again.
-        3. What was written is in the image before the client hears of it, and so reads it.
+        1. Wait for an active controller. If its connection fails before anything was sent, or its
+           answer is that another node is the active controller, begin again.
+        2. A request that was sent and not answered may have been carried out: never send it again.
+        3. Wait until the image has what was written, so that a client that reads on after a write
+           finds it.
         """
         connections = self._cluster.connections
         loop = asyncio.get_running_loop()
         end = loop.time() + PATIENCE
+        # 1.
         while (leader := await self._leader(end)) is not None:
-            who = f"node {self._cluster.live.leader_id}"
+            node = f"node {self._cluster.live.leader_id}"
             try:
-                connection = await connections.to(leader)
+                connection = await connections.connection(leader)
             except KwireError:
                 await asyncio.sleep(PAUSE)
                 continue
             try:
                 response = await connection.send(request, version)
             except KwireError as error:
+                # 2.
                 if isinstance(error, AnswerLost) or not isinstance(error, ConnectionFailed):
-                    return _timed_out(request, answered, who)
+                    return _timed_out(request, response_version, node)
                 await asyncio.sleep(PAUSE)  # it was closed before anything was sent
                 continue
-            if is_elsewhere(response) and loop.time() < end:
+            if _is_not_active(response) and loop.time() < end:
                 await asyncio.sleep(PAUSE)
                 continue
-            self._place(response)
-            if type(request).key not in READS:
-                await self._settle(leader)
-            return Routed(response=response, node=who)
-        return _timed_out(request, answered, "the active controller, which was not found")
+            self._rewrite_addresses(response)
+            # 3.
+            if type(request).key not in READ_APIS:
+                await self._catch_up(leader)
+            return RoutedResponse(response=response, node=node)
+        node = "the active controller, which was not found"
+        return _timed_out(request, response_version, node)
 
-    async def _settle(self, leader: Address) -> None:
-        """Wait until the image is as far as the leader is now, if that does not take long."""
+    async def _catch_up(self, leader: Address) -> None:
+        """Wait until the image has reached the leader's high watermark of now, or for CATCH_UP."""
         live = self._cluster.live
         with suppress(KwireError, TimeoutError):
-            async with asyncio.timeout(SETTLED):
-                response = await self._cluster.connections.ask(leader, QUORUM)
+            async with asyncio.timeout(CATCH_UP):
+                response = await self._cluster.connections.ask(leader, METADATA_QUORUM)
                 assert isinstance(response, DescribeQuorumResponse), "nothing else answers it"
-                marks = (
-                    one.high_watermark for topic in response.topics for one in topic.partitions
+                high_watermarks = (
+                    partition.high_watermark
+                    for topic in response.topics
+                    for partition in topic.partitions
                 )
-                committed = max(marks, default=0)
+                committed = max(high_watermarks, default=0)
                 while live.offset < committed:
                     await live.changed()
 
-    def _place(self, response: Response) -> None:
-        """The voters' addresses in DescribeQuorum become those of the proxy."""
+    def _rewrite_addresses(self, response: Response) -> None:
+        """Replace the nodes' addresses, such as the voters' in DescribeQuorum, by the proxy's."""
         addresses = self._cluster.nodes.addresses
         for found in node_addresses(response):
             if found.node_id is not None and found.node_id in addresses:
                 found.change(addresses[found.node_id])
 
     async def _leader(self, end: float) -> Address | None:
-        """Where the active controller is; None where there is none until then."""
+        """Wait for an active controller; return its address, None if there is none in time."""
         live = self._cluster.live
         with suppress(TimeoutError):
             async with asyncio.timeout_at(end):
@@ -127,29 +176,37 @@ class ControllerRouter:
 
     async def _describe_configs(
         self, request: DescribeConfigsRequest, version: int
-    ) -> Routed | None:
-        answers: dict[Owner, Response] = {}
-        who = []
-        for owner, share in by_owner(request).items():
+    ) -> RoutedResponse | None:
+        responses: dict[Owner, Response] = {}
+        nodes = []
+        for owner, share in split_by_owner(request).items():
             routed = await self._ask_owner(owner, share, version)
             if routed is None:
                 return None
-            answers[owner] = routed.response
-            who.append(routed.node)
-        return Routed(response=together(request, answers), node=", ".join(who))
+            responses[owner] = routed.response
+            nodes.append(routed.node)
+        return RoutedResponse(response=join_responses(request, responses), node=", ".join(nodes))
 
-    async def _ask_owner(self, owner: Owner, share: Request, version: int) -> Routed | None:
+    async def _ask_owner(self, owner: Owner, share: Request, version: int) -> RoutedResponse | None:
         address = None if owner is None else self._cluster.upstream(owner)
         if address is None:
             return await self.ask_active(share, version, version)
-        who = f"node {owner}"
+        node = f"node {owner}"
         try:
             response = await self._cluster.connections.ask(address, share, version)
         except KwireError:
-            return _timed_out(share, version, who)
-        return Routed(response=response, node=who)
+            return _timed_out(share, version, node)
+        return RoutedResponse(response=response, node=node)
 
 
-def _timed_out(request: Request, version: int, who: str) -> Routed | None:
+def _is_not_active(response: Response) -> bool:
+    """True if the node did nothing, since another node is the active controller."""
+    codes = {failure.code for failure in failures(response)}
+    return bool(codes) and codes <= _NOT_ACTIVE
+
+
+def _timed_out(request: Request, version: int, node: str) -> RoutedResponse | None:
     response = error_response(request, version, ErrorCode.REQUEST_TIMED_OUT)
-    return None if response is None else Routed(response=response, node=f"{who}: no answer")
+    return (
+        None if response is None else RoutedResponse(response=response, node=f"{node}: no answer")
+    )

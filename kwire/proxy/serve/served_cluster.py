@@ -18,20 +18,23 @@ from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.serve.answers.describe_cluster import CONTROLLERS
 from kwire.proxy.serve.cluster_view import ClusterView
-from kwire.proxy.serve.node_connections import NodeConnections, Opener
+from kwire.proxy.serve.connection_pool import ConnectionPool, NodeConnector
 from kwire.proxy.serve.virtual_nodes import VirtualNodes
 
 READY = 30.0
-"""Seconds until a leader has let the whole metadata log be read."""
+"""Seconds in which the whole metadata log must be read from a leader."""
 
 
 class ServedCluster:
-    """What services and routers stand on: first `follow` it, then `listen` for its nodes.
+    """The metadata, the listeners and the connections that services and routers use.
 
-    listeners: in front of controllers, with their ids; the TLS of the first is that of all later
-    ones. client_config: a file that says how the proxy's own connections are made, else they have
-    the TLS of the first listener. cluster_id: where controllers before Kafka 3.7 cannot tell. Who
-    the nodes take the proxy for needs CLUSTER_ACTION, to read the log. Raises BadTls, InvalidValue.
+    First `follow` the cluster, then `listen` for its nodes.
+
+    listeners: in front of controllers, with node ids; listeners that are opened later have the TLS
+    of the first. client_config: a properties file for the proxy's own connections; without it they
+    have the TLS of the first listener. Their principal needs CLUSTER_ACTION, to fetch the metadata
+    log. cluster_id: needed if controllers before Kafka 3.7 do not tell it. Raises BadTls,
+    InvalidValue.
     """
 
     def __init__(
@@ -43,19 +46,19 @@ class ServedCluster:
         advertised_host: str | None = None,
     ) -> None:
         as_listener = Security(tls=listeners[0].upstream_tls)
-        self.opener = Opener(
+        self.connector = NodeConnector(
             lambda: as_listener if client_config is None else read_security(client_config)
         )
-        self.live = LiveImage([one.upstream for one in listeners], open=self.opener)
+        self.live = LiveImage([listener.upstream for listener in listeners], open=self.connector)
         self.nodes = VirtualNodes(listeners, advertised_host)
-        self.connections = NodeConnections(self.opener)
+        self.connections = ConnectionPool(self.connector)
         self.cluster_id = cluster_id
 
     @asynccontextmanager
     async def follow(self) -> AsyncIterator[MetadataImage]:
-        """Read the metadata, and go on reading it.
+        """Read the metadata log, and follow it while the context lasts.
 
-        Raises ConnectionFailed where nobody leads in time, BrokerError where the log may not be
+        Raises ConnectionFailed if no controller leads in time, BrokerError if the log may not be
         read.
         """
         async with self.live as live:
@@ -76,7 +79,7 @@ class ServedCluster:
 
     @asynccontextmanager
     async def listen(self, proxy: Proxy) -> AsyncIterator[None]:
-        """Let the proxy listen for every node, and for those that come. Raises CannotListen."""
+        """Listen for every node, and for those that join later. Raises CannotListen."""
         await self.nodes.start(proxy, self.live.image)
         following = asyncio.get_running_loop().create_task(self._follow(proxy))
         try:
@@ -85,7 +88,7 @@ class ServedCluster:
             await cancel_and_wait([following])
 
     async def view(self) -> ClusterView:
-        """The cluster as it is now; waits for a first image."""
+        """Return the cluster as it is now; wait for a first image."""
         image = await self.live.ready()
         return ClusterView(
             image=image,
@@ -96,7 +99,7 @@ class ServedCluster:
         )
 
     def upstream(self, node_id: int) -> Address | None:
-        """Where a node itself is reached."""
+        """Return the address of a node itself, None if it is not known."""
         return self.nodes.upstream(node_id, self.live.image)
 
     async def _follow(self, proxy: Proxy) -> None:

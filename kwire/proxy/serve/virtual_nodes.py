@@ -1,7 +1,7 @@
-"""A listener of the proxy for every node of the cluster, which is how clients see the node.
+"""A listener of the proxy for every node of the cluster: the nodes that clients see.
 
-Each controller stands by for the others, so that a port goes on when its node is gone. A broker is
-an alias of the controllers, unless it was said where it is.
+The other controllers are standbys of each controller's listener, so that it still answers when its
+node is gone. A broker's listener leads to the controllers, unless a listener was given for it.
 """
 
 from __future__ import annotations
@@ -18,46 +18,51 @@ from kwire.proxy.data_path.server import CannotListen, Proxy
 logger = logging.getLogger(__name__)
 
 LIMIT = 1000
-"""Most listeners that are opened on the word of the metadata."""
+"""Most listeners that are opened for nodes in the metadata."""
 
 
 class VirtualNodes:
-    """Opens listeners: the first ones as they were given, more as the metadata names nodes.
+    """Opens the listeners that were given, and more for other nodes in the metadata.
 
-    advertised_host: what clients are told in place of the host that listeners listen at.
+    advertised_host: the host that clients are given, in place of the one that listeners listen at.
     """
 
     def __init__(self, first: Sequence[Listener], advertised_host: str | None = None) -> None:
         self._first = tuple(first)
         self._advertised_host = advertised_host
         self._addresses: dict[int, Address] = {}
-        self._upstreams = {one.node_id: one.upstream for one in first if one.node_id is not None}
+        self._upstreams = {
+            listener.node_id: listener.upstream
+            for listener in first
+            if listener.node_id is not None
+        }
         self._failed: set[int] = set()
 
     @property
     def addresses(self) -> Mapping[int, Address]:
-        """What clients are told, by node id."""
+        """The addresses that clients are given, by node id."""
         return self._addresses
 
     def controllers(self, image: MetadataImage) -> frozenset[int]:
-        """Those of the nodes with a listener that are controllers, be they brokers as well."""
+        """Return the nodes with a listener that are controllers, whether or not brokers as well."""
         return frozenset(id for id in self._addresses if _is_controller(id, image))
 
     def upstream(self, node_id: int, image: MetadataImage) -> Address | None:
-        """Where a node itself is reached: as it was given, else as it registered."""
-        given = self._upstreams.get(node_id)
-        return given or _registered(node_id, image)
+        """Return the address of a node itself: from its listener, else from its registration."""
+        return self._upstreams.get(node_id) or _registered_address(node_id, image)
 
     async def start(self, proxy: Proxy, image: MetadataImage) -> None:
-        """Open the first ones. Raises CannotListen."""
-        upstreams = [one.upstream for one in self._first if _is_controller(one.node_id, image)]
-        for one in self._first:
-            standbys = tuple(other for other in upstreams if other != one.upstream)
-            await self._listen(proxy, replace(one, standbys=standbys))
+        """Open the listeners that were given, and those of the image. Raises CannotListen."""
+        controllers = [
+            listener.upstream for listener in self._first if _is_controller(listener.node_id, image)
+        ]
+        for listener in self._first:
+            standbys = tuple(address for address in controllers if address != listener.upstream)
+            await self._listen(proxy, replace(listener, standbys=standbys))
         await self.follow(proxy, image)
 
     async def follow(self, proxy: Proxy, image: MetadataImage) -> None:
-        """Open one for each node that has none yet."""
+        """Open a listener for each node of the image that has none yet."""
         for listener in self._missing(image):
             assert listener.node_id is not None, "it is for a node of the metadata"
             try:
@@ -77,8 +82,9 @@ class VirtualNodes:
         here = Address(self._first[0].listen.host, 0)
         controllers = [self.upstream(id, image) for id in sorted(self.controllers(image))]
         for id in sorted({*image.cluster.controllers, *image.cluster.brokers} - known):
-            own = _registered(id, image) if id in image.cluster.controllers else None
-            targets = [one for one in dict.fromkeys((own, *controllers)) if one is not None]
+            own = _registered_address(id, image) if id in image.cluster.controllers else None
+            addresses = dict.fromkeys((own, *controllers))
+            targets = [address for address in addresses if address is not None]
             if targets and len(self._addresses) < LIMIT:
                 first, *standbys = targets
                 yield replace(
@@ -91,11 +97,14 @@ class VirtualNodes:
 
 
 def _is_controller(node_id: int | None, image: MetadataImage) -> bool:
-    """As registered; before controllers did that (Kafka 3.7), whoever is no broker."""
+    """True for a registered controller, and for a node that is no broker.
+
+    Controllers register since Kafka 3.7 (KIP-919).
+    """
     return node_id in image.cluster.controllers or node_id not in image.cluster.brokers
 
 
-def _registered(node_id: int, image: MetadataImage) -> Address | None:
+def _registered_address(node_id: int, image: MetadataImage) -> Address | None:
     cluster = image.cluster
     for node in (cluster.controllers.get(node_id), cluster.brokers.get(node_id)):
         if node is not None and node.endpoints:

@@ -33,9 +33,9 @@ from kwire.net.frames import RequestFrame
 from kwire.net.service import RequestContext
 from kwire.proxy import DecodedFlow, Filters, Flow, Listener, Proxy, Ring
 from kwire.proxy.flows.flow import Deed
-from kwire.proxy.serve import Dispatch, Routed
-from kwire.proxy.serve.owners import by_owner, together
-from kwire.proxy.serve.tasks import as_task
+from kwire.proxy.serve import Dispatch, RoutedResponse
+from kwire.proxy.serve.describe_configs import join_responses, split_by_owner
+from kwire.proxy.serve.modes import start_task
 from scripted_node import HANG_UP, Script, ScriptedNode
 
 PATIENCE = 60.0
@@ -53,9 +53,9 @@ class Scripted:
         self.asked.append(context)
         return await self.act(request)
 
-    async def route(self, request: Request, context: RequestContext) -> Routed | None:
+    async def route(self, request: Request, context: RequestContext) -> RoutedResponse | None:
         response = await self.answer(request, context)
-        return None if response is None else Routed(response=response, node="node 7")
+        return None if response is None else RoutedResponse(response=response, node="node 7")
 
 
 async def described(request: Request) -> Response:
@@ -100,12 +100,12 @@ async def client(
     """let_in: what a node that wants SASL answers to the proxy's own question."""
     dispatch = Dispatch(
         service,
-        as_task,
+        start_task,
         name="scripted",
         router=router,
         withheld=frozenset({41}),
         simulated=simulated,
-        guarded=let_in is not None,
+        needs_sasl=let_in is not None,
     )
     ring = Ring()
     async with asyncio.timeout(PATIENCE), node() as upstream:
@@ -243,7 +243,7 @@ def test_configs_are_asked_of_their_owners_and_put_together_in_order() -> None:
     of_nobody = [resource(4, ""), resource(4, "9" * 5000), resource(4, "٣"), resource(8, "-1")]
     asked = [resource(2, "topic"), resource(4, "7"), *of_nobody, resource(8, "7")]
     request = DescribeConfigsRequest(resources=asked)
-    shares = by_owner(request)
+    shares = split_by_owner(request)
     assert {owner: len(share.resources) for owner, share in shares.items()} == {None: 5, 7: 2}
     answers: dict[int | None, Response] = {
         owner: DescribeConfigsResponse(
@@ -257,7 +257,7 @@ def test_configs_are_asked_of_their_owners_and_put_together_in_order() -> None:
         )
         for owner, share in shares.items()
     }
-    whole = together(request, answers)
+    whole = join_responses(request, answers)
     assert [(one.resource_type, one.resource_name) for one in whole.results] == [
         (one.resource_type, one.resource_name) for one in asked
     ]

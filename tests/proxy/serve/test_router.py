@@ -131,7 +131,7 @@ async def test_new_connections_log_in_as_the_file_says_since_it_was_read_again(
     async with ScriptedNode(scripts) as node:
         address = Address("127.0.0.1", node.port)
         listener = Listener(node_id=3000, upstream=address)
-        opener = ServedCluster([listener], client_config=file).opener
+        opener = ServedCluster([listener], client_config=file).connector
         assert opener.with_sasl
 
         async def logged_in() -> bytes:

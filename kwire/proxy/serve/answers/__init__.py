@@ -1,1 +1,1 @@
-"""Answers from a cluster's image that only brokers give; one file an API."""
+"""Responses from a cluster's image, of APIs that only brokers have; one file an API."""

@@ -15,7 +15,7 @@ from kwire.messages.a48_describe_client_quotas import (
 )
 
 EXACT, DEFAULT, ANY = range(3)
-"""The match types: a name, the default of the type, whatever there is of the type."""
+"""The match types: a name, the default of an entity type, any entity of a type."""
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -23,12 +23,17 @@ USER, CLIENT_ID, IP = "user", "client-id", "ip"
 def answer(
     request: DescribeClientQuotasRequest, image: MetadataImage
 ) -> DescribeClientQuotasResponse:
-    """1. A component that makes no sense: INVALID_REQUEST; of another type: UNSUPPORTED_VERSION.
-    2. Entities that match every component; with `strict` those that have no other part.
+    """Answer from the quotas of an image.
+
+    1. A component that makes no sense: INVALID_REQUEST. An unknown entity type:
+       UNSUPPORTED_VERSION.
+    2. Entities that match every component; if `strict`, only those that have no other part.
     """
+    # 1.
     if refusal := _refusal(request.components):
         code, message = refusal
         return DescribeClientQuotasResponse(error_code=code, error_message=message, entries=None)
+    # 2.
     quotas = image.client_quotas.entities
     return DescribeClientQuotasResponse(
         error_message=None,
@@ -44,20 +49,21 @@ def answer(
 
 
 def _refusal(components: list[ComponentData]) -> tuple[int, str] | None:
-    types = [one.entity_type for one in components]
+    types = [component.entity_type for component in components]
     invalid = ErrorCode.INVALID_REQUEST
-    for one in components:
-        type = one.entity_type
+    for component in components:
+        type = component.entity_type
         if types.count(type) > 1:
             return invalid, f"The entity type {type} is named more than once."
         if not type:
             return invalid, "An entity type is empty."
         if type not in (USER, CLIENT_ID, IP):
             return ErrorCode.UNSUPPORTED_VERSION, f"No entity is of type {type}."
-        if one.match_type not in (EXACT, DEFAULT, ANY):
-            return invalid, f"{one.match_type} is no match type."
-        if (one.match is not None) is not (one.match_type == EXACT):
-            return invalid, f"Match type {one.match_type} and match {one.match!r} do not fit."
+        if component.match_type not in (EXACT, DEFAULT, ANY):
+            return invalid, f"{component.match_type} is no match type."
+        if (component.match is not None) is not (component.match_type == EXACT):
+            text = f"Match type {component.match_type} and match {component.match!r} do not fit."
+            return invalid, text
     if IP in types and len(types) > 1:
         return invalid, "An ip is not to be combined with a user or a client-id."
     return None
@@ -68,8 +74,9 @@ def _matches(entity: Entity, request: DescribeClientQuotasRequest) -> bool:
     if request.strict and len(parts) != len(request.components):
         return False
     return all(
-        one.entity_type in parts and (one.match_type == ANY or parts[one.entity_type] == one.match)
-        for one in request.components
+        component.entity_type in parts
+        and (component.match_type == ANY or parts[component.entity_type] == component.match)
+        for component in request.components
     )
 
 

@@ -1,4 +1,4 @@
-"""DescribeCluster as a broker answers it (KIP-700), and of both kinds of nodes (KIP-919)."""
+"""DescribeCluster as a broker answers it (KIP-700), for brokers and controllers (KIP-919)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ BROKERS, CONTROLLERS = 1, 2
 def answer(
     request: DescribeClusterRequest, version: int, view: ClusterView
 ) -> DescribeClusterResponse:
-    """1. Endpoint type 1, which is what version 0 means: the nodes that Metadata names, and with
-       include_fenced_brokers (KIP-1073) the fenced brokers. Type 2: the controllers.
-    2. Any other: UNSUPPORTED_ENDPOINT_TYPE.
+    """Answer with the nodes of an endpoint type (KIP-919).
+
+    1. An unknown type: UNSUPPORTED_ENDPOINT_TYPE.
+    2. Type 1, which version 0 means as well: the nodes that Metadata names, and the fenced brokers
+       if include_fenced_brokers is set (KIP-1073). Type 2: the controllers.
     """
+    # 1.
     type = request.endpoint_type
     if type not in (BROKERS, CONTROLLERS):
         return DescribeClusterResponse(
@@ -27,15 +30,16 @@ def answer(
             error_message=f"{type} is no endpoint type.",
             endpoint_type=type,
         )
+    # 2.
     return DescribeClusterResponse(
         endpoint_type=type,
         cluster_id=view.cluster_id or "",
         controller_id=view.controller_id,
-        brokers=[_node(view, id) for id in _wanted(request, view)],
+        brokers=[_node(view, id) for id in _node_ids(request, view)],
     )
 
 
-def _wanted(request: DescribeClusterRequest, view: ClusterView) -> list[int]:
+def _node_ids(request: DescribeClusterRequest, view: ClusterView) -> list[int]:
     if request.endpoint_type == CONTROLLERS:
         return sorted(view.controllers)
     return sorted(view.nodes) if request.include_fenced_brokers else view.alive

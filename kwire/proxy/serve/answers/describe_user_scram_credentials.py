@@ -17,8 +17,10 @@ from kwire.messages.a50_describe_user_scram_credentials import (
 def answer(
     request: DescribeUserScramCredentialsRequest, image: MetadataImage
 ) -> DescribeUserScramCredentialsResponse:
-    """1. No users named, or none at all: every user that has a credential.
-    2. One named twice: DUPLICATE_RESOURCE; one without credential: RESOURCE_NOT_FOUND.
+    """Answer from the credentials of an image.
+
+    1. No users in the request, null or empty: every user that has a credential.
+    2. A user named twice: DUPLICATE_RESOURCE. A user without credential: RESOURCE_NOT_FOUND.
     """
     infos: dict[str, list[CredentialInfo]] = {}
     for user, credential in sorted(image.scram.credentials.items(), key=lambda item: item[0]):

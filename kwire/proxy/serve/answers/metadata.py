@@ -23,16 +23,20 @@ INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_grou
 
 
 def answer(request: MetadataRequest, version: int, view: ClusterView) -> MetadataResponse:
-    """1. Nodes: every controller and every unfenced broker; the active controller is named.
-    2. Topics: all where none are named, which is an empty array in version 0 and null later.
-    3. A name that is not there: UNKNOWN_TOPIC_OR_PARTITION; an id (KIP-516): UNKNOWN_TOPIC_ID.
+    """Answer with the nodes at the proxy's addresses and the topics of the image.
+
+    1. Nodes: every controller and every unfenced broker, and the active controller's id.
+    2. Topics: all if none are named, which is an empty array in version 0 and null later.
+    3. An unknown name: UNKNOWN_TOPIC_OR_PARTITION. An unknown id (KIP-516): UNKNOWN_TOPIC_ID.
     4. A partition without a leader: LEADER_NOT_AVAILABLE.
-    Nothing is created on the way, and authorized operations stay unknown.
+    No topic is created, and the authorized operations are not filled in.
     """
+    # 2.
     topics = request.topics
     everything = topics is None or (version == 0 and not topics)
     image = view.image
     return MetadataResponse(
+        # 1.
         brokers=[
             MetadataResponseBroker(
                 node_id=id,
@@ -45,17 +49,22 @@ def answer(request: MetadataRequest, version: int, view: ClusterView) -> Metadat
         cluster_id=view.cluster_id,
         controller_id=view.controller_id,
         topics=[
-            *(_all(image) if everything else (_asked(image, topic) for topic in topics or ())),
+            *(
+                _all_topics(image)
+                if everything
+                else (_requested(image, topic) for topic in topics or ())
+            ),
         ],
     )
 
 
-def _all(image: MetadataImage) -> Iterator[MetadataResponseTopic]:
+def _all_topics(image: MetadataImage) -> Iterator[MetadataResponseTopic]:
     for name in sorted(image.topics.ids):
-        yield _found(image, image.topics.by_id[image.topics.ids[name]])
+        yield _topic(image, image.topics.by_id[image.topics.ids[name]])
 
 
-def _asked(image: MetadataImage, asked: MetadataRequestTopic) -> MetadataResponseTopic:
+def _requested(image: MetadataImage, asked: MetadataRequestTopic) -> MetadataResponseTopic:
+    # 3.
     if asked.topic_id != ZERO_UUID:
         topic = image.topics.by_id.get(asked.topic_id)
         missing = ErrorCode.UNKNOWN_TOPIC_ID
@@ -64,10 +73,10 @@ def _asked(image: MetadataImage, asked: MetadataRequestTopic) -> MetadataRespons
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if topic is None:
         return MetadataResponseTopic(error_code=missing, name=asked.name, topic_id=asked.topic_id)
-    return _found(image, topic)
+    return _topic(image, topic)
 
 
-def _found(image: MetadataImage, topic: TopicImage) -> MetadataResponseTopic:
+def _topic(image: MetadataImage, topic: TopicImage) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.id,
@@ -82,9 +91,10 @@ def _found(image: MetadataImage, topic: TopicImage) -> MetadataResponseTopic:
 def _partition(
     image: MetadataImage, number: int, partition: PartitionRegistration
 ) -> MetadataResponsePartition:
-    led = partition.leader != NO_LEADER
+    # 4.
+    has_leader = partition.leader != NO_LEADER
     return MetadataResponsePartition(
-        error_code=ErrorCode.NONE if led else ErrorCode.LEADER_NOT_AVAILABLE,
+        error_code=ErrorCode.NONE if has_leader else ErrorCode.LEADER_NOT_AVAILABLE,
         partition_index=number,
         leader_id=partition.leader,
         leader_epoch=partition.leader_epoch,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kwire.net.address import Address
 from kwire.proxy import Filters, Flow, Listener, Proxy, Ring
-from kwire.proxy.serve.modes import Serving, serve_metadata
+from kwire.proxy.serve.modes import ServeMode, serve_metadata
 from kwire.proxy.serve.served_cluster import ServedCluster
 from real_kafka import Cluster
 
@@ -18,7 +18,7 @@ class Served:
     """ring: what passed. bootstrap: the controllers, as clients are to reach them."""
 
     proxy: Proxy
-    mode: Serving
+    mode: ServeMode
     ring: Ring
     bootstrap: str
 

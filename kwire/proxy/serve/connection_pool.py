@@ -16,25 +16,27 @@ from kwire.net.security import Security
 from kwire.observer.live_image import Open
 
 CONNECT_TIMEOUT = 2.0
+"""Seconds; a standing node must not use up the time in which a new leader is found."""
 
 
-class Opener:
-    """Connects to nodes.
+class NodeConnector:
+    """Connects to nodes with the proxy's own security.
 
-    security: how, read from its files at the start and by `renew`. Raises BadTls, InvalidValue.
+    read_security: reads it from its files, at the start and by `renew`. Raises BadTls,
+    InvalidValue.
     """
 
-    def __init__(self, security: Callable[[], Security]) -> None:
-        self._read = security
-        self._security, self._context = self._prepared()
+    def __init__(self, read_security: Callable[[], Security]) -> None:
+        self._read_security = read_security
+        self._security, self._context = self._read()
 
     @property
     def with_sasl(self) -> bool:
-        """Whether nodes want clients to authenticate by SASL, as far as is known here."""
+        """True if connections authenticate by SASL, so that nodes want it of clients as well."""
         return self._security.sasl is not None
 
     async def __call__(self, address: Address) -> Connection:
-        """A new connection. Raises what `Connection.open` raises."""
+        """Open a connection. Raises what `Connection.open` raises."""
         tls = self._security.tls
         return await Connection.open(
             address.host,
@@ -47,30 +49,31 @@ class Opener:
         )
 
     def renew(self) -> Callable[[], None]:
-        """Read the files again, for the connections to come; gives what takes that back."""
+        """Read the files again for later connections; return a function that undoes it."""
         before = self._security, self._context
-        self._security, self._context = self._prepared()
+        self._security, self._context = self._read()
 
-        def take_back() -> None:
+        def undo() -> None:
             self._security, self._context = before
 
-        return take_back
+        return undo
 
-    def _prepared(self) -> tuple[Security, SSLContext | None]:
-        security = self._read()
+    def _read(self) -> tuple[Security, SSLContext | None]:
+        security = self._read_security()
         return security, None if security.tls is None else security.tls.context()
 
 
-class NodeConnections:
-    """Requests overlap on a connection; one that has ended is replaced."""
+class ConnectionPool:
+    """Open connections by address. Requests overlap on a connection; a closed one is replaced."""
 
     def __init__(self, open: Open) -> None:
         self._open = open
         self._connections: dict[Address, Connection] = {}
         self._locks: defaultdict[Address, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def to(self, address: Address) -> Connection:
-        """An open connection. Raises what opening raises."""
+    async def connection(self, address: Address) -> Connection:
+        """Return an open connection to an address. Raises what opening raises."""
+        # The lock keeps two requests from opening a connection each, of which one would stay open.
         async with self._locks[address]:
             connection = self._connections.get(address)
             if connection is None or connection.closed:
@@ -78,11 +81,11 @@ class NodeConnections:
         return connection
 
     async def ask(self, address: Address, request: Request, version: int | None = None) -> Response:
-        """The node's answer. Raises what opening and `Connection.send` raise."""
-        return await (await self.to(address)).send(request, version)
+        """Send a request; return the response. Raises what `connection` and `send` raise."""
+        return await (await self.connection(address)).send(request, version)
 
     async def close(self) -> None:
-        """End them all."""
+        """Close all connections."""
         for connection in self._connections.values():
             with suppress(KwireError):
                 await connection.close()
