@@ -15,6 +15,7 @@ from kwire.messages import a18_api_versions as api_versions
 from kwire.messages import a55_describe_quorum as quorum
 from kwire.messages import a56_alter_partition as alter
 from kwire.messages import a80_add_raft_voter as add_voter
+from kwire.messages.metadata_topic import METADATA_TOPIC
 
 UUID_START = b"UUID\x40\x00\x80\x00"
 """What the first half of all UUIDs is."""
@@ -148,7 +149,7 @@ def _quorum() -> Message:
         )
         for node in range(3)
     ]
-    topic = quorum.ResponseTopicData(topic_name="__cluster_metadata", partitions=[partition])
+    topic = quorum.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[partition])
     return quorum.DescribeQuorumResponse(topics=[topic], nodes=nodes)
 
 

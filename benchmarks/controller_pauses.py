@@ -38,11 +38,12 @@ from kwire.messages.a55_describe_quorum import (
     PartitionData,
     TopicData,
 )
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.frames import decode_response, encode_request
 from simulated_broker import SimulatedBroker
 
 DESCRIBE = DescribeQuorumRequest(
-    topics=[TopicData(topic_name="__cluster_metadata", partitions=[PartitionData()])]
+    topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData()])]
 )
 SETTINGS = {"broker.session.timeout.ms": "3600000"}
 PATIENCE = 900.0

@@ -36,6 +36,7 @@ from kwire.messages import a01_fetch as fetch
 from kwire.messages import a55_describe_quorum as quorum
 from kwire.messages.a56_alter_partition import AlterPartitionRequest, AlterPartitionResponse
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.net.address import Address
 from kwire.net.frames import encode_request, encode_response, request_head
@@ -45,7 +46,6 @@ from kwire.proxy.feed.sender import Feed
 from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rule_set import RuleSet
 
-METADATA = UUID(int=1)
 HOST = "127.0.0.1"
 
 WARM_UP = 6.0
@@ -57,20 +57,20 @@ TICKS = os.sysconf("SC_CLK_TCK")
 def _fetch() -> tuple[Request, Response, int]:
     """A follower gets three changes of partitions."""
     part = fetch.FetchPartition(current_leader_epoch=5, fetch_offset=1000)
-    topic = fetch.FetchTopic(topic_id=METADATA, partitions=[part])
+    topic = fetch.FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=[part])
     replica = fetch.ReplicaState(replica_id=3001)
     request = fetch.FetchRequest(replica_state=replica, max_wait_ms=500, topics=[topic])
     change = PartitionChangeRecord(topic_id=UUID(int=77), isr=(1, 2, 3), leader=1)
     value = VersionedRecord(record=change, version=0).encode()
     data = fetch.PartitionData(high_watermark=1000, records=build_batch([Record(value=value)] * 3))
-    answer = fetch.FetchableTopicResponse(topic_id=METADATA, partitions=[data])
+    answer = fetch.FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[data])
     return request, fetch.FetchResponse(responses=[answer]), 17
 
 
 def _quorum() -> tuple[Request, Response, int]:
     """Three voters and three observers are described."""
     asked = quorum.TopicData(
-        topic_name="__cluster_metadata", partitions=[quorum.PartitionData(partition_index=0)]
+        topic_name=METADATA_TOPIC, partitions=[quorum.PartitionData(partition_index=0)]
     )
     states = [quorum.ReplicaState(replica_id=3000 + n, log_end_offset=1000) for n in range(6)]
     data = quorum.ResponsePartitionData(
@@ -80,7 +80,7 @@ def _quorum() -> tuple[Request, Response, int]:
         current_voters=states[:3],
         observers=states[3:],
     )
-    answer = quorum.ResponseTopicData(topic_name="__cluster_metadata", partitions=[data])
+    answer = quorum.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[data])
     request = quorum.DescribeQuorumRequest(topics=[asked])
     return request, quorum.DescribeQuorumResponse(topics=[answer]), 2
 

@@ -11,11 +11,9 @@ from kwire.admin.errors import raise_for_code
 from kwire.admin.routing import Operation
 from kwire.errors import DecodeError
 from kwire.messages import a55_describe_quorum as wire
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 from kwire.net.connection import Connection
 from kwire.text.ids import ZERO_UUID
-
-METADATA_TOPIC = "__cluster_metadata"
-METADATA_PARTITION = 0
 
 _UNKNOWN = -1
 

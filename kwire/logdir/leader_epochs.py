@@ -8,9 +8,8 @@ from uuid import UUID
 
 from kwire.errors import FileError, InvalidValue
 from kwire.logdir.names import OffsetAndEpoch
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.text.ids import parse_uuid, uuid_text
-
-METADATA_TOPIC_ID = UUID(int=1)
 
 
 class LeaderEpochs:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-METADATA_FOLDER = "__cluster_metadata-0"
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
+
+METADATA_FOLDER = f"{METADATA_TOPIC}-{METADATA_PARTITION}"
 META_PROPERTIES = "meta.properties"
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 QUORUM_STATE = "quorum-state"

@@ -6,10 +6,13 @@ from uuid import UUID
 
 METADATA_TOPIC = "__cluster_metadata"
 
+METADATA_PARTITION = 0
+"""The only partition of the topic: KRaft replicates one log."""
+
 METADATA_TOPIC_ID = UUID(int=1)
 """The fixed id of the topic (Java: Uuid.METADATA_TOPIC_ID)."""
 
 
 def is_metadata_topic(name: str | None, topic_id: UUID | None) -> bool:
-    """True if a message means the topic by name, or by id as Fetch does since version 13."""
+    """True if this is the topic, by name, or by id as in Fetch since version 13 (KIP-516)."""
     return name == METADATA_TOPIC or topic_id == METADATA_TOPIC_ID

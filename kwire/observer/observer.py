@@ -18,7 +18,6 @@ from kwire.codec.declaration import Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, WireError
 from kwire.image import EMPTY, MetadataImage, apply_all
-from kwire.logdir.leader_epochs import METADATA_TOPIC_ID
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.logdir.snapshots import SnapshotContent
 from kwire.messages.a01_fetch import (
@@ -36,10 +35,10 @@ from kwire.messages.a59_fetch_snapshot import (
 )
 from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
 from kwire.messages.data.voters_record import VotersRecord
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, is_metadata_topic
 from kwire.observer.download import Download
 from kwire.observer.tail import Tail
 
-METADATA_TOPIC = "__cluster_metadata"
 MAX_WAIT_MS = 500
 MAX_BYTES = 8 << 20
 
@@ -254,7 +253,7 @@ def _refusal(code: int) -> BrokerError:
 
 def _only(response: FetchResponse) -> PartitionData:
     for topic in response.responses:
-        if topic.topic == METADATA_TOPIC or topic.topic_id == METADATA_TOPIC_ID:
+        if is_metadata_topic(topic.topic, topic.topic_id):
             for partition in topic.partitions:
                 return partition
     raise WireError(f"the answer to a Fetch of {METADATA_TOPIC} lacks it")

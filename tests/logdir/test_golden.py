@@ -9,16 +9,13 @@ import pytest
 from kwire.batches import read_batches
 from kwire.logdir.bootstrap import read_bootstrap, write_bootstrap
 from kwire.logdir.dump import Dump
-from kwire.logdir.leader_epochs import (
-    METADATA_TOPIC_ID,
-    parse_partition_metadata,
-    partition_metadata,
-)
+from kwire.logdir.leader_epochs import parse_partition_metadata, partition_metadata
 from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.logdir.meta_properties import read_meta_properties
 from kwire.logdir.names import METADATA_FOLDER, OffsetAndEpoch, snapshot_name
 from kwire.logdir.quorum_state import read_quorum_state
 from kwire.logdir.snapshots import build_snapshot, load_snapshot
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "logdirs" / "kafka-4.3.1"
 METADATA = GOLDEN / METADATA_FOLDER

@@ -20,12 +20,11 @@ from kwire.messages.a01_fetch import (
     PartitionData,
 )
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.messages.records.topic import TopicRecord
 from kwire.observer import Next, Observer
 from tests.support.controller.raft.single_replica import Solo, fetch_request, follower, leader
 from tests.support.controller.raft.virtual_network import CLUSTER_ID, snapshot, voter_set
-
-METADATA = UUID(int=1)
 
 
 def topic(name: str) -> VersionedRecord:
@@ -161,7 +160,9 @@ def answer(
         current_leader=LeaderIdAndEpoch(leader_id=1, leader_epoch=5),
         diverging_epoch=diverging_epoch,
     )
-    return FetchResponse(responses=[FetchableTopicResponse(topic_id=METADATA, partitions=[said])])
+    return FetchResponse(
+        responses=[FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[said])]
+    )
 
 
 def test_a_gap_in_the_log_is_an_error_and_a_restart_mends_it() -> None:

@@ -13,7 +13,7 @@ from kwire.controller.handlers.config_resources import ConfigChecker
 from kwire.controller.handlers.limits import check_partitions, check_records
 from kwire.controller.handlers.replicas import check_assignment, new_partition, placed
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
-from kwire.controller.handlers.topic_names import CLUSTER_METADATA, collision, name_problem
+from kwire.controller.handlers.topic_names import collision, name_problem
 from kwire.error_codes import ErrorCode
 from kwire.image.configs import ConfigResource, ResourceType
 from kwire.image.partition import PartitionRegistration
@@ -25,6 +25,7 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.topic import TopicRecord
 
@@ -122,8 +123,8 @@ def _create(topic: CreatableTopic, checker: ConfigChecker, context: ControllerCo
 
 
 def _check_name(name: str, context: ControllerContext) -> None:
-    if name == CLUSTER_METADATA:
-        text = f"{CLUSTER_METADATA} is not a topic that can be created."
+    if name == METADATA_TOPIC:
+        text = f"{METADATA_TOPIC} is not a topic that can be created."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
     names = context.image.topics.ids
     if name in names:

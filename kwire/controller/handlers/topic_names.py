@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 LONGEST = 249
-CLUSTER_METADATA = "__cluster_metadata"
 
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 

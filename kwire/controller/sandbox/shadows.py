@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from kwire.codec.declaration import Request, Response
 from kwire.controller.raft import Event, Raft, ReplicaKey, RequestFailed, ResponseReceived, Send
@@ -13,9 +12,9 @@ from kwire.error_codes import ErrorCode
 from kwire.messages import a52_vote as vote
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 
 FETCH_VERSION = 17
-_METADATA_TOPIC = UUID(int=1)
 
 
 class ShadowChannels(Channels):
@@ -58,5 +57,5 @@ def acknowledgement(raft: Raft, replica: ReplicaKey) -> FetchRequest:
         last_fetched_epoch=raft.epoch,
         replica_directory_id=replica.wire_directory_id,
     )
-    topics: list[Any] = [FetchTopic(topic_id=_METADATA_TOPIC, partitions=[partition])]
+    topics: list[Any] = [FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=[partition])]
     return FetchRequest(replica_state=ReplicaState(replica_id=replica.id), topics=topics)

@@ -11,6 +11,7 @@ from pyspark.sql import functions as f
 from kwire import message
 from kwire.capture import REQUEST, RESPONSE
 from kwire.messages.index import APIS
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.pipeline.columns import struct_of
 from kwire.pipeline.schemas import VOTERS
 from kwire.pipeline.tables.calls import KEY
@@ -28,9 +29,6 @@ _WHAT = {
     (UPDATE := 82): "UPDATE_VOTER",
 }
 """The APIs that tell of the quorum, by key, and what their rows are called."""
-
-METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-METADATA_TOPIC = "__cluster_metadata"
 
 _CONTROL = {
     "LEADER_CHANGE": "LeaderChangeMessage",
@@ -82,7 +80,7 @@ def quorum_of_captures(decoded: DataFrame) -> DataFrame:
 def _rpcs(decoded: DataFrame) -> DataFrame:
     """The RPCs, with the bodies of both sides as JSON in `asked` and `answered`."""
     body, key = f.col("body"), f.col("api_key")
-    ours = body.contains(f'"{METADATA_TOPIC_ID}"') | body.contains(f'"{METADATA_TOPIC}"')
+    ours = body.contains(f'"{uuid_text(METADATA_TOPIC_ID)}"') | body.contains(f'"{METADATA_TOPIC}"')
     own = decoded.where(key.isin(*_WHAT))
     requests = own.where((f.col("kind") == REQUEST) & ((key != FETCH) | ours))
     asked = requests.select(*KEY, "at", "node_id", "api_key", body.alias("asked"))

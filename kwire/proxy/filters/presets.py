@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_METADATA = "~topic __cluster_metadata"
+from kwire.messages.metadata_topic import METADATA_TOPIC
+
+_METADATA = f"~topic {METADATA_TOPIC}"
 
 
 def expand(preset: dict[str, Any]) -> list[dict[str, Any]]:

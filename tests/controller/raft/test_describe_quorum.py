@@ -12,9 +12,9 @@ from kwire.messages.a55_describe_quorum import (
     PartitionData,
     TopicData,
 )
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.text.ids import ZERO_UUID
 from tests.support.controller.raft.single_replica import (
-    TOPIC,
     Solo,
     candidate,
     fetch_request,
@@ -31,7 +31,7 @@ from tests.support.controller.raft.virtual_network import directory, static_vote
 from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 
-def describe(topic: str = TOPIC, partition: int = 0) -> DescribeQuorumRequest:
+def describe(topic: str = METADATA_TOPIC, partition: int = 0) -> DescribeQuorumRequest:
     wanted = PartitionData(partition_index=partition)
     return DescribeQuorumRequest(topics=[TopicData(topic_name=topic, partitions=[wanted])])
 

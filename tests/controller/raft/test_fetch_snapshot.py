@@ -25,8 +25,8 @@ from kwire.messages.a59_fetch_snapshot import (
     SnapshotId,
     TopicSnapshot,
 )
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from tests.support.controller.raft.single_replica import (
-    TOPIC,
     Solo,
     batches,
     fetch_response,
@@ -54,7 +54,7 @@ def piece(
     *,
     max_bytes: int = 1 << 20,
     cluster_id: str | None = CLUSTER_ID,
-    topic: str = TOPIC,
+    topic: str = METADATA_TOPIC,
 ) -> FetchSnapshotRequest:
     asked = PartitionSnapshot(
         current_leader_epoch=epoch,
@@ -153,7 +153,9 @@ def part(
         position=position,
         unaligned_records=data,
     )
-    return FetchSnapshotResponse(topics=[ResponseTopicSnapshot(name=TOPIC, partitions=[answer])])
+    return FetchSnapshotResponse(
+        topics=[ResponseTopicSnapshot(name=METADATA_TOPIC, partitions=[answer])]
+    )
 
 
 def test_a_follower_installs_a_snapshot_in_pieces() -> None:

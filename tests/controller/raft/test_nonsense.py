@@ -26,9 +26,9 @@ from kwire.messages.a59_fetch_snapshot import (
 from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from tests.support.controller.raft.quorum_requests import REQUESTS
 from tests.support.controller.raft.single_replica import (
-    TOPIC,
     batches,
     candidate,
     fetch_request,
@@ -52,13 +52,15 @@ RESPONSES: list[Response] = [
     fetch_response(5, snapshot_id=SnapshotId(end_offset=4, epoch=2)),
     vote_response(5, granted=True),
     BeginQuorumEpochResponse(
-        topics=[BegunTopic(topic_name=TOPIC, partitions=[BegunPartition(leader_epoch=5)])]
+        topics=[BegunTopic(topic_name=METADATA_TOPIC, partitions=[BegunPartition(leader_epoch=5)])]
     ),
     EndQuorumEpochResponse(
-        topics=[EndedTopic(topic_name=TOPIC, partitions=[EndedPartition(leader_epoch=5)])]
+        topics=[EndedTopic(topic_name=METADATA_TOPIC, partitions=[EndedPartition(leader_epoch=5)])]
     ),
     FetchSnapshotResponse(
-        topics=[ResponseTopicSnapshot(name=TOPIC, partitions=[ResponsePartitionSnapshot()])]
+        topics=[
+            ResponseTopicSnapshot(name=METADATA_TOPIC, partitions=[ResponsePartitionSnapshot()])
+        ]
     ),
     ApiVersionsResponse(supported_features=[SupportedFeatureKey(name="kraft.version")]),
     AddRaftVoterResponse(),
@@ -82,7 +84,7 @@ def mutated(value: Any, random: Random, name: str = "") -> Any:
     if isinstance(value, int):
         return random.choice(ERRORS if "error" in name else NUMBERS)
     if isinstance(value, str):
-        return random.choice(["", "CONTROLLER", TOPIC, "é" * 40])
+        return random.choice(["", "CONTROLLER", METADATA_TOPIC, "é" * 40])
     if isinstance(value, bytes):
         return random.choice([b"", random.randbytes(70), value[:-1], value + value])
     return UUID(int=random.choice([0, 1, 2])) if isinstance(value, UUID) else value

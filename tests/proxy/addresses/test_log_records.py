@@ -19,6 +19,7 @@ from kwire.messages.a01_fetch import (
 )
 from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from kwire.messages.data.voters_record import Endpoint, Voter, VotersRecord
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
 from kwire.messages.records.register_controller import ControllerEndpoint, RegisterControllerRecord
@@ -31,8 +32,6 @@ from tests.support.proxy.addresses.address_books import Openings
 from tests.support.proxy.addresses.metadata_batches import batch
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
-
-METADATA = UUID(int=1)
 
 VOTERS = VotersRecord(
     voters=[
@@ -60,7 +59,7 @@ REGISTERED = (
 
 
 def fetched(
-    data: bytes, openings: Openings, *, topic: UUID = METADATA, replica: int = 3001
+    data: bytes, openings: Openings, *, topic: UUID = METADATA_TOPIC_ID, replica: int = 3001
 ) -> bytes:
     """The records that a replica gets for these of the node's."""
     dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(openings.book)]))

@@ -19,15 +19,18 @@ from kwire.messages.a01_fetch import (
     PartitionData,
     ReplicaState,
 )
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.proxy import DecodedFlow
 from kwire.proxy.flows.quorum_seen import REPLICAS, QuorumSeen
 from tests.support.proxy.flows.decoded_flows import connection, flow
 
-METADATA = UUID(int=1)
-
 
 def fetch(
-    replica: int, offset: int, high_watermark: int = 100, topic: UUID = METADATA, error: int = 0
+    replica: int,
+    offset: int,
+    high_watermark: int = 100,
+    topic: UUID = METADATA_TOPIC_ID,
+    error: int = 0,
 ) -> DecodedFlow:
     """Node 3000 answers a replica in epoch 5."""
     asked = FetchPartition(current_leader_epoch=5, fetch_offset=offset)

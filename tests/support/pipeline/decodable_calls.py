@@ -6,6 +6,7 @@ from kwire.capture import NOTICE, REQUEST, RESPONSE, CaptureRecord
 from kwire.codec.declaration import Request, Response
 from kwire.messages import a52_vote as vote
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.frames import encode_request, encode_response
 from tests.support.capture.capture_records import record, write
 
@@ -21,7 +22,7 @@ def call(event: int, *, seconds: int = 0) -> tuple[CaptureRecord, CaptureRecord]
         version, asked, answered = 4, ApiVersionsRequest(), ApiVersionsResponse(error_code=35)
     else:
         partition = vote.PartitionData(replica_id=event % 3, replica_epoch=event)
-        topic = vote.TopicData(topic_name="__cluster_metadata", partitions=[partition])
+        topic = vote.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
         version, asked, answered = 2, vote.VoteRequest(topics=[topic]), vote.VoteResponse()
     at = record(event).at_us + seconds * SECOND
     frames = {

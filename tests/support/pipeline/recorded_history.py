@@ -36,6 +36,7 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsResponse,
 )
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.connection import Connection
 from kwire.net.negotiation import api_versions_request
 from kwire.proxy import Address, Event, Flow, Listener, Proxy
@@ -286,9 +287,7 @@ def _to_broker() -> list[tuple[Request, int]]:
 
 
 def _to_controller() -> list[tuple[Request, int]]:
-    metadata = TopicData(
-        topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
-    )
+    metadata = TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])
     return [(api_versions_request(), 4), (DescribeQuorumRequest(topics=[metadata]), 2)]
 
 

@@ -13,10 +13,11 @@ from kwire.controller.raft.rpc.leadership import (
     node_endpoints,
     read_answer,
 )
-from kwire.controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
+from kwire.controller.raft.rpc.partition import only_partition
 from kwire.error_codes import ErrorCode
 from kwire.messages import a53_begin_quorum_epoch as messages
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest, BeginQuorumEpochResponse
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 
 
 def handle(
@@ -45,13 +46,13 @@ def _response(
     replica: Replica, received: RequestReceived, error: int | None
 ) -> BeginQuorumEpochResponse:
     answer = messages.ResponsePartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         error_code=error or ErrorCode.NONE,
         leader_id=leader_id(replica),
         leader_epoch=replica.epoch,
     )
     return BeginQuorumEpochResponse(
-        topics=[messages.ResponseTopicData(topic_name=TOPIC_NAME, partitions=[answer])],
+        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])],
         node_endpoints=node_endpoints(replica, received, messages.NodeEndpoint, since=1),
     )
 
@@ -60,7 +61,7 @@ def request(replica: Replica, voter: ReplicaKey) -> BeginQuorumEpochRequest:
     """Tell a voter."""
     config = replica.config
     told = messages.PartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         voter_directory_id=voter.wire_directory_id,
         leader_id=config.node_id,
         leader_epoch=replica.epoch,
@@ -68,7 +69,7 @@ def request(replica: Replica, voter: ReplicaKey) -> BeginQuorumEpochRequest:
     return BeginQuorumEpochRequest(
         cluster_id=config.cluster_id,
         voter_id=voter.id,
-        topics=[messages.TopicData(topic_name=TOPIC_NAME, partitions=[told])],
+        topics=[messages.TopicData(topic_name=METADATA_TOPIC, partitions=[told])],
         leader_endpoints=config.endpoints.groups(messages.LeaderEndpoint),
     )
 

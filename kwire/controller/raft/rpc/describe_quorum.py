@@ -8,10 +8,11 @@ from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.progress import Progress
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.roles import Leader
-from kwire.controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
+from kwire.controller.raft.rpc.partition import only_partition
 from kwire.error_codes import ErrorCode
 from kwire.messages import a55_describe_quorum as messages
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 from kwire.text.ids import ZERO_UUID
 
 _UNKNOWN = -1
@@ -30,7 +31,7 @@ def handle(
        caught up now.
     """
     if only_partition(request.topics) is None:
-        text = f"Only {TOPIC_NAME} partition {PARTITION} has a quorum."
+        text = f"Only {METADATA_TOPIC} partition {METADATA_PARTITION} has a quorum."
         return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
     leader = replica.leader
     if leader is None:
@@ -38,7 +39,7 @@ def handle(
         return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER, text)
     leader.forget_observers(now)
     answer = messages.ResponsePartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         leader_id=leader.leader_id,
         leader_epoch=leader.epoch,
         high_watermark=_UNKNOWN if leader.high_watermark is None else leader.high_watermark,
@@ -47,7 +48,7 @@ def handle(
         error_message=None,
     )
     return DescribeQuorumResponse(
-        topics=[messages.ResponseTopicData(topic_name=TOPIC_NAME, partitions=[answer])],
+        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])],
         nodes=_nodes(leader) if received.version >= _DIRECTORIES_SINCE else [],
         error_message=None,
     )

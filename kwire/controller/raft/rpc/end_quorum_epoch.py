@@ -14,10 +14,11 @@ from kwire.controller.raft.rpc.leadership import (
     node_endpoints,
     read_answer,
 )
-from kwire.controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
+from kwire.controller.raft.rpc.partition import only_partition
 from kwire.error_codes import ErrorCode
 from kwire.messages import a54_end_quorum_epoch as messages
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 
 
 def handle(
@@ -67,13 +68,13 @@ def backoff(replica: Replica, successors: list[ReplicaKey]) -> int:
 
 def _response(replica: Replica, received: RequestReceived, error: int) -> EndQuorumEpochResponse:
     answer = messages.ResponsePartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         error_code=error,
         leader_id=leader_id(replica),
         leader_epoch=replica.epoch,
     )
     return EndQuorumEpochResponse(
-        topics=[messages.ResponseTopicData(topic_name=TOPIC_NAME, partitions=[answer])],
+        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])],
         node_endpoints=node_endpoints(replica, received, messages.NodeEndpoint, since=1),
     )
 
@@ -82,7 +83,7 @@ def request(replica: Replica, resigned: Resigned) -> EndQuorumEpochRequest:
     """Tell a voter who should stand next, at both versions."""
     config = replica.config
     told = messages.PartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         leader_id=config.node_id,
         leader_epoch=resigned.epoch,
         preferred_successors=tuple(key.id for key in resigned.preferred),
@@ -93,7 +94,7 @@ def request(replica: Replica, resigned: Resigned) -> EndQuorumEpochRequest:
     )
     return EndQuorumEpochRequest(
         cluster_id=config.cluster_id,
-        topics=[messages.TopicData(topic_name=TOPIC_NAME, partitions=[told])],
+        topics=[messages.TopicData(topic_name=METADATA_TOPIC, partitions=[told])],
         leader_endpoints=config.endpoints.groups(messages.LeaderEndpoint),
     )
 

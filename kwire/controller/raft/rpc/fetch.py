@@ -14,18 +14,13 @@ from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Leader
 from kwire.controller.raft.rpc import checks
 from kwire.controller.raft.rpc.leadership import leader_id, node_endpoints
-from kwire.controller.raft.rpc.partition import (
-    GREATEST_PIECE,
-    PARTITION,
-    TOPIC_ID,
-    TOPIC_NAME,
-    only,
-)
+from kwire.controller.raft.rpc.partition import GREATEST_PIECE, only
 from kwire.controller.raft.tail import Verdict
 from kwire.error_codes import ErrorCode
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages import a01_fetch as messages
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 
 _UNKNOWN = -1
 _TAGS_SINCE = 12
@@ -96,7 +91,7 @@ def _partition(request: FetchRequest, version: int) -> FetchPartition | None:
         return None
     (topic,) = request.topics
     by_id = version >= _TOPIC_IDS_SINCE
-    is_metadata = topic.topic_id == TOPIC_ID if by_id else topic.topic == TOPIC_NAME
+    is_metadata = topic.topic_id == METADATA_TOPIC_ID if by_id else topic.topic == METADATA_TOPIC
     return only(topic.partitions) if is_metadata else None
 
 
@@ -172,7 +167,7 @@ def _response(
     """Answers with an error do not tell a high watermark."""
     leader = replica.leader
     answer = messages.PartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         error_code=error,
         high_watermark=_UNKNOWN if error or leader is None else _known_high_watermark(leader),
         log_start_offset=replica.tail.start_offset,
@@ -182,7 +177,7 @@ def _response(
     if received.version >= _TAGS_SINCE:
         _tell(replica, answer, verdict)
     topic = messages.FetchableTopicResponse(
-        topic=TOPIC_NAME, topic_id=TOPIC_ID, partitions=[answer]
+        topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[answer]
     )
     endpoint = messages.NodeEndpoint
     return FetchResponse(
@@ -209,14 +204,16 @@ def request(replica: Replica) -> FetchRequest:
     """Ask for what follows this replica's log."""
     config, end = replica.config, replica.tail.end
     asked = FetchPartition(
-        partition=PARTITION,
+        partition=METADATA_PARTITION,
         current_leader_epoch=replica.epoch,
         fetch_offset=end.offset,
         last_fetched_epoch=end.epoch,
         replica_directory_id=config.directory_id,
         high_watermark=replica.committed,
     )
-    topic = messages.FetchTopic(topic=TOPIC_NAME, topic_id=TOPIC_ID, partitions=[asked])
+    topic = messages.FetchTopic(
+        topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[asked]
+    )
     return FetchRequest(
         cluster_id=config.cluster_id,
         replica_state=messages.ReplicaState(replica_id=config.node_id),

@@ -10,10 +10,11 @@ from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.roles import Follower
 from kwire.controller.raft.roles.follower import Download
 from kwire.controller.raft.rpc.leadership import News, Outcome, learn_from_response
-from kwire.controller.raft.rpc.partition import TOPIC_ID, only
+from kwire.controller.raft.rpc.partition import only
 from kwire.errors import WireError
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages.a01_fetch import FetchResponse, PartitionData
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 
 
 def answered(replica: Replica, node: Node, response: FetchResponse, now: int) -> bool:
@@ -60,7 +61,7 @@ def succeeded(replica: Replica, follower: Follower, now: int) -> None:
 
 
 def _partition(response: FetchResponse) -> PartitionData | None:
-    if len(response.responses) != 1 or response.responses[0].topic_id != TOPIC_ID:
+    if len(response.responses) != 1 or response.responses[0].topic_id != METADATA_TOPIC_ID:
         return None
     return only(response.responses[0].partitions)
 

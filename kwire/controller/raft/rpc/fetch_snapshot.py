@@ -18,7 +18,7 @@ from kwire.controller.raft.rpc.leadership import (
     learn_from_response,
     node_endpoints,
 )
-from kwire.controller.raft.rpc.partition import GREATEST_PIECE, PARTITION, TOPIC_NAME
+from kwire.controller.raft.rpc.partition import GREATEST_PIECE
 from kwire.error_codes import ErrorCode
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kwire.messages import a59_fetch_snapshot as messages
@@ -28,6 +28,7 @@ from kwire.messages.a59_fetch_snapshot import (
     PartitionSnapshot,
     ResponsePartitionSnapshot,
 )
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 
 
 def handle(
@@ -47,7 +48,7 @@ def handle(
     if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
         return FetchSnapshotResponse(error_code=ErrorCode.INVALID_REQUEST)
     name, asked = request.topics[0].name, request.topics[0].partitions[0]
-    if (name, asked.partition) != (TOPIC_NAME, PARTITION):
+    if (name, asked.partition) != (METADATA_TOPIC, METADATA_PARTITION):
         unknown = ResponsePartitionSnapshot(
             index=asked.partition, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         )
@@ -58,7 +59,7 @@ def handle(
 
 
 def _refusal(error: int) -> ResponsePartitionSnapshot:
-    return ResponsePartitionSnapshot(index=PARTITION, error_code=error)
+    return ResponsePartitionSnapshot(index=METADATA_PARTITION, error_code=error)
 
 
 def _piece(
@@ -74,7 +75,7 @@ def _piece(
     limit = max(0, min(request.max_bytes, GREATEST_PIECE))
     _note(replica, ReplicaKey.from_wire(request.replica_id, asked.replica_directory_id), now)
     return ResponsePartitionSnapshot(
-        index=PARTITION,
+        index=METADATA_PARTITION,
         snapshot_id=messages.SnapshotId(end_offset=id.offset, epoch=id.epoch),
         size=size,
         position=asked.position,
@@ -91,7 +92,7 @@ def _response(
     replica: Replica,
     received: RequestReceived,
     piece: ResponsePartitionSnapshot,
-    topic: str = TOPIC_NAME,
+    topic: str = METADATA_TOPIC,
 ) -> FetchSnapshotResponse:
     piece.current_leader = messages.LeaderIdAndEpoch(
         leader_id=leader_id(replica), leader_epoch=replica.epoch
@@ -106,7 +107,7 @@ def request(replica: Replica, download: Download) -> FetchSnapshotRequest:
     """Ask for the next piece."""
     config = replica.config
     asked = PartitionSnapshot(
-        partition=PARTITION,
+        partition=METADATA_PARTITION,
         current_leader_epoch=replica.epoch,
         snapshot_id=messages.SnapshotId(end_offset=download.id.offset, epoch=download.id.epoch),
         position=download.position,
@@ -116,7 +117,7 @@ def request(replica: Replica, download: Download) -> FetchSnapshotRequest:
         cluster_id=config.cluster_id,
         replica_id=config.node_id,
         max_bytes=config.fetch_snapshot_max_bytes,
-        topics=[messages.TopicSnapshot(name=TOPIC_NAME, partitions=[asked])],
+        topics=[messages.TopicSnapshot(name=METADATA_TOPIC, partitions=[asked])],
     )
 
 

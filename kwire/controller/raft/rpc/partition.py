@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
-from uuid import UUID
 
-TOPIC_NAME = "__cluster_metadata"
-TOPIC_ID = UUID(int=1)
-PARTITION = 0
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 
 GREATEST_PIECE = 8 << 20
 """Bytes of a log or a snapshot in one answer, whatever a peer asks for: Kafka's batch limit."""
@@ -27,14 +24,14 @@ class NamedTopic(Protocol[P]):
 
 def only_partition(topics: Sequence[NamedTopic[P]]) -> P | None:
     """The metadata partition, where a message has it and nothing else; INVALID_REQUEST if not."""
-    if len(topics) != 1 or topics[0].topic_name != TOPIC_NAME:
+    if len(topics) != 1 or topics[0].topic_name != METADATA_TOPIC:
         return None
     return only(topics[0].partitions)
 
 
 def only(partitions: Sequence[P]) -> P | None:
     """Partition 0, where it is the only one."""
-    if len(partitions) != 1 or _index(partitions[0]) != PARTITION:
+    if len(partitions) != 1 or _index(partitions[0]) != METADATA_PARTITION:
         return None
     return partitions[0]
 

@@ -9,7 +9,7 @@ from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Candidate, Prospective
 from kwire.controller.raft.rpc import checks
 from kwire.controller.raft.rpc.leadership import leader_id, node_endpoints, read_answer
-from kwire.controller.raft.rpc.partition import PARTITION, TOPIC_NAME, only_partition
+from kwire.controller.raft.rpc.partition import only_partition
 from kwire.controller.raft.transitions import (
     give_up_prospects,
     to_candidate,
@@ -21,6 +21,7 @@ from kwire.error_codes import ErrorCode
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages import a52_vote as messages
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 
 
 def handle(
@@ -81,14 +82,14 @@ def _response(
     granted: bool = False,
 ) -> VoteResponse:
     answer = messages.ResponsePartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         error_code=error,
         leader_id=leader_id(replica),
         leader_epoch=replica.epoch,
         vote_granted=granted,
     )
     return VoteResponse(
-        topics=[messages.ResponseTopicData(topic_name=TOPIC_NAME, partitions=[answer])],
+        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])],
         node_endpoints=node_endpoints(replica, received, messages.NodeEndpoint, since=1),
     )
 
@@ -97,7 +98,7 @@ def request(replica: Replica, voter: ReplicaKey) -> VoteRequest:
     """Ask a voter: a prospective for a pre-vote, a candidate for its vote."""
     end, key = replica.tail.end, replica.config.key
     asked = messages.PartitionData(
-        partition_index=PARTITION,
+        partition_index=METADATA_PARTITION,
         replica_epoch=replica.epoch,
         replica_id=key.id,
         replica_directory_id=key.wire_directory_id,
@@ -109,7 +110,7 @@ def request(replica: Replica, voter: ReplicaKey) -> VoteRequest:
     return VoteRequest(
         cluster_id=replica.config.cluster_id,
         voter_id=voter.id,
-        topics=[messages.TopicData(topic_name=TOPIC_NAME, partitions=[asked])],
+        topics=[messages.TopicData(topic_name=METADATA_TOPIC, partitions=[asked])],
     )
 
 

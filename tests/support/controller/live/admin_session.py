@@ -24,10 +24,9 @@ from kwire.messages.a62_broker_registration import (
     Listener,
 )
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.connection import Connection
 from kwire.text.ids import uuid_text
-
-LOG_TOPIC = "__cluster_metadata"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +113,7 @@ class Session:
         ]
 
 
-def metadata_quorum(topic: str = LOG_TOPIC, partition: int = 0) -> DescribeQuorumRequest:
+def metadata_quorum(topic: str = METADATA_TOPIC, partition: int = 0) -> DescribeQuorumRequest:
     """Ask who leads."""
     return DescribeQuorumRequest(
         topics=[TopicData(topic_name=topic, partitions=[PartitionData(partition_index=partition)])]

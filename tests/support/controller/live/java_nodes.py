@@ -20,6 +20,7 @@ from kwire.messages.a55_describe_quorum import (
     PartitionData,
     TopicData,
 )
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.connection import Connection
 from kwire.text.ids import uuid_text
 from real_kafka import Address, Cluster, RunningNode, free_port
@@ -133,11 +134,7 @@ async def _active(node: ControllerNode) -> ControllerNode:
 async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float = 60) -> None:
     """Wait until a replica has everything that the leader of kwire's has."""
     asked = DescribeQuorumRequest(
-        topics=[
-            TopicData(
-                topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
-            )
-        ]
+        topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])]
     )
     at = leader.config.listeners[0]
     async with asyncio.timeout(timeout), await Connection.open("127.0.0.1", at.port) as connection:

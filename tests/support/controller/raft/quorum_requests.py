@@ -4,8 +4,8 @@ from kwire.codec.declaration import Request
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest, PartitionSnapshot, TopicSnapshot
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
+from kwire.messages.metadata_topic import METADATA_TOPIC
 from tests.support.controller.raft.single_replica import (
-    TOPIC,
     begin_request,
     end_request,
     fetch_request,
@@ -21,10 +21,14 @@ REQUESTS: list[Request] = [
     begin_request(6),
     end_request(5),
     DescribeQuorumRequest(
-        topics=[TopicData(topic_name=TOPIC, partitions=[PartitionData(partition_index=0)])]
+        topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])]
     ),
     FetchSnapshotRequest(
-        topics=[TopicSnapshot(name=TOPIC, partitions=[PartitionSnapshot(current_leader_epoch=5)])]
+        topics=[
+            TopicSnapshot(
+                name=METADATA_TOPIC, partitions=[PartitionSnapshot(current_leader_epoch=5)]
+            )
+        ]
     ),
     add_request(2),
     remove_request(7),

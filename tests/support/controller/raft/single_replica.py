@@ -44,6 +44,7 @@ from kwire.messages.a01_fetch import (
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from tests.support.controller.raft.virtual_network import (
     CLUSTER_ID,
     START,
@@ -56,8 +57,6 @@ from tests.support.controller.raft.virtual_network import (
     voter_set,
 )
 
-TOPIC = "__cluster_metadata"
-TOPIC_ID = UUID(int=1)
 R = TypeVar("R", bound=Response)
 Q = TypeVar("Q", bound=Request)
 
@@ -227,7 +226,7 @@ def vote_request(
         last_offset_epoch=last[1],
         pre_vote=pre_vote,
     )
-    topic = a52_vote.TopicData(topic_name=TOPIC, partitions=[asked])
+    topic = a52_vote.TopicData(topic_name=METADATA_TOPIC, partitions=[asked])
     return VoteRequest(cluster_id=cluster_id, voter_id=receiver.id, topics=[topic])
 
 
@@ -238,7 +237,7 @@ def vote_response(
     answer = a52_vote.ResponsePartitionData(
         error_code=error, leader_id=leader_id, leader_epoch=epoch, vote_granted=granted
     )
-    topic = a52_vote.ResponseTopicData(topic_name=TOPIC, partitions=[answer])
+    topic = a52_vote.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])
     return VoteResponse(topics=[topic])
 
 
@@ -259,7 +258,7 @@ def begin_request(
     return BeginQuorumEpochRequest(
         cluster_id=cluster_id,
         voter_id=voter.id,
-        topics=[a53_begin_quorum_epoch.TopicData(topic_name=TOPIC, partitions=[told])],
+        topics=[a53_begin_quorum_epoch.TopicData(topic_name=METADATA_TOPIC, partitions=[told])],
         leader_endpoints=listeners if with_endpoints else [],
     )
 
@@ -282,7 +281,7 @@ def end_request(
             for successor in successors
         ],
     )
-    topic = a54_end_quorum_epoch.TopicData(topic_name=TOPIC, partitions=[told])
+    topic = a54_end_quorum_epoch.TopicData(topic_name=METADATA_TOPIC, partitions=[told])
     return EndQuorumEpochRequest(cluster_id=cluster_id, topics=[topic])
 
 
@@ -310,7 +309,7 @@ def fetch_request(
         replica_state=ReplicaState(replica_id=replica),
         max_wait_ms=max_wait_ms,
         max_bytes=1 << 20,
-        topics=[FetchTopic(topic=TOPIC, topic_id=TOPIC_ID, partitions=[asked])],
+        topics=[FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[asked])],
     )
 
 
@@ -332,7 +331,7 @@ def fetch_response(
         records=records,
         **more,
     )
-    topic = FetchableTopicResponse(topic_id=TOPIC_ID, partitions=[answer])
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[answer])
     node = NodeEndpoint(node_id=leader_id, host=f"c{leader_id}", port=9000 + leader_id)
     return FetchResponse(responses=[topic], node_endpoints=[node] if names_endpoint else [])
 
