@@ -28,9 +28,9 @@ from tests.support.admin.voter_changes import (
     losing,
     nowhere,
     refused,
-    until,
     voters,
 )
+from tests.support.eventually import eventually
 
 OwnCluster = Callable[[Layout], Cluster]
 
@@ -81,7 +81,10 @@ async def test_voters_come_and_go_and_kafkas_own_tool_sees_the_same(
         joining = cluster.join_controller(3003)
         text = joining.directory_id
         async with client(cluster) as admin:
-            await until(admin, lambda q: 3003 in {one.replica_id for one in q.observers})
+            await eventually(
+                admin.describe_metadata_quorum,
+                lambda q: 3003 in {one.replica_id for one in q.observers},
+            )
             endpoints = [endpoint(joining.quorum_address)]
             await accepted(lambda: admin.add_raft_voter(3003, text, endpoints))
             four = await admin.describe_metadata_quorum()
@@ -96,11 +99,14 @@ async def test_voters_come_and_go_and_kafkas_own_tool_sees_the_same(
             leader = three.leader_id
             own = parse_uuid(cluster.controllers[leader].directory_id)
             await accepted(lambda: admin.remove_raft_voter(leader, own.hex))
-            two = await until(admin, lambda q: q.leader_id != leader)
+            two = await eventually(admin.describe_metadata_quorum, lambda q: q.leader_id != leader)
             assert two.leader_epoch > three.leader_epoch
             expected = {voter for voter in first if voter[0] != leader}
             assert voters(two) == java_voters(cluster) == expected
-            await until(admin, lambda q: leader in {one.replica_id for one in q.observers})
+            await eventually(
+                admin.describe_metadata_quorum,
+                lambda q: leader in {one.replica_id for one in q.observers},
+            )
 
 
 def answering(answer: Response) -> Script:

@@ -6,7 +6,8 @@ import pytest
 
 from real_kafka import Cluster, Layout, RunningNode
 from tests.support.cli.command import Command
-from tests.support.cli.quorum_tool import changed, until, voters
+from tests.support.cli.quorum_tool import changed, voters
+from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 WRONG_USAGE = {
@@ -44,7 +45,7 @@ def test_voters_are_added_and_removed_as_kafkas_tool_sees_it(
     brokers = ("--bootstrap-server", cluster.bootstrap_servers)
     told = f"3003 with directory id {node.directory_id} and endpoints: CONTROLLER://{node.address}"
 
-    dry = until(
+    dry = eventually_blocking(
         lambda: kwire("quorum", "add-controller", "3003", *brokers, "--dry-run"),
         lambda run: "no controller 3003 is registered" not in run.out,
     )

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from kwire.codec.declaration import Response
 from kwire.error_codes import ErrorCode
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
@@ -22,6 +23,7 @@ from kwire.messages.a19_create_topics import (
 from kwire.net.connection import Connection
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE, Command
+from tests.support.eventually import eventually
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,14 +98,16 @@ async def active(where: str) -> None:
     """Wait until a controller judges requests, which only the active one does."""
     host, _, port = where.partition(":")
     topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
-    async with asyncio.timeout(60), await Connection.open(host, int(port)) as connection:
-        while True:
-            answer = await connection.send(CreateTopicsRequest(topics=[topic], timeout_ms=5000))
+    async with await Connection.open(host, int(port)) as connection:
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=5000)
+
+        def judged(answer: Response) -> bool:
             assert isinstance(answer, CreateTopicsResponse)
-            if answer.topics[0].error_code == ErrorCode.INVALID_REPLICATION_FACTOR:
-                return
-            assert answer.topics[0].error_code == ErrorCode.NOT_CONTROLLER
-            await asyncio.sleep(0.05)
+            code = answer.topics[0].error_code
+            assert code in (ErrorCode.INVALID_REPLICATION_FACTOR, ErrorCode.NOT_CONTROLLER)
+            return code == ErrorCode.INVALID_REPLICATION_FACTOR
+
+        await eventually(lambda: connection.send(request), judged)
 
 
 @pytest.mark.parametrize("page", ["docs/controller.md", "kwire controller run --help"])

@@ -8,7 +8,8 @@ import pytest
 from kwire.cli.quorum_screen import _ago
 from real_kafka import Cluster, Layout, free_port
 from tests.support.cli.command import Command
-from tests.support.cli.quorum_tool import java, java_status, until
+from tests.support.cli.quorum_tool import java, java_status
+from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 
@@ -31,7 +32,7 @@ def at(request: pytest.FixtureRequest, quorum: Cluster) -> list[str]:
 def test_status_has_the_fields_and_the_values_of_kafkas_tool(
     kwire: Command, quorum: Cluster, at: list[str]
 ) -> None:
-    ours, theirs = until(
+    ours, theirs = eventually_blocking(
         lambda: (kwire("quorum", "status", *at, "--json").json, java_status(quorum)),
         lambda told: settled(told[0]) == settled(told[1]),
     )
@@ -136,7 +137,7 @@ def test_without_a_majority_the_answer_comes_quickly_and_says_so(
 ) -> None:
     with own_cluster(Layout(controllers=(3000, 3001, 3002))) as cluster:
         at = ("--bootstrap-controller", cluster.bootstrap_controllers)
-        status = until(
+        status = eventually_blocking(
             lambda: kwire("quorum", "status", *at, "--json"), lambda run: run.code == 0
         ).json
         followers = {3000, 3001, 3002} - {status["leaderId"]}

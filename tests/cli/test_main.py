@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import typer
 from kwire.cli import main
 from kwire.cli.screen import screen
 from tests.support.cli.command import KWIRE, Command
+from tests.support.eventually import eventually_blocking
 
 HEAVY = ("rich", "construct", "asyncio", "msgspec", "kwire.codec", "kwire.proxy", "real_kafka")
 
@@ -129,11 +129,8 @@ def test_closed_streams_are_no_fault(closed: str) -> None:
 
 
 def _wait_until_it_reads_stdin(pid: int) -> None:
-    waiting = Path(f"/proc/{pid}/wchan")
-    until = time.monotonic() + 60
-    while "pipe" not in waiting.read_text():
-        assert time.monotonic() < until, f"waits in {waiting.read_text()}"
-        time.sleep(0.01)
+    waits_in = Path(f"/proc/{pid}/wchan")
+    eventually_blocking(waits_in.read_text, lambda function: "pipe" in function, pause=0.01)
 
 
 def test_colours_are_for_terminals_only(kwire: Command) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from real_kafka import Layout
 from tests.support.cli.command import Command
-from tests.support.cli.quorum_tool import changed, until
+from tests.support.cli.quorum_tool import changed
+from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 WRONG_USAGE = {
@@ -32,7 +33,7 @@ def test_removing_the_leader_warns_and_another_one_leads(
         removed = changed(kwire, "remove-controller", str(leader), *at)
         assert removed.code == 0, removed.err
         assert f"Warning: controller {leader} leads: it resigns" in removed.err
-        after = until(
+        after = eventually_blocking(
             lambda: kwire("quorum", "status", *at, "--json").json,
             lambda told: leader in {one["id"] for one in told["currentObservers"]},
         )

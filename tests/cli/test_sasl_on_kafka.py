@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import time
 from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
@@ -32,6 +31,7 @@ from kwire.proxy.capture.record_topic import Topic, TopicAddress, librdkafka
 from tests.support.cli.command import Command
 from tests.support.cli.proxy_process import ended, proxy
 from tests.support.cli.service_process import listener, running, service, write
+from tests.support.eventually import eventually_blocking
 from tests.support.proxy.secure_cluster import (
     PASSWORD,
     PATIENCE,
@@ -70,8 +70,8 @@ async def test_a_session_is_renewed_on_the_connection(
             super().__init__(*given)  # type: ignore[arg-type]
             logins.append(self)
 
-    monkeypatch.setattr(kwire.connection, "Login", Counted)
-    monkeypatch.setattr(kwire.connection, "SESSION_SHARE", 1.2 / 60)
+    monkeypatch.setattr(kwire.net.connection, "Login", Counted)
+    monkeypatch.setattr(kwire.net.connection, "SESSION_SHARE", 1.2 / 60)
     sasl = read_security(properties).sasl
     port = secure.behind["CONTROLLER_SASL"]
     async with (
@@ -181,11 +181,12 @@ def test_a_recorder_that_is_not_let_in_says_so(secure: Secure, tls_properties: P
     said: list[str] = []
     address = TopicAddress.parse(f"captures@{secure.node('SASL_TLS')}")
     topic = Topic(address, read_security(tls_properties), told=said.append)
-    until = time.monotonic() + PATIENCE
-    while not said:
-        assert time.monotonic() < until
+
+    def ticked() -> list[str]:
         topic.tick(0.0, 0.0)
-        time.sleep(0.05)
+        return said
+
+    eventually_blocking(ticked, timeout=PATIENCE, pause=0.05)
     topic.close()
     (sentence,) = said
     assert "SASL authentication error" in sentence
@@ -193,17 +194,19 @@ def test_a_recorder_that_is_not_let_in_says_so(secure: Secure, tls_properties: P
 
 
 def recorded_request(secure: Secure, properties: Path, topic: str) -> CaptureRecord:
-    """The first one that a consumer finds, which has the same file."""
+    """Return the first request that a consumer with the same properties finds."""
     bootstrap = {"bootstrap.servers": secure.node("SASL_TLS"), "group.id": "test"}
     consumer = Consumer(bootstrap | librdkafka(read_security(properties)))
     consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
-    until = time.monotonic() + PATIENCE
-    while True:
-        assert time.monotonic() < until
+
+    def polled() -> CaptureRecord | None:
         message = consumer.poll(1.0)
         if message is None or message.error():
-            continue
+            return None
         record = MessageDecoder().decode(message.value() or b"")
-        if record.kind == REQUEST:
-            consumer.close()
-            return record
+        return record if record.kind == REQUEST else None
+
+    found = eventually_blocking(polled, timeout=PATIENCE, pause=0)
+    assert found
+    consumer.close()
+    return found

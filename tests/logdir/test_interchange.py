@@ -1,6 +1,5 @@
 """A real Kafka node and kwire take turns on one directory."""
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +27,7 @@ from kwire.messages.records.topic import TopicRecord
 from kwire.text.ids import parse_uuid
 from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, RunningNode
+from tests.support.eventually import eventually_blocking
 
 OwnCluster = Callable[[Layout], Cluster]
 
@@ -49,11 +49,9 @@ def format_by_kwire(cluster: Cluster, node: RunningNode) -> None:
 
 
 def wait_until_registered(node: RunningNode) -> None:
-    """Until the log has the node's RegisterControllerRecord, which comes after it is served."""
-    until = time.monotonic() + PATIENCE
-    while "Our registration has been persisted" not in node.log():
-        assert time.monotonic() < until, node.log()
-        time.sleep(0.1)
+    """Wait until the log has the node's RegisterControllerRecord, after its first answers."""
+    persisted = "Our registration has been persisted"
+    eventually_blocking(node.log, lambda log: persisted in log, timeout=PATIENCE)
 
 
 def metadata(log: MetadataLog) -> list[VersionedRecord]:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +14,7 @@ from pyspark.sql import SparkSession
 from kwire.pipeline.ingest import OF_CAPTURES, ingest
 from kwire.pipeline.java import java_environment
 from kwire.pipeline.packages import SCALA
+from tests.support.eventually import eventually_blocking
 from tests.support.pipeline.decodable_calls import night
 from tests.support.pipeline.streamed_tables import QUICK, rows
 
@@ -94,15 +94,11 @@ class Cluster:
         self._processes.callback(process.terminate)
 
     def _logged(self, log: str, words: str) -> str:
-        """What follows these words in a log, as soon as it is there."""
+        """Wait until a log has these words; return what follows them in their line."""
         path = self.folder / f"{log}.log"
-        until = time.monotonic() + PATIENCE
-        while True:
-            for line in path.read_text().splitlines():
-                if words in line:
-                    return line.partition(words)[2]
-            assert time.monotonic() < until, path.read_text()
-            time.sleep(0.1)
+        text = eventually_blocking(path.read_text, lambda text: words in text, timeout=PATIENCE)
+        (line, *_) = (line for line in text.splitlines() if words in line)
+        return line.partition(words)[2]
 
 
 @pytest.fixture

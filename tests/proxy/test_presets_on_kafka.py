@@ -1,7 +1,7 @@
 """The presets break a real quorum the way they say, and the quorum is well again without them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
 from time import monotonic
@@ -16,6 +16,7 @@ from kwire.errors import KwireError
 from kwire.proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_everything
 from kwire.proxy.filters.rules import read_rules
 from real_kafka import Address, Cluster, Layout
+from tests.support.eventually import eventually
 from tests.support.proxy.filter_dialogue import rule_filters
 from tests.support.proxy.kafka_behind_proxy import ours
 from tests.support.real_kafka.own_cluster import OwnCluster
@@ -72,7 +73,9 @@ class Quorum:
 
     async def until(self, condition: Callable[[QuorumInfo], bool]) -> QuorumInfo:
         """What the leader says once this is so of it."""
-        found = await eventually(self.info, lambda info: info is not None and condition(info))
+        found = await eventually(
+            self.info, lambda info: info is not None and condition(info), timeout=PATIENCE
+        )
         assert found is not None
         return found
 
@@ -98,15 +101,6 @@ class Quorum:
         except KwireError:
             return None
         return told.nodes[BROKER].is_fenced if BROKER in told.nodes else None
-
-
-async def eventually(ask: Callable[[], Awaitable[T]], good: Callable[[T], bool]) -> T:
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            answer = await ask()
-            if good(answer):
-                return answer
-            await asyncio.sleep(0.2)
 
 
 @asynccontextmanager
@@ -180,11 +174,11 @@ async def a_leader_found_without_its_announcement(quorum: Quorum) -> None:
 async def a_fenced_broker_for_late_heartbeats(quorum: Quorum) -> None:
     """The controller fences a broker whose heartbeats outlast its session."""
     await quorum.well()
-    await eventually(quorum.fenced, lambda fenced: fenced is False)
+    await eventually(quorum.fenced, lambda fenced: fenced is False, timeout=PATIENCE)
     quorum.rules(f"late-heartbeats, node: {BROKER}, delay: 8s")
-    await eventually(quorum.fenced, lambda fenced: fenced is True)
+    await eventually(quorum.fenced, lambda fenced: fenced is True, timeout=PATIENCE)
     quorum.rules()
-    await eventually(quorum.fenced, lambda fenced: fenced is False)
+    await eventually(quorum.fenced, lambda fenced: fenced is False, timeout=PATIENCE)
 
 
 async def a_follower_left_behind_by_a_partition(quorum: Quorum) -> None:

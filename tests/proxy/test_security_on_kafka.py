@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +30,7 @@ from kwire.messages.a41_describe_delegation_token import (
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 from kwire.net.frames import decode_request, decode_response
 from tests.support.cli.proxy_process import ended, proxy
+from tests.support.eventually import eventually_blocking
 from tests.support.proxy.secure_cluster import (
     PLAIN_PASSWORD,
     PLAIN_TOKEN,
@@ -64,9 +65,9 @@ def delegation_token(client: Client) -> bytes:
     assert isinstance(made, CreateDelegationTokenResponse)
     assert made.error_code == 0
     renewal = RenewDelegationTokenRequest(hmac=made.hmac, renew_period_ms=60_000)
-    until_so(lambda: cast(Any, client.ask(renewal, 2)).error_code == 0)
+    eventually_blocking(lambda: cast(Any, client.ask(renewal, 2)).error_code == 0)
     describe = DescribeDelegationTokenRequest(owners=None)
-    until_so(lambda: [one.hmac for one in described(client, describe)] == [made.hmac])
+    eventually_blocking(lambda: [one.hmac for one in described(client, describe)] == [made.hmac])
     return made.hmac
 
 
@@ -76,13 +77,6 @@ def described(
     answer = client.ask(describe, 3)
     assert isinstance(answer, DescribeDelegationTokenResponse)
     return answer.tokens
-
-
-def until_so(condition: Callable[[], bool]) -> None:
-    """Ask again and again: a node knows of what another one did a little later."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
 
 
 def with_tokens_of_before_frames(client: Client) -> int:

@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from real_kafka import Launcher, Layout, NodeFailed
 from real_kafka.guard import Guard
+from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 OWNER = """
@@ -30,16 +30,9 @@ with cluster:
 SITE = "kwire-"
 
 
-def until(start: str, lines: Iterable[str]) -> Iterator[str]:
-    """The lines before the one that starts so."""
+def lines_before(start: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines before the one that starts so."""
     return takewhile(lambda line: not line.startswith(start), lines)
-
-
-def wait_until(condition: Callable[[], bool], timeout: float = 60) -> bool:
-    end = time.monotonic() + timeout
-    while not (met := condition()) and time.monotonic() < end:
-        time.sleep(0.1)
-    return met
 
 
 def processes_of(text: str) -> list[str]:
@@ -112,11 +105,11 @@ def test_an_owner_that_is_ended_leaves_nothing(
         process_group=0,
     ) as owner:
         assert owner.stdout
-        [site_name] = [line.strip() for line in until(moment, owner.stdout) if SITE in line]
+        [site_name] = [line.strip() for line in lines_before(moment, owner.stdout) if SITE in line]
         assert left_of(kafka, site_name)
         os.killpg(owner.pid, end)  # as a terminal's Ctrl-C does: the whole group
         assert owner.wait(timeout=60) != 0
-    assert wait_until(lambda: not left_of(kafka, site_name))
+    eventually_blocking(lambda: not left_of(kafka, site_name))
 
 
 def test_the_guard_removes_what_was_kept_and_not_what_was_dropped(tmp_path: Path) -> None:

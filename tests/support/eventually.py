@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -14,24 +14,45 @@ TIMEOUT = 60.0
 """Seconds; generous, since several test runs share a machine."""
 
 
+@overload
 async def eventually(
-    ask: Callable[[], Awaitable[T] | T],
+    ask: Callable[[], Coroutine[Any, Any, T]],
     holds: Callable[[T], Any] = bool,
     *,
     timeout: float = TIMEOUT,
     pause: float = 0.01,
-) -> T:
+) -> T: ...
+
+
+@overload
+async def eventually(
+    ask: Callable[[], T],
+    holds: Callable[[T], Any] = bool,
+    *,
+    timeout: float = TIMEOUT,
+    pause: float = 0.01,
+) -> T: ...
+
+
+async def eventually(
+    ask: Callable[[], Any],
+    holds: Callable[[Any], Any] = bool,
+    *,
+    timeout: float = TIMEOUT,
+    pause: float = 0.01,
+) -> Any:
     """Ask until the answer holds, and return it; the event loop runs in between.
 
     ask: a plain function or one that is awaited. pause: seconds between two questions. Raises
     AssertionError with the last answer when the time is over.
     """
-    answer: T | None = None
+    answer: Any = None
     try:
         async with asyncio.timeout(timeout):
             while True:
-                found = ask()
-                answer = await found if inspect.isawaitable(found) else found
+                answer = ask()
+                if inspect.isawaitable(answer):
+                    answer = await answer
                 if holds(answer):
                     return answer
                 await asyncio.sleep(pause)

@@ -4,7 +4,6 @@ import http.client
 import re
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from subprocess import PIPE
@@ -17,6 +16,7 @@ from tests.support.browser import chromium
 from tests.support.cli.command import KWIRE
 from tests.support.cli.proxy_process import ANSWER, ASKED, talk
 from tests.support.cli.watch.feeding_proxy import fed
+from tests.support.eventually import eventually_blocking
 
 __all__ = ["chromium"]
 
@@ -53,10 +53,7 @@ class Browser:
 
     def until(self, condition: Callable[[str], bool]) -> None:
         """Wait for something to stand there."""
-        end = time.monotonic() + 90
-        while not condition(self.text):
-            assert time.monotonic() < end, self.text
-            time.sleep(0.1)
+        eventually_blocking(lambda: self.text, condition, timeout=90)
 
     def press(self, *keys: str) -> None:
         """Press keys, as after a click into the terminal."""
@@ -75,7 +72,7 @@ def served(feed: str) -> Iterator[str]:
             line = server.stderr.readline()
             told = re.fullmatch(r"open (http://127\.0\.0\.1:\d+); Ctrl-C ends it\n", line)
             assert told
-            _listens(int(port))
+            _wait_for_listener(int(port))
             yield told[1]
             server.terminate()
             _, err = server.communicate(timeout=60)
@@ -84,15 +81,17 @@ def served(feed: str) -> Iterator[str]:
             server.terminate()  # and with it the screens that it has started
 
 
-def _listens(port: int) -> None:
-    """Wait until somebody does: textual-serve says where it is a moment before."""
-    end = time.monotonic() + 90
-    while True:
+def _wait_for_listener(port: int) -> None:
+    """Wait until a port accepts connections: textual-serve prints its address a moment before."""
+
+    def accepts() -> bool:
         try:
-            return socket.create_connection(("127.0.0.1", port), timeout=90).close()
+            socket.create_connection(("127.0.0.1", port), timeout=90).close()
         except ConnectionRefusedError:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+            return False
+        return True
+
+    eventually_blocking(accepts, timeout=90)
 
 
 def hold_and_resume(browser: Browser, address: tuple[str, int], mark: str) -> None:

@@ -10,12 +10,14 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from kwire.codec.declaration import Response
 from kwire.controller.server.quorum import Quorum
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.net.connection import Connection
 from real_kafka import Launcher, RunningNode
 from tests.support.controller.live.broker_traffic import consume, produce, transact, until_broker
 from tests.support.controller.live.java_nodes import JavaNodes
+from tests.support.eventually import eventually
 
 CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 PERFORMANCE = "org.apache.kafka.tools.ProducerPerformance"
@@ -33,13 +35,14 @@ async def until_named(broker: RunningNode, count: int, timeout: float = 60) -> N
     reads the metadata log a little later, does not name it.
     """
     address = broker.broker_address
+
+    def names_them(answer: Response) -> bool:
+        assert isinstance(answer, MetadataResponse)
+        return len(answer.brokers) == count
+
     async with asyncio.timeout(timeout), await Connection.open(address.host, address.port) as asked:
-        while True:
-            answer = await asked.send(MetadataRequest(topics=[]))
-            assert isinstance(answer, MetadataResponse)
-            if len(answer.brokers) == count:
-                return
-            await asyncio.sleep(0.1)
+        request = MetadataRequest(topics=[])
+        await eventually(lambda: asked.send(request), names_them, timeout=timeout, pause=0.1)
 
 
 def create(bootstrap: str, topic: str) -> None:

@@ -9,7 +9,7 @@ import json
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,7 @@ from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, free_port
+from tests.support.eventually import eventually
 from tests.support.proxy.recording_relay import Recorder, recording
 from tests.support.proxy.tcp_connections import bypasses
 from tests.support.real_kafka.own_cluster import OwnCluster
@@ -95,7 +96,9 @@ class Behind:
             except KwireError:
                 return None
 
-        found = await eventually(ask, lambda info: info is not None and good(info))
+        found = await eventually(
+            ask, lambda info: info is not None and good(info), timeout=PATIENCE
+        )
         assert found is not None
         return found
 
@@ -105,15 +108,6 @@ class Behind:
         Where nodes advertise their own addresses, a controller that leads finds itself at its own.
         """
         assert bypasses(self.ports, but_to_itself=self.rewriting) == []
-
-
-async def eventually(ask: Callable[[], Awaitable[T]], good: Callable[[T], bool]) -> T:
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            answer = await ask()
-            if good(answer):
-                return answer
-            await asyncio.sleep(0.2)
 
 
 def planned(cluster: Cluster) -> dict[int, ProxiedNode]:
@@ -249,7 +243,7 @@ async def a_voter_is_added(here: Behind) -> None:
             return error.code == DUPLICATE_VOTER  # else it lags behind, or time ran out
         return True
 
-    await eventually(add, bool)
+    await eventually(add, timeout=PATIENCE)
     info = await here.quorum(lambda info: JOINING in {one.replica_id for one in info.voters})
     assert {
         node_id: [Address(end.host, end.port) for end in node.endpoints]

@@ -64,16 +64,6 @@ def voters(quorum: QuorumInfo) -> set[Voter]:
     }
 
 
-async def until(admin: AdminClient, holds: Callable[[QuorumInfo], bool]) -> QuorumInfo:
-    """The first description for which this holds."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            quorum = await admin.describe_metadata_quorum()
-            if holds(quorum):
-                return quorum
-            await asyncio.sleep(0.1)
-
-
 async def accepted(change: Callable[[], Awaitable[None]]) -> None:
     """Make a change as soon as it is its turn.
 

@@ -1,12 +1,11 @@
 """Kafka's own kafka-metadata-quorum, and waiting for a quorum, in tests of `kwire quorum`."""
 
 import json
-import time
-from collections.abc import Callable
 from typing import TypeVar
 
 from real_kafka import Cluster
 from tests.support.cli.command import Command, Run
+from tests.support.eventually import eventually_blocking
 
 T = TypeVar("T")
 TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
@@ -27,17 +26,9 @@ def java_status(cluster: Cluster) -> dict[str, object]:
     return dict(zip(text, as_json, strict=True))
 
 
-def until(ask: Callable[[], T], enough: Callable[[T], bool]) -> T:
-    """The first answer that is good enough; a cluster takes its time to hear of a node."""
-    deadline = time.monotonic() + 60
-    while not enough(answer := ask()):
-        assert time.monotonic() < deadline, answer
-    return answer
-
-
 def changed(kwire: Command, *arguments: str) -> Run:
-    """What is said of a change of voters when it is its turn; others may be pending before it."""
-    return until(
+    """Ask for a change of voters until no other is pending; return what the command prints."""
+    return eventually_blocking(
         lambda: kwire("quorum", *arguments), lambda run: "REQUEST_TIMED_OUT" not in run.err
     )
 

@@ -43,6 +43,7 @@ from kwire.proxy import Address, Event, Flow, Listener, Proxy
 from kwire.proxy.capture.recorder import Recorder
 from real_kafka import Address as RealAddress
 from real_kafka import Cluster, Launcher, Layout, RunningNode, free_port
+from tests.support.eventually import eventually
 
 FRAMES = 100_000
 BATCH = 500
@@ -197,7 +198,7 @@ class _Scenario:
         leader = self.history.leaders[0]
         node = self.cluster.nodes[leader]
         await self.deed("killed", leader, asyncio.to_thread(node.kill))
-        quorum = await self.until(lambda quorum: quorum.leader_id not in (-1, leader))
+        quorum = await self.quorum_when(lambda quorum: quorum.leader_id not in (-1, leader))
         self.history.leaders.append(quorum.leader_id)
         await self.deed("returned", leader, asyncio.to_thread(node.start))
 
@@ -205,7 +206,9 @@ class _Scenario:
         node = self.cluster.add_node(JOINED)
         here = await self.stand_before(node)
         await asyncio.to_thread(node.start)
-        await self.until(lambda quorum: JOINED in {one.replica_id for one in quorum.observers})
+        await self.quorum_when(
+            lambda quorum: JOINED in {one.replica_id for one in quorum.observers}
+        )
         directory = node.directory_id
         endpoint = RaftVoterEndpoint(name="CONTROLLER", host=here.host, port=here.port)
         await self.deed(
@@ -215,7 +218,7 @@ class _Scenario:
                 lambda: self.admin.add_raft_voter(JOINED, directory, [endpoint]), "DUPLICATE_VOTER"
             ),
         )
-        await self.until(lambda quorum: JOINED in {one.replica_id for one in quorum.voters})
+        await self.quorum_when(lambda quorum: JOINED in {one.replica_id for one in quorum.voters})
         await self.deed(
             "removed",
             JOINED,
@@ -229,20 +232,23 @@ class _Scenario:
         node = self.cluster.nodes[node_id]
         await self.deed("restarted", node_id, asyncio.to_thread(node.restart))
 
-    async def until(self, holds: Callable[[QuorumInfo], bool]) -> QuorumInfo:
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                try:
-                    quorum = await self.admin.describe_metadata_quorum(timeout=PATIENCE)
-                    if holds(quorum):
-                        return quorum
-                except KwireError:
-                    pass
-                await asyncio.sleep(0.1)
+    async def quorum_when(self, holds: Callable[[QuorumInfo], bool]) -> QuorumInfo:
+        """Ask the leader, which may change meanwhile, until its description holds; return it."""
+
+        async def ask() -> QuorumInfo | None:
+            try:
+                quorum = await self.admin.describe_metadata_quorum(timeout=PATIENCE)
+            except KwireError:
+                return None
+            return quorum if holds(quorum) else None
+
+        found = await eventually(ask, timeout=PATIENCE, pause=0.1)
+        assert found
+        return found
 
     async def fill_up(self) -> None:
         """Small requests of several kinds to broker 1 and the leader, pipelined."""
-        leader = (await self.until(lambda quorum: quorum.leader_id >= 0)).leader_id
+        leader = (await self.quorum_when(lambda quorum: quorum.leader_id >= 0)).leader_id
         async with AsyncExitStack() as stack:
             broker = await stack.enter_async_context(await self.connect(1))
             controller = await stack.enter_async_context(await self.connect(leader))

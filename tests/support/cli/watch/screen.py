@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from kwire.cli.watch_screen.app import WatchApp
 from kwire.cli.watch_screen.details import Details, Place
 from kwire.cli.watch_screen.flow_list import FlowList
 from kwire.proxy import DecodedFlow
+from tests.support.eventually import eventually
 from tests.support.proxy.feed.voting_traffic import Traffic, traffic
 
 
@@ -27,10 +27,14 @@ class Screen:
     run: Traffic
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Let it run until something is so."""
-        async with asyncio.timeout(60):
-            while not condition():
-                await self.pilot.pause(0.02)
+        """Let the screen work until a condition holds."""
+
+        async def worked() -> bool:
+            await self.pilot.pause(0.02)
+            return condition()
+
+        if not condition():
+            await eventually(worked, pause=0)
 
     async def press(self, *keys: str) -> None:
         """Press keys."""

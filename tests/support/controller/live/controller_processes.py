@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +22,7 @@ from real_kafka import free_port
 from real_kafka.address import answers
 from real_kafka.guard import Guard
 from tests.support.controller.live.java_nodes import segment
+from tests.support.eventually import eventually_blocking
 
 PROGRAM = "from kwire.cli.main import main; main()"
 DEADLINE = 120.0
@@ -63,7 +63,7 @@ class ControllerProcess:
         """Run it; returns when it answers."""
         command = [sys.executable, "-c", PROGRAM, "controller", "run", "server.properties"]
         with (self._folder / "node.log").open("ab") as output:
-            self._process = subprocess.Popen(
+            process = self._process = subprocess.Popen(
                 command,
                 cwd=self._folder,
                 stdin=subprocess.DEVNULL,
@@ -72,11 +72,12 @@ class ControllerProcess:
                 process_group=0,
             )
         self._guard.keep("group", str(self._process.pid))
-        until = time.monotonic() + DEADLINE
-        while not answers(Address("127.0.0.1", self.port)):
-            assert self._process.poll() is None, self.log
-            assert time.monotonic() < until, self.log
-            time.sleep(0.02)
+
+        def listens() -> bool:
+            assert process.poll() is None, self.log
+            return answers(Address("127.0.0.1", self.port))
+
+        eventually_blocking(listens, timeout=DEADLINE, pause=0.02, report=lambda: self.log)
 
     def kill(self) -> None:
         """kill -9."""

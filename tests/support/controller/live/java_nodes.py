@@ -11,6 +11,7 @@ from typing import Protocol
 from uuid import UUID
 
 from kwire.batches import read_batches
+from kwire.codec.declaration import Response
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.logdir.format import FormatOptions, plan, write
@@ -27,6 +28,7 @@ from real_kafka import Address, Cluster, RunningNode, free_port
 from real_kafka.launcher import Launcher
 from real_kafka.node import Node, Voter
 from real_kafka.node import Quorum as Voters
+from tests.support.eventually import eventually
 
 QUICK_BROKER = {
     "offsets.topic.num.partitions": "3",
@@ -138,15 +140,15 @@ async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float =
     )
     at = leader.config.listeners[0]
     async with asyncio.timeout(timeout), await Connection.open("127.0.0.1", at.port) as connection:
-        while True:
-            answer = await connection.send(asked)
+
+        def has_all(answer: Response) -> bool:
             assert isinstance(answer, DescribeQuorumResponse)
             quorum = answer.topics[0].partitions[0]
             replicas = [*quorum.current_voters, *quorum.observers]
-            ends = [one.log_end_offset for one in replicas if one.replica_id == node_id]
-            if ends and max(ends) >= quorum.high_watermark > 0:
-                return
-            await asyncio.sleep(0.1)
+            ends = [replica.log_end_offset for replica in replicas if replica.replica_id == node_id]
+            return bool(ends) and max(ends) >= quorum.high_watermark > 0
+
+        await eventually(lambda: connection.send(asked), has_all, timeout=timeout, pause=0.1)
 
 
 def segment(data: Path | str) -> Path:

@@ -16,6 +16,7 @@ from tests.support.controller.live.controller_processes import (
     ControllerProcess,
     ControllerProcesses,
 )
+from tests.support.eventually import eventually
 from virtual_nodes.clients import TopicClient
 from virtual_nodes.history import WriteHistory
 from virtual_nodes.timeline import Timeline
@@ -145,19 +146,21 @@ class Mixed:
         self, holds: Callable[[quorum.ResponsePartitionData], bool], timeout: float = 60
     ) -> quorum.ResponsePartitionData:
         """Wait until the leader describes the quorum so; return what it says then."""
-        async with asyncio.timeout(timeout):
-            while True:
-                try:
-                    at = self.addresses[await leader_of(self.addresses)]
-                    async with await Connection.open(*at) as connection:
-                        answer = await connection.send(metadata_quorum())
-                    assert isinstance(answer, quorum.DescribeQuorumResponse)
-                    told = answer.topics[0].partitions[0]
-                    if holds(told):
-                        return told
-                except KwireError:
-                    pass
-                await asyncio.sleep(0.05)
+        found = await eventually(
+            self._described, lambda told: told is not None and holds(told), timeout=timeout
+        )
+        assert found is not None
+        return found
+
+    async def _described(self) -> quorum.ResponsePartitionData | None:
+        try:
+            leader = self.addresses[await leader_of(self.addresses)]
+            async with await Connection.open(*leader) as connection:
+                answer = await connection.send(metadata_quorum())
+        except KwireError:
+            return None
+        assert isinstance(answer, quorum.DescribeQuorumResponse)
+        return answer.topics[0].partitions[0]
 
     async def end(self) -> None:
         """Stop all three."""
