@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from kwire.admin.add_raft_voter import AddRaftVoterOperation
 from kwire.admin.bootstrap import Bootstrap
-from kwire.admin.connections import NodeConnections
+from kwire.admin.connections import AdminConnections
 from kwire.admin.describe_cluster import DescribeClusterOperation
 from kwire.admin.describe_features import DescribeFeaturesOperation
 from kwire.admin.describe_quorum import DescribeQuorumOperation
@@ -55,7 +55,7 @@ class AdminClient(
         connect_timeout: float = CONNECT_TIMEOUT,
     ) -> None:
         bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
-        self._connections = NodeConnections(
+        self._connections = AdminConnections(
             client_id=client_id,
             ssl=ssl,
             connect_timeout=connect_timeout,

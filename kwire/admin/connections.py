@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
 
-class NodeConnections:
+class AdminConnections:
     """Opens, shares and closes connections.
 
     connect_timeout, request_timeout: seconds, the upper bounds of every attempt.

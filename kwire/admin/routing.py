@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from kwire.admin.bootstrap import Bootstrap, EndpointType
 from kwire.admin.cluster_description import ClusterDescription, fetch_description
-from kwire.admin.connections import NodeConnections
+from kwire.admin.connections import AdminConnections
 from kwire.admin.deadline import Deadline
 from kwire.admin.failures import NOT_LEADER, Failures, explained
 from kwire.errors import (
@@ -46,7 +46,7 @@ class OperationRouter:
     def __init__(
         self,
         bootstrap: Bootstrap,
-        connections: NodeConnections,
+        connections: AdminConnections,
         *,
         timeout: float,
         request_timeout: float,

@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 
 from kwire.cli.bootstrap import TIMEOUT, AsJson, Controller, Server, Timeout, admin_client
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.voter_change import (
     DirectoryId,
     DryRun,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kwire.cli.capture_files import Captures, files, print_damage, print_written, records_of
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")]
 

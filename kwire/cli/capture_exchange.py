@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kwire.cli.capture_files import Captures, print_written
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.flow_options import From, Meant, To, expression
 
 if TYPE_CHECKING:

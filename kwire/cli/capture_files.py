@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 
 if TYPE_CHECKING:
     from kwire.capture import CaptureRecord, Damage
@@ -20,19 +20,19 @@ Captures = Annotated[
 
 
 def files(captures: list[Path]) -> list[Path]:
-    """Return the files that arguments stand for. Raises Failure if there are none."""
+    """Return the files that arguments stand for. Raises CommandFailed if there are none."""
     from kwire.capture import captures_at
 
     found = captures_at(captures)
     if not found:
-        raise Failure(f"there is no capture in {', '.join(map(str, captures))}")
+        raise CommandFailed(f"there is no capture in {', '.join(map(str, captures))}")
     return found
 
 
 def print_written(events: int, out: Path) -> None:
-    """Print how many events were written. Raises Failure for none: no file was made then."""
+    """Print how many events were written. Raises CommandFailed for none: no file was made then."""
     if not events:
-        raise Failure(f"there is no event to write: {out} was not made")
+        raise CommandFailed(f"there is no event to write: {out} was not made")
     typer.echo(f"{events} events written to {out}")
 
 

@@ -11,7 +11,7 @@ import typer
 from kwire.capture import CaptureRecord, Damage, Window
 from kwire.capture.editing import events_of, write_events
 from kwire.cli.capture_files import files, print_damage, print_written, records_of
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.proxy_run import Display
 from kwire.errors import InvalidValue
 from kwire.proxy import DecodedFlow, Flow

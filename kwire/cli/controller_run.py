@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.screen import screen
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.metrics import NodesCollector
@@ -51,7 +51,7 @@ def run_quorum(size: int, folder: Path | None, release: str | None, metrics: str
     """Some controllers that find each other; metrics: `host:port` to serve those of all at."""
     where = _where(metrics)
     if folder is not None and any(folder.glob("node-*")):
-        raise Failure(f"{folder} has nodes already: give an empty folder")
+        raise CommandFailed(f"{folder} has nodes already: give an empty folder")
     _log_to_stderr()
     quorum = Quorum(size, folder=folder, release=release, metered=where is not None)
     asyncio.run(_run_quorum(quorum, where))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message
@@ -110,7 +110,9 @@ def _limited(file: BinaryIO) -> bytes:
     limit = frames.FRAME_LIMIT + 4
     data = file.read(limit + 1)
     if len(data) > limit:
-        raise Failure(f"there are more than {limit} bytes, and no frame has more: cut one out.")
+        raise CommandFailed(
+            f"there are more than {limit} bytes, and no frame has more: cut one out."
+        )
     return data
 
 
@@ -119,14 +121,14 @@ def _spelled(text: str) -> bytes:
 
     try:
         return parse_hex(text)
-    except Failure as error:
+    except CommandFailed as error:
         shown = text if len(text) <= 40 else f"{text[:37]}..."
-        raise Failure(f"{shown!r} is no file, and as hex: {error}") from error
+        raise CommandFailed(f"{shown!r} is no file, and as hex: {error}") from error
 
 
 def _some(data: bytes) -> bytes:
     if not data:
-        raise Failure("there are no bytes to decode.")
+        raise CommandFailed("there are no bytes to decode.")
     return data
 
 
@@ -187,13 +189,13 @@ def _decode_requests(data: bytes, form: Form) -> None:
     size = int.from_bytes(rest[:4], "big")
     if rest and size < 1 << 16 and (frames or size not in request(0).versions):
         behind = f"behind {len(frames)} whole frame(s), " if frames else ""
-        raise Failure(behind + _cut_short(rest))
+        raise CommandFailed(behind + _cut_short(rest))
     for frame in [data] if rest else frames:
         try:
             decoded = decode_request(frame)
         except UnknownMessage as error:
             hint = "if this is no request, say what it is: --response-to or --message"
-            raise Failure(f"{error}; {hint}.") from error
+            raise CommandFailed(f"{error}; {hint}.") from error
         _show_frame(decoded, form)
 
 
@@ -207,7 +209,7 @@ def _decode_responses(data: bytes, key: int, version: int, form: Form) -> None:
         decoded = [decode_response(one, key, version) for one in ([data] if rest else frames)]
     except WireError as error:
         if rest:
-            raise Failure(f"{error}. If a size comes first, {_cut_short(rest)}") from error
+            raise CommandFailed(f"{error}. If a size comes first, {_cut_short(rest)}") from error
         raise
     for frame in decoded:
         _show_frame(frame, form)

@@ -7,10 +7,9 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from kwire.cli.flood import Flood
 from kwire.cli.flow_counts import FlowCounts
 from kwire.cli.flow_lines import flow_lines, notice_lines, who
-from kwire.cli.printer import Printer
+from kwire.cli.printer import Printer, RepeatLimit
 from kwire.cli.quorum_screen import print_replicas
 from kwire.proxy import DecodedFlow, Kind, Notice
 
@@ -27,7 +26,7 @@ class DemoScreen:
         self._printer = printer
         self._every = every
         self._verbose = verbose
-        self._flood = Flood()
+        self._repeats = RepeatLimit()
         self._over = False
 
     def heading(self, text: str) -> None:
@@ -59,7 +58,7 @@ class DemoScreen:
 
     def _limited(self, kind: tuple[object, ...], seen: DecodedFlow | Notice) -> None:
         at = seen.at if isinstance(seen, Notice) else seen.flow.at
-        skipped = self._flood.passes(kind, at)
+        skipped = self._repeats.passes(kind, at)
         if skipped is not None:
             self._show(seen, f"(and {skipped} like it)" if skipped else "", tree=False)
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from kwire.cli.demo_cluster import DemoCluster
 from kwire.cli.demo_screen import DemoScreen
 from kwire.cli.demo_steps import show_steps
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 from kwire.cli.feeding import Feeding
 from kwire.cli.interference import Interference
 from kwire.cli.printer import Printer
@@ -38,7 +38,7 @@ class DemoOptions:
 
 
 def run(options: DemoOptions, make_cluster: Callable[[Callable[[str], None]], DemoCluster]) -> None:
-    """Run the demo. Raises Failure if a step does not do what it should.
+    """Run the demo. Raises CommandFailed if a step does not do what it should.
 
     make_cluster: takes a function that shows the user what the cluster waits for.
     """
@@ -141,7 +141,7 @@ class DemoSession:
         demo_screen.close()
         demo_screen.print_counts()
         if counts.undecoded:
-            raise Failure(f"{counts.undecoded} of {counts.flows} RPCs could not be decoded.")
+            raise CommandFailed(f"{counts.undecoded} of {counts.flows} RPCs could not be decoded.")
         demo_screen.say(Text("Every RPC was decoded; the voters are what they were.", "green"))
 
 
@@ -149,5 +149,5 @@ def _viewers() -> Interference | None:
     """Return the feed and the filters of `kwire watch`; None if its packages are not installed."""
     try:
         return Interference(feeding=Feeding(Address("127.0.0.1", 0), b""))
-    except Failure:
+    except CommandFailed:
         return None

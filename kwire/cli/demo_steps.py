@@ -10,7 +10,7 @@ from kwire.admin.voter_change_plan import VoterChangePlan, plan_addition
 from kwire.cli import quorum_data
 from kwire.cli.demo_cluster import JOINING
 from kwire.cli.demo_screen import CLIENT_ID, DemoScreen
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 from kwire.errors import KwireError
 
 READY = 60.0
@@ -21,7 +21,7 @@ PACE = 1.5
 
 
 async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
-    """Make an observer a voter and back. Raises Failure if the voters are not the expected ones.
+    """Make an observer a voter and back. Raises CommandFailed if the voters are unexpected.
 
     controllers: addresses of the proxy's listeners, one in front of each controller.
     """
@@ -62,7 +62,7 @@ async def _until_ready(controllers: list[str]) -> VoterChangePlan:
             except KwireError as error:
                 problem = str(error)
             if time.monotonic() > deadline:
-                raise Failure(f"the quorum is not ready after {READY:.0f} s: {problem}.")
+                raise CommandFailed(f"the quorum is not ready after {READY:.0f} s: {problem}.")
             await asyncio.sleep(PACE / 3)
 
 
@@ -76,4 +76,6 @@ async def _describe(admin: AdminClient, screen: DemoScreen) -> set[int]:
 
 def _expect(voters: set[int], expected: set[int]) -> None:
     if voters != expected:
-        raise Failure(f"the voters are {sorted(voters)}, not {sorted(expected)} as they should be.")
+        raise CommandFailed(
+            f"the voters are {sorted(voters)}, not {sorted(expected)} as they should be."
+        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 
 if TYPE_CHECKING:
     from kwire.net.address import Address
@@ -43,7 +43,7 @@ class Feeding:
     token: bytes
 
     def feed(self, stop: Stop, filters: Filters, rules: RuleSet, hold: str | None) -> Feed:
-        """A feed whose viewers control stop and rules. hold: what is held now. Raises Failure."""
+        """A feed whose viewers control stop and rules. hold: held now. Raises CommandFailed."""
         try:
             from kwire.proxy.feed.commands import Controls
             from kwire.proxy.feed.sender import Feed
@@ -96,4 +96,4 @@ def missing(error: ImportError) -> Exception:
     """What to say where a package of the extra is not there; another error stays what it is."""
     if (error.name or "").partition(".")[0] not in _PACKAGES:
         return error
-    return Failure("watching needs more packages: pip install 'kwire[watch]'")
+    return CommandFailed("watching needs more packages: pip install 'kwire[watch]'")

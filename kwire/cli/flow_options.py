@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 
 if TYPE_CHECKING:
     from kwire.cli.proxy_run import Display

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 
 _DUMP = re.compile(
     r"\s*(?:0x)?(?P<offset>[0-9a-f]{4,})(?:: *|  +)(?P<rest>[0-9a-f]{2}.*)", re.IGNORECASE
@@ -19,14 +19,16 @@ _NOISE = re.compile(r"0x|\\x|[\s,:;_\-]", re.IGNORECASE)
 
 
 def parse_hex(text: str) -> bytes:
-    """The bytes that the text spells. Raises Failure where it is not whole hex digits."""
+    """The bytes that the text spells. Raises CommandFailed where it is not whole hex digits."""
     lines = [line for line in text.splitlines() if line.strip()]
     digits = "".join(_dump(lines) if _is_dump(lines) else (_NOISE.sub("", line) for line in lines))
     strange = next((c for c in digits if c not in "0123456789abcdefABCDEF"), None)
     if strange is not None:
-        raise Failure(f"{strange!r} is no hex digit.")
+        raise CommandFailed(f"{strange!r} is no hex digit.")
     if len(digits) % 2:
-        raise Failure(f"{len(digits)} hex digits are no whole bytes: is the last one missing?")
+        raise CommandFailed(
+            f"{len(digits)} hex digits are no whole bytes: is the last one missing?"
+        )
     return bytes.fromhex(digits)
 
 
@@ -34,7 +36,7 @@ def looks_like_hex(data: bytes) -> bool:
     """Whether a file holds hex as text rather than the bytes themselves."""
     try:
         parse_hex(data.decode("ascii"))
-    except (UnicodeDecodeError, Failure):
+    except (UnicodeDecodeError, CommandFailed):
         return False
     return True
 
@@ -49,7 +51,7 @@ def _dump(lines: Iterable[str]) -> Iterator[str]:
     """The hex digits of each line, without its offset and without its column of characters."""
     for line in lines:
         if line.strip() == "*":
-            raise Failure("the dump leaves repeated lines out (*): make it with hexdump -v.")
+            raise CommandFailed("the dump leaves repeated lines out (*): make it with hexdump -v.")
         match = _DUMP.fullmatch(line)
         if match:
             has_colon = ":" in line[: match.start("rest")]

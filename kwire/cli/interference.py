@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Self
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.feeding import Feeding
 from kwire.cli.flow_options import expression
 from kwire.cli.saved_files import LOOK, SavedFiles
@@ -42,7 +42,7 @@ class Interference:
 
     hold: an expression, what lines on stdin decide about. book: the addresses that are written over
     the nodes'. feed: to its viewers, who hold messages as well. serving: answers what no filter
-    before it has. Raises WrongUsage, Failure.
+    before it has. Raises WrongUsage, CommandFailed.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The `kwire` command: its groups, and what a user sees when one of them fails.
+"""The `kwire` command: its groups, its signals and its exit codes.
 
 A command is imported when it is called, and imports what it needs when it runs.
 """
@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from kwire.cli.errors import error_sentence
 from kwire.cli.lazy import lazy_group
 
 COMMANDS = {
@@ -47,9 +48,6 @@ app = typer.Typer(
 
 TERMINATION = ("SIGTERM", "SIGBREAK")
 """Signals that end a command as Ctrl-C does; Windows has the second one, Ctrl-Break."""
-
-OWN = "kwire"
-"""The package whose errors are sentences for the user; any other error is a fault of kwire."""
 
 
 def _version(wanted: bool) -> None:
@@ -120,18 +118,8 @@ def _report(error: Exception, debug: bool) -> int:
         import traceback
 
         traceback.print_exception(error)
-    typer.secho(f"Error: {_sentence(error)}", fg="red", err=True)
+    typer.secho(f"Error: {error_sentence(error)}", fg="red", err=True)
     return 1
-
-
-def _sentence(error: Exception) -> str:
-    if type(error).__module__.partition(".")[0] == OWN:
-        return str(error)
-    if isinstance(error, OSError):
-        about = f" {error.filename}" if error.filename else ""
-        return f"{error.strerror or error}:{about}" if about else f"{error.strerror or error}"
-    kind = type(error).__name__
-    return f"kwire failed with {kind}: {error}. Add --debug to see where, and report it."
 
 
 def _flush() -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.lazy import lazy_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     from kwire.pipeline.ingest import Summary
@@ -43,6 +45,9 @@ Packages = Annotated[
     typer.Option(metavar="LIST", help="More JVM packages: group:artifact:version,…"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+_KWIRE_ERROR = re.compile(r"^kwire[\w.]*\.(?:\w+): (.+)$", re.MULTILINE)
+_PYTHON_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): (.+)$", re.MULTILINE)
 
 
 @app.command()
@@ -122,7 +127,6 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     from kwire.cli.pipeline_interruption import Interruption
-    from kwire.pipeline.failure import sentence
     from kwire.pipeline.session import spark_session
 
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
@@ -132,7 +136,7 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
         with Interruption(spark):
             yield spark
     except PySparkException as error:
-        raise Failure(sentence(error)) from error
+        raise CommandFailed(spark_sentence(error)) from error
     finally:
         if not ran:
             with suppress(Exception):  # the JVM is gone where the signal went to it as well
@@ -140,12 +144,22 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
         logging.disable(logged_from)  # which Interruption has turned off
 
 
+def spark_sentence(error: PySparkException) -> str:
+    """Return the reason of a failed job; kwire's own error, if a worker raised one."""
+    # Around it stand the traces of Python and of the JVM, some hundred lines.
+    text = str(error)
+    for pattern in (_KWIRE_ERROR, _PYTHON_ERROR):
+        if reasons := pattern.findall(text):
+            return str(reasons[-1])
+    return text.strip().partition("\n")[0]
+
+
 @contextmanager
 def progress(spark: SparkSession) -> Iterator[Any]:
     """What is being done, and how many of Spark's tasks are, on a terminal's stderr."""
-    from kwire.cli.pipeline_progress import Progress
+    from kwire.cli.pipeline_progress import JobProgress
 
-    with Progress(spark) as progress:
+    with JobProgress(spark) as progress:
         yield progress.told
 
 

@@ -14,7 +14,7 @@ SECONDS = 0.5
 """Between two looks at Spark's status."""
 
 
-class Progress:
+class JobProgress:
     """A line while the context lasts: what is being done, and tasks done of tasks."""
 
     def __init__(self, spark: SparkSession) -> None:

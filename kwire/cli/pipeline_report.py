@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.pipeline import Master, Packages, progress, session
 from kwire.cli.pipeline_analyse import Folder
 

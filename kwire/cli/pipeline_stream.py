@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.pipeline import AsJson, Master, Output, Packages, print_summary, session
 from kwire.cli.record_topic import topic_address
 
@@ -73,7 +73,7 @@ def stream(
     from kwire.pipeline.installed import require_spark
 
     require_spark()
-    from kwire.cli.pipeline_progress import Progress
+    from kwire.cli.pipeline_progress import JobProgress
     from kwire.pipeline.streaming.job import stream as run
 
     jars = packages.split(",") if packages else []
@@ -82,7 +82,7 @@ def stream(
     jars += source.packages
     with (
         session(master, jars) as spark,
-        Progress(spark) as progress,
+        JobProgress(spark) as progress,
         _watched(address, progress.warned) as look,
     ):
         for sentence in source.empty if not once else ():  # its summary comes but in the end

@@ -1,4 +1,7 @@
-"""Prints from a thread of its own, so that a slow terminal or a full pipe never slows traffic."""
+"""Prints from a thread of its own, so that a slow terminal or a full pipe never slows traffic.
+
+A limit of repeats lets so much through that a person can read along.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,16 @@ WEIGHT_LIMIT = 32 * 1024 * 1024
 PATIENCE = 2.0
 """Seconds that the end waits for what is still to be printed."""
 
+REPEAT_PAUSE = 3.0
+"""Seconds until the same kind of RPC between the same two nodes is shown again."""
+
 Job = Callable[[], None]
 
 
 class Printer:
     """Runs jobs that print, in order. What waits is bounded; what finds no room is counted.
 
-    gone: called once, in the thread, when nobody reads the output any more.
+    gone: called once, in the thread, when the reader of the output has gone, as `| head` does.
     """
 
     def __init__(self, gone: Callable[[], object]) -> None:
@@ -62,3 +68,21 @@ class Printer:
                 return
             except Exception as error:
                 logger.error("something could not be shown: %r", error)
+
+
+class RepeatLimit:
+    """Remembers when each kind of flow was shown last, and how many were skipped since."""
+
+    def __init__(self, pause: float = REPEAT_PAUSE) -> None:
+        self._pause = pause
+        self._shown: dict[tuple[object, ...], float] = {}
+        self._skipped: dict[tuple[object, ...], int] = {}
+
+    def passes(self, kind: tuple[object, ...], at: float) -> int | None:
+        """Return how many of this kind were skipped since the last; None to skip this one, too."""
+        last = self._shown.get(kind)
+        if last is not None and at - last < self._pause:
+            self._skipped[kind] = self._skipped.get(kind, 0) + 1
+            return None
+        self._shown[kind] = at
+        return self._skipped.pop(kind, 0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.feeding import FeedAt, Feeding, FeedToken, feeding
 from kwire.cli.flow_options import (
     AsJson,

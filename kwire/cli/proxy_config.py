@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 
 if TYPE_CHECKING:
     from kwire.proxy.addresses.config_lines import ProxiedNode

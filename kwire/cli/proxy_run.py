@@ -21,7 +21,7 @@ import typer
 from rich.text import Text
 
 from kwire.cli.certificate_warnings import CertificateWarnings
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 from kwire.cli.flow_counts import FlowCounts
 from kwire.cli.flow_json import flow_data, notice_data
 from kwire.cli.flow_lines import flow_lines, notice_lines
@@ -177,7 +177,7 @@ def run(
 ) -> None:
     """Stand in front of the nodes until SIGTERM, which lets requests under way be answered, or
     Ctrl-C, which is a KeyboardInterrupt here as everywhere. metrics: where to serve them. strict:
-    raise Failure when a node is named that is not behind the proxy."""
+    raise CommandFailed when a node is named that is not behind the proxy."""
     with _recorded(recordings) as sinks, _logged(log_format, sinks):
         asyncio.run(_run(listeners, how, sinks, interference, metrics, strict=strict))
 
@@ -238,7 +238,7 @@ async def _run(
             raise
         printer.put(lambda: how.end(printer.dropped + tap.dropped))
     if strict and bypass.found.is_set():
-        raise Failure(bypass.reason)
+        raise CommandFailed(bypass.reason)
 
 
 class _Bypass:

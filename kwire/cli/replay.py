@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.flow_options import AsJson, From, To, expression
 from kwire.cli.tls_options import client_security, client_tls, server_tls
 

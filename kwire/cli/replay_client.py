@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from kwire.cli.capture_reading import CaptureReading
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 from kwire.cli.flow_json import flow_data
 from kwire.cli.flow_lines import INDENT, flow_lines
 from kwire.cli.screen import screen
@@ -45,7 +45,9 @@ def send(
     asyncio.run(replay(planned, targets, ignore, report.add, fast=fast))
     report.end()
     if not report.counts:
-        raise Failure("nothing was sent: no request of the recording is asked for, or can be sent.")
+        raise CommandFailed(
+            "nothing was sent: no request of the recording is asked for, or can be sent."
+        )
     if report.counts[Verdict.DIFFERENT] or report.counts[Verdict.FAILED]:
         raise typer.Exit(1)
 

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.feeding import read_token
 from kwire.cli.rule_text import rule_text
 from kwire.cli.screen import print_json, screen, table_of
@@ -75,7 +75,7 @@ def checked(rule: dict[str, Any]) -> str:
 
 
 def listed(where: Proxied) -> list[dict[str, Any]]:
-    """The rules of a proxy. Raises Failure where it does not answer."""
+    """The rules of a proxy. Raises CommandFailed where it does not answer."""
 
     async def ask() -> list[dict[str, Any]]:
         async with where.receiver() as receiver:
@@ -125,7 +125,7 @@ async def _command(where: Proxied, commands: Sequence[Commanded]) -> list[dict[s
         try:
             await receiver.greeted()
         except ConnectionFailed as error:
-            raise Failure(f"nothing was changed: {error}") from error
+            raise CommandFailed(f"nothing was changed: {error}") from error
         for name, done, act in commands:
             outcomes += await _outcomes(receiver, name, done, act)
     return outcomes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.printer import Printer
 from kwire.cli.proxy_run import Display, Selection
 from kwire.cli.saved_files import LOOK, SavedFiles
@@ -71,8 +71,9 @@ class Service:
         clusters.failed = self._fail
 
     async def run(self) -> None:
-        """Start everything, obey signals, and return when all is drained. Raises Failure where a
-        node is named that is not behind the proxy of a strict cluster.
+        """Start everything, obey signals, and return when all is drained.
+
+        Raises CommandFailed where a node is named that is not behind the proxy of a strict cluster.
 
         SIGTERM is Ctrl-C until everything has started.
         """
@@ -90,7 +91,7 @@ class Service:
                 await cancel_and_wait([following])
             await self._drain()
         if self._failure:
-            raise Failure(self._failure)
+            raise CommandFailed(self._failure)
 
     async def _follow(self) -> None:
         """Notice when rules or scripts are saved."""
@@ -135,7 +136,7 @@ class Service:
         try:
             config = read_config(self._path)
             await self._clusters.change(config)
-        except (KwireError, OSError, WrongUsage, Failure) as error:
+        except (KwireError, OSError, WrongUsage, CommandFailed) as error:
             for line in str(error).splitlines():
                 log.error("not loaded, all stays as it was: %s", line)
             return

@@ -11,7 +11,7 @@ from logging.handlers import QueueHandler, QueueListener
 from queue import Full, Queue
 from typing import Any
 
-from kwire.cli.flood import Flood
+from kwire.cli.printer import RepeatLimit
 from kwire.proxy import Event, Kind, Notice
 from kwire.text.printable import harmless
 
@@ -84,7 +84,7 @@ class NoticeLog:
 
     def __init__(self, cluster: str = "") -> None:
         self._cluster = cluster
-        self._flood = Flood()
+        self._repeats = RepeatLimit()
 
     def __call__(self, event: Event) -> None:
         """Log a notice, unless one like it has just been."""
@@ -96,7 +96,7 @@ class NoticeLog:
         level = _LEVELS.get(notice.kind, logging.WARNING)
         if not log.isEnabledFor(level):
             return
-        skipped = self._flood.passes((notice.kind, connection.upstream), notice.at)
+        skipped = self._repeats.passes((notice.kind, connection.upstream), notice.at)
         if skipped is None and level > logging.DEBUG:
             return
         fields = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 
 if TYPE_CHECKING:
     from kwire.logdir.format import FormatPlan
@@ -141,9 +141,9 @@ def _properties(config: Path) -> StorageProperties:
     try:
         return storage_properties(parse_properties(config.read_text(encoding="utf-8")))
     except UnicodeDecodeError:
-        raise Failure(f"{config} is no text in UTF-8: give a server.properties.") from None
+        raise CommandFailed(f"{config} is no text in UTF-8: give a server.properties.") from None
     except InvalidValue as error:
-        raise Failure(f"{config}: {error}") from None
+        raise CommandFailed(f"{config}: {error}") from None
 
 
 def _write(plan: FormatPlan, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from uuid import UUID
 import typer
 
 from kwire.cli.bootstrap import ask
-from kwire.cli.failure import Failure, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.screen import print_json, screen
 from kwire.text.ids import parse_uuid, uuid_text
 from kwire.text.printable import harmless
@@ -75,8 +75,8 @@ def change_voters(
 
     verb, done: `add` and `Added`, or `remove` and `Removed`.
 
-    Raises Failure if a check sees a problem, unless options.force is set, and if the directory id
-    or the endpoints are not known.
+    Raises CommandFailed if a check sees a problem, unless options.force is set, and if the
+    directory id or the endpoints are not known.
     """
 
     async def plan_and_send(admin: AdminClient) -> VoterChangePlan:
@@ -84,9 +84,11 @@ def change_voters(
         if options.dry_run:
             return planned
         if planned.problems and not options.force:
-            raise Failure(f"cannot {verb} controller {options.voter_id}: {_sentence(planned)}.")
+            raise CommandFailed(
+                f"cannot {verb} controller {options.voter_id}: {_sentence(planned)}."
+            )
         if planned.directory_id is None or (verb == "add" and not planned.endpoints):
-            raise Failure(f"what is missing cannot be inferred: {_sentence(planned)}.")
+            raise CommandFailed(f"what is missing cannot be inferred: {_sentence(planned)}.")
         for warning in planned.warnings:
             screen(stderr=True).print(f"Warning: {warning}.", style="yellow")
         await send(admin, planned.directory_id, planned)
@@ -100,7 +102,7 @@ def change_voters(
     else:
         screen().print(f"{done} controller {_described(planned)}")
     if options.dry_run and planned.problems:
-        raise Failure(f"controller {options.voter_id} cannot be {done.lower()}.")
+        raise CommandFailed(f"controller {options.voter_id} cannot be {done.lower()}.")
 
 
 def _sentence(planned: VoterChangePlan) -> str:

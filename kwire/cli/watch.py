@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.failure import WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.feeding import address as address_of
 from kwire.cli.feeding import missing, read_token
 from kwire.cli.flow_options import AsJson, Hidden, Only, Verbose, View, display

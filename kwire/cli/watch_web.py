@@ -13,7 +13,7 @@ from aiohttp import web
 from textual_serve import server
 from textual_serve.app_service import AppService
 
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 from kwire.cli.screen import screen
 
 HOST = "127.0.0.1"
@@ -58,12 +58,17 @@ class WatchServer(server.Server):
 
 
 def serve(port: int, arguments: list[str]) -> None:
-    """Serve until Ctrl-C. arguments: of the `kwire` that runs in each browser. Raises Failure."""
+    """Serve until Ctrl-C. Raises CommandFailed.
+
+    arguments: of the `kwire` that runs for each browser.
+    """
     try:  # textual-serve says where it serves before it knows that it can
         socket.create_server((HOST, port)).close()
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
-        raise Failure(f"cannot serve at {HOST}:{port}: {reason}; give another --web") from error
+        raise CommandFailed(
+            f"cannot serve at {HOST}:{port}: {reason}; give another --web"
+        ) from error
     program = "from kwire.cli.main import main; main()"
     command = shlex.join([sys.executable, "-c", program, *arguments])
     WatchServer(command, host=HOST, port=port, title="kwire watch").serve()

@@ -21,7 +21,7 @@ from kwire.capture import NOTICE, REQUEST, RESPONSE
 _KINDS = pa.array([REQUEST, RESPONSE, NOTICE])
 
 
-class Span(NamedTuple):
+class EventRange(NamedTuple):
     """The frames of a recording that a slice has. first, last: of their places."""
 
     capture: str
@@ -34,10 +34,10 @@ class Ascent:
     """Follows the frames of a slice, batch after batch. unbroken: each is behind the one before."""
 
     unbroken: bool = True
-    _spans: dict[str, Span] = field(default_factory=dict)
+    _spans: dict[str, EventRange] = field(default_factory=dict)
 
     @property
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[EventRange]:
         """Of all recordings in the slice."""
         return list(self._spans.values())
 
@@ -51,10 +51,10 @@ class Ascent:
                 own = np.concatenate(([before.last], own))
             self.unbroken = self.unbroken and bool((np.diff(own) > 0).all())
             first = own[0] if before is None else before.first
-            self._spans[capture] = Span(capture, int(first), int(own[-1]))
+            self._spans[capture] = EventRange(capture, int(first), int(own[-1]))
 
 
-def apart(spans: Iterable[Span]) -> bool:
+def apart(spans: Iterable[EventRange]) -> bool:
     """Whether no two of them, of the same recording, overlap."""
     ordered = sorted(spans)
     return not any(

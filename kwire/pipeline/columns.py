@@ -1,10 +1,13 @@
-"""Columns that say what they hold, and struct columns made from the declarations of messages."""
+"""Columns with a description, columns made from declarations, columns looked up in a dict."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from construct import Construct, Flag, Float64b, Int8sb, Int16sb, Int16ub, Int32sb, Int32ub, Int64sb
+from pyspark.sql import Column
+from pyspark.sql import functions as f
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -76,3 +79,8 @@ def type_of(node: FieldType) -> DataType:
         case Scalar():
             return _SCALARS[node.con]
     raise AssertionError(f"{node!r} has no column type")
+
+
+def lookup(table: Mapping[int, int | str] | Mapping[str, str], key: Column) -> Column:
+    """Return the column of what a dict has for a key; null if it has nothing."""
+    return f.create_map(*(f.lit(item) for pair in table.items() for item in pair))[key]

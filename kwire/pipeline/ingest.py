@@ -29,8 +29,7 @@ from kwire.pipeline.reading.storage import CAPTURED, LOGGED, File, find
 from kwire.pipeline.repeated import ensure_new, once, repeats
 from kwire.pipeline.staging import Staged, stage_captured, stage_slices
 from kwire.pipeline.tables.calls import calls
-from kwire.pipeline.tables.frames import frames
-from kwire.pipeline.tables.messages import messages
+from kwire.pipeline.tables.frames import frames, messages
 from kwire.pipeline.tables.partitions import partitions
 from kwire.pipeline.tables.quorum import quorum_of_captures, quorum_of_logs
 from kwire.pipeline.tables.records import records
@@ -105,12 +104,12 @@ def ingest(
     summary = Summary() if summary is None else summary
     if avro:
         summary.read = list(paths)
-        job = _Job(spark, output, tuple(tables), told, summary)
+        job = _Ingestion(spark, output, tuple(tables), told, summary)
         job.captures(partial(stage_captured, read_avro(spark, paths)))
         return summary
     files = readable(paths)
     summary.read = [file.path for file in files]
-    job = _Job(spark, output, tuple(tables), told, summary)
+    job = _Ingestion(spark, output, tuple(tables), told, summary)
     captured = [file for file in files if file.kind in CAPTURED]
     if captured:
         job.captures(partial(stage_slices, spark, plan(captured, split)))
@@ -135,7 +134,7 @@ def read_kwire(spark: SparkSession, paths: Sequence[str], rows: str, split: int)
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _Ingestion:
     spark: SparkSession
     output: str
     only: tuple[str, ...]

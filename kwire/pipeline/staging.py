@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, LongType, MapType, StringType, StructType
 
 from kwire.capture import NOTICE
-from kwire.pipeline.ascending import Ascent, Span, apart
+from kwire.pipeline.ascending import Ascent, EventRange, apart
 from kwire.pipeline.decoding import DECODED, decode_batch
 from kwire.pipeline.reading.captured import DAMAGE, read_captured
 from kwire.pipeline.reading.planning import Slice
@@ -75,7 +75,7 @@ def stage_captured(captured: DataFrame, folder: str, *, bodies: bool) -> Staged:
 
 
 def _staged(answers: DataFrame) -> Staged:
-    found, spans = Staged(), list[Span]()
+    found, spans = Staged(), list[EventRange]()
     for row in answers.collect():
         found.files += row.files
         found.read += row.read
@@ -83,7 +83,7 @@ def _staged(answers: DataFrame) -> Staged:
         found.counts.update(row.counts)
         found.damages += row.damages
         found.once = found.once and row.unbroken
-        spans += [Span(*span) for span in row.spans]
+        spans += [EventRange(*span) for span in row.spans]
     found.once = found.once and apart(spans)
     return found
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwire.cli.failure import Failure
+from kwire.cli.errors import CommandFailed
 from kwire.cli.hex_text import looks_like_hex, parse_hex
 
 BYTES = bytes(range(0x40, 0x5A))
@@ -58,18 +58,18 @@ def test_a_lone_line_of_hex_is_no_dump_even_where_it_begins_with_zeroes() -> Non
 
 
 def test_half_a_byte_is_refused() -> None:
-    with pytest.raises(Failure, match="5 hex digits are no whole bytes"):
+    with pytest.raises(CommandFailed, match="5 hex digits are no whole bytes"):
         parse_hex("00 12 0")
 
 
 def test_the_first_character_that_is_not_hex_is_named() -> None:
-    with pytest.raises(Failure, match="'g' is no hex digit"):
+    with pytest.raises(CommandFailed, match="'g' is no hex digit"):
         parse_hex("00 12 gh")
 
 
 def test_a_squeezed_dump_is_refused_since_bytes_are_missing() -> None:
     dump = "00000000  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  |................|\n*\n"
-    with pytest.raises(Failure, match="hexdump -v"):
+    with pytest.raises(CommandFailed, match="hexdump -v"):
         parse_hex(dump)
 
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.errors import PythonException
 
 from kwire.capture import CaptureFile, RecordEncoder
-from kwire.pipeline.failure import sentence
+from kwire.cli.pipeline import spark_sentence
 from kwire.pipeline.packages import AVRO, KAFKA, coordinates
 from real_kafka import free_port
 from tests.support.capture.capture_records import record
@@ -113,11 +113,12 @@ def test_a_workers_error_is_told_without_its_trace() -> None:
         "kwire.errors.FileError: s3://b/night.avro, byte 7: the header of the capture is not whole"
         "\n\tat org.apache.spark.api.python"
     )
-    assert sentence(PythonException(trace)) == (
+    assert spark_sentence(PythonException(trace)) == (
         "s3://b/night.avro, byte 7: the header of the capture is not whole"
     )
     assert (
-        sentence(PythonException("Job aborted.\nOSError: the disk is full")) == "the disk is full"
+        spark_sentence(PythonException("Job aborted.\nOSError: the disk is full"))
+        == "the disk is full"
     )
 
 

@@ -6,8 +6,7 @@ from threading import Event
 import pytest
 
 from kwire.cli import printer
-from kwire.cli.flood import Flood
-from kwire.cli.printer import WEIGHT_LIMIT, Printer
+from kwire.cli.printer import WEIGHT_LIMIT, Printer, RepeatLimit
 
 
 def test_jobs_run_in_order_and_all_of_them_before_the_end() -> None:
@@ -59,9 +58,9 @@ def test_an_output_that_takes_nothing_does_not_hold_up_the_end(
 
 
 def test_what_repeats_is_shown_now_and_then_with_the_number_between() -> None:
-    flood = Flood(pause=3)
-    assert flood.passes(("Fetch", "1 → 3000"), at=10.0) == 0
-    assert [flood.passes(("Fetch", "1 → 3000"), at=10.5 + i) for i in range(3)] == [None] * 3
-    assert flood.passes(("Fetch", "2 → 3000"), at=12.5) == 0
-    assert flood.passes(("Fetch", "1 → 3000"), at=13.5) == 3
-    assert flood.passes(("Fetch", "1 → 3000"), at=17.0) == 0
+    limit = RepeatLimit(pause=3)
+    assert limit.passes(("Fetch", "1 → 3000"), at=10.0) == 0
+    assert [limit.passes(("Fetch", "1 → 3000"), at=10.5 + i) for i in range(3)] == [None] * 3
+    assert limit.passes(("Fetch", "2 → 3000"), at=12.5) == 0
+    assert limit.passes(("Fetch", "1 → 3000"), at=13.5) == 3
+    assert limit.passes(("Fetch", "1 → 3000"), at=17.0) == 0

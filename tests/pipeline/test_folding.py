@@ -18,12 +18,12 @@ from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.pipeline.tables.eligibility import Eligibility
-from kwire.pipeline.tables.folding import Fold, Place, folded
+from kwire.pipeline.tables.folding import Fold, RecordPosition, folded
 from kwire.pipeline.tables.partitions import HISTORY, PartitionHistory
 from kwire.text.ids import uuid_text
 
 ORDERS = UUID(int=77)
-PLACE = Place("log", 1, 1, datetime(2026, 11, 21, tzinfo=UTC))
+PLACE = RecordPosition("log", 1, 1, datetime(2026, 11, 21, tzinfo=UTC))
 
 
 def broker(id: int, **facts: Any) -> RegisterBrokerRecord:
@@ -54,7 +54,7 @@ def judged(*batches: list[MetadataRecord]) -> list[tuple[str, str]]:
     fold, found, offset = Eligibility(), [], 0
     for batch in batches:
         for record in batch:
-            place = Place("log", offset, 1, None, record is batch[-1])
+            place = RecordPosition("log", offset, 1, None, record is batch[-1])
             found += list(fold.take(place, versioned(record)))
             offset += 1
     return [(row["check"], row["detail"]) for row in found if not row["passed"]]
@@ -149,11 +149,11 @@ class Names(Fold):
     def __init__(self) -> None:
         self.names: list[str] = []
 
-    def take(self, place: Place, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+    def take(self, place: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
         self.names.append(type(record.record).__name__)
         yield {"what": f"{place.offset}"}
 
-    def restored(self, place: Place) -> Iterator[dict[str, Any]]:
+    def restored(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
         yield {"what": f"{place.log}: {len(self.names)} up to {place.offset}"}
 
 

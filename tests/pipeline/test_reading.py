@@ -16,7 +16,7 @@ from kwire.messages.records.topic import TopicRecord
 from kwire.pipeline.reading.captured import read_captured
 from kwire.pipeline.reading.logged import read_logged
 from kwire.pipeline.reading.planning import plan
-from kwire.pipeline.reading.storage import CAPTURED, LOGGED, Kind, NothingToRead, find
+from kwire.pipeline.reading.storage import CAPTURED, LOGGED, FileKind, NothingToRead, find
 from kwire.proxy.capture.pcap_export import write_pcapng
 from tests.support.capture.capture_records import record, write
 from tests.support.pipeline.captured_rows import vote
@@ -48,10 +48,10 @@ def test_a_folder_gives_what_is_whole_and_known(tmp_path: Path) -> None:
         (log / name).touch()
     files = find([str(tmp_path)], CAPTURED | LOGGED)
     assert [(file.kind, file.path.removeprefix(f"{tmp_path}/")) for file in files] == [
-        (Kind.SEGMENT, f"{METADATA_FOLDER}/{names[0]}"),
-        (Kind.SNAPSHOT, f"{METADATA_FOLDER}/{names[1]}"),
-        (Kind.PACKETS, "a.pcapng"),
-        (Kind.CAPTURE, "b.avro"),
+        (FileKind.SEGMENT, f"{METADATA_FOLDER}/{names[0]}"),
+        (FileKind.SNAPSHOT, f"{METADATA_FOLDER}/{names[1]}"),
+        (FileKind.PACKETS, "a.pcapng"),
+        (FileKind.CAPTURE, "b.avro"),
     ]
     assert find([str(log)], LOGGED) == files[:2]
 

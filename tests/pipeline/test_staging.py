@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from kwire.pipeline.ascending import Ascent, Span, apart
+from kwire.pipeline.ascending import Ascent, EventRange, apart
 from kwire.pipeline.decoding import decode_batch
 from kwire.pipeline.ingest import read_kwire
 from kwire.pipeline.reading.captured import read_captured
@@ -93,4 +93,4 @@ def test_frames_that_may_be_there_twice_are_told_of() -> None:
     assert not ascent([asked(1), asked(1)]).unbroken
     assert not ascent([asked(1)], [asked(1)]).unbroken
     assert not ascent([asked(2), asked(1)]).unbroken
-    assert not apart([Span("c", 0, 9), Span("d", 0, 9), Span("c", 9, 12)])
+    assert not apart([EventRange("c", 0, 9), EventRange("d", 0, 9), EventRange("c", 9, 12)])

@@ -15,14 +15,14 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Paste
 from textual.widgets import Footer, Input, Label, Static
 
-from kwire.cli.watch_screen.ask import Ask, expression_problem
+from kwire.cli.watch_screen.ask import InputPrompt, expression_problem
 from kwire.cli.watch_screen.details import Details
 from kwire.cli.watch_screen.export import export, export_problem, json_lines
 from kwire.cli.watch_screen.flow_list import FlowList
-from kwire.cli.watch_screen.flow_log import Entry, FlowLog
+from kwire.cli.watch_screen.flow_log import FlowLog, FlowLogEntry
 from kwire.cli.watch_screen.keys import Keys
 from kwire.cli.watch_screen.panels import latency_panel, quorum_panel, status_line
-from kwire.cli.watch_screen.rules import Rules
+from kwire.cli.watch_screen.rules import RulesScreen
 from kwire.errors import InvalidValue, KwireError
 from kwire.net.address import Address
 from kwire.proxy import DecodedFlow
@@ -109,7 +109,7 @@ class WatchApp(App[None]):
         self._receiver: Receiver | None = None
         self._expressions: list[str] = []
         self._before: Status | None = None
-        self._shown: Entry | None = None
+        self._shown: FlowLogEntry | None = None
         self._replicas = -1
         self._list = FlowList(self.flows)
         self._details = Details()
@@ -207,7 +207,7 @@ class WatchApp(App[None]):
         if self._receiver is None or self._receiver.status is None:
             self._complain("the proxy does not answer")
             return
-        await self.push_screen(Rules(self._receiver, self._complain, self._filter.value))
+        await self.push_screen(RulesScreen(self._receiver, self._complain, self._filter.value))
 
     def action_leave(self) -> None:
         """From the filter or the details back to the flows."""
@@ -237,7 +237,7 @@ class WatchApp(App[None]):
         earlier = [status.hold if status else None, *self._expressions, self._filter.value]
         known = list(dict.fromkeys(text for text in earlier if text))
         question = "Hold requests of which this is so, with ~response responses; empty: none"
-        await self._ask(Ask(question, "", expression_problem, known), self._hold)
+        await self._ask(InputPrompt(question, "", expression_problem, known), self._hold)
 
     def action_release(self, how: str) -> None:
         """Let the message at the cursor go, or the oldest that is held; or drop or kill it."""
@@ -259,7 +259,9 @@ class WatchApp(App[None]):
         self._list.choose(entry)
         field = self._details.edit
         question = "Set a field of the held message: path=value, as topics.0.name=new"
-        await self._ask(Ask(question, field, _edit_problem), lambda text: self._edit(entry, text))
+        await self._ask(
+            InputPrompt(question, field, _edit_problem), lambda text: self._edit(entry, text)
+        )
 
     async def action_export(self) -> None:
         """Write what the filter shows to a file; in a browser it is downloaded."""
@@ -268,7 +270,7 @@ class WatchApp(App[None]):
             self.deliver_text(StringIO(json_lines(self.flows.shown)), save_filename=name)
             return
         question = f"Write the {len(self.flows.shown)} events shown to a .jsonl or an .avro file"
-        await self._ask(Ask(question, name, export_problem), self._export)
+        await self._ask(InputPrompt(question, name, export_problem), self._export)
 
     def _hold(self, text: str) -> None:
         expression = text.strip()
@@ -277,7 +279,7 @@ class WatchApp(App[None]):
         if self._receiver is not None:
             self._do(self._receiver.set_hold(expression or None))
 
-    def _edit(self, entry: Entry, text: str) -> None:
+    def _edit(self, entry: FlowLogEntry, text: str) -> None:
         path, _, value = text.partition("=")
         if self._receiver is not None:
             self._do(self._receiver.edit(entry.number, path.strip(), value.strip()))
@@ -291,7 +293,7 @@ class WatchApp(App[None]):
         else:
             self.notify(f"{len(self.flows.shown)} events written to {text}", markup=False)
 
-    def _held(self) -> Entry | None:
+    def _held(self) -> FlowLogEntry | None:
         """What is held at the cursor, else the oldest."""
         entry = self._list.chosen
         if entry is not None and entry.held:
@@ -303,7 +305,7 @@ class WatchApp(App[None]):
         self._complain("nothing is held: h says what is to be")
         return None
 
-    async def _ask(self, ask: Ask, then: Any) -> None:
+    async def _ask(self, ask: InputPrompt, then: Any) -> None:
         """Open a line, which takes the very next key."""
         await self.push_screen(ask, lambda text: None if text is None else then(text))
         ask.set_focus(ask.query_one(Input))
@@ -335,7 +337,7 @@ class WatchApp(App[None]):
         self._problem.update(text)
         self._problem.set_class(bool(text), "wrong")
 
-    def _show(self, entry: Entry | None) -> None:
+    def _show(self, entry: FlowLogEntry | None) -> None:
         self._shown = entry
         self._details.show(entry)
         if entry is None or not isinstance(entry.seen, DecodedFlow) or self._receiver is None:
@@ -343,7 +345,7 @@ class WatchApp(App[None]):
         if missing_bytes(entry.seen.flow):
             self._do(self._complete(self._receiver, entry))
 
-    async def _complete(self, receiver: Receiver, entry: Entry) -> None:
+    async def _complete(self, receiver: Receiver, entry: FlowLogEntry) -> None:
         """Fetch what the datagram had no room for."""
         event = await receiver.whole(entry.number)
         self._came.append(Watched(entry.number, event, entry.held))

@@ -31,7 +31,7 @@ def expression_problem(text: str) -> str:
     return ""
 
 
-class Ask(ModalScreen[str | None]):
+class InputPrompt(ModalScreen[str | None]):
     """Gives the text, or None where it was given up.
 
     earlier: texts that the keys up and down bring, the latest first.
@@ -44,11 +44,11 @@ class Ask(ModalScreen[str | None]):
     ]
 
     DEFAULT_CSS = """
-    Ask { align: center bottom; background: $background 40%; }
-    Ask Vertical { width: 90; height: auto; border: round $accent; padding: 1 2; }
-    Ask Vertical { background: $panel; margin: 0 0 3 0; }
-    Ask Input { margin: 1 0 0 0; }
-    Ask #wrong { color: $error; height: auto; }
+    InputPrompt { align: center bottom; background: $background 40%; }
+    InputPrompt Vertical { width: 90; height: auto; border: round $accent; padding: 1 2; }
+    InputPrompt Vertical { background: $panel; margin: 0 0 3 0; }
+    InputPrompt Input { margin: 1 0 0 0; }
+    InputPrompt #wrong { color: $error; height: auto; }
     """
 
     def __init__(

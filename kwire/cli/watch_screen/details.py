@@ -11,7 +11,7 @@ from textual.widgets.tree import TreeNode
 
 from kwire.cli import tree_screen
 from kwire.cli.record_tree import record_trees
-from kwire.cli.watch_screen.flow_log import Entry
+from kwire.cli.watch_screen.flow_log import FlowLogEntry
 from kwire.proxy import DecodedFlow, flow_trees, summarize
 from kwire.proxy import Tree as Branch
 from kwire.proxy.flows.text import printable, size_text
@@ -21,21 +21,21 @@ OPENED = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreePosition:
     """A branch, and its path in a message as edits take it; empty outside of what may be held."""
 
     branch: Branch
     path: str = ""
 
 
-class Details(Tree[Place]):
+class Details(Tree[TreePosition]):
     """Shows an entry."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__("", id=id)
         self.guide_depth = 2
 
-    def show(self, entry: Entry | None) -> None:
+    def show(self, entry: FlowLogEntry | None) -> None:
         """Show this one from now on."""
         self.clear()
         if entry is None:
@@ -52,7 +52,7 @@ class Details(Tree[Place]):
         self._open(entry.seen, "Response" if entry.holds_response else "Request")
         self.root.expand()
 
-    def render_label(self, node: TreeNode[Place], base_style: Style, style: Style) -> Text:
+    def render_label(self, node: TreeNode[TreePosition], base_style: Style, style: Style) -> Text:
         """Draw a branch's line; one that is too long for the tree ends with an ellipsis."""
         text = super().render_label(node, base_style, style)
         depth, above = 0, node.parent
@@ -73,7 +73,7 @@ class Details(Tree[Place]):
             value = value.partition(" ")[0]
         return f"{place.path}={value}"
 
-    def on_tree_node_expanded(self, event: Tree.NodeExpanded[Place]) -> None:
+    def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreePosition]) -> None:
         """Make the branches of a node that is opened."""
         event.stop()
         self._grow(event.node)
@@ -87,7 +87,7 @@ class Details(Tree[Place]):
         for tree in flow_trees(decoded, record_trees):
             label = Text.assemble((tree.name, "bold"), f" {tree.value}")
             path = "." if tree.name.endswith(editable) else ""
-            nodes.append(self.root.add(label, Place(tree, path)))
+            nodes.append(self.root.add(label, TreePosition(tree, path)))
         count = 0
         while nodes and count < OPENED:
             node = nodes.pop(0)
@@ -98,11 +98,11 @@ class Details(Tree[Place]):
             count += len(node.children)
             nodes += [child for child in node.children if child.allow_expand]
 
-    def _grow(self, node: TreeNode[Place]) -> None:
+    def _grow(self, node: TreeNode[TreePosition]) -> None:
         if node.data is None or node.children:
             return
         for child in node.data.branch.children:
-            place = Place(child, _path(node.data.path, child))
+            place = TreePosition(child, _path(node.data.path, child))
             inline = tree_screen.inline(child)
             if not child.children:
                 node.add_leaf(tree_screen.leaf(child), place)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.cli.flow_json import flow_data, notice_data
-from kwire.cli.watch_screen.flow_log import Entry
+from kwire.cli.watch_screen.flow_log import FlowLogEntry
 from kwire.errors import InvalidValue
 from kwire.proxy import DecodedFlow
 from kwire.proxy.capture.records import event_records
@@ -24,7 +24,7 @@ def export_problem(text: str) -> str:
     return f"{path} is there already" if path.exists() else ""
 
 
-def json_lines(entries: Sequence[Entry]) -> str:
+def json_lines(entries: Sequence[FlowLogEntry]) -> str:
     """A JSON value a line, messages included."""
     data = (
         flow_data(one.seen, tree=True)
@@ -35,7 +35,7 @@ def json_lines(entries: Sequence[Entry]) -> str:
     return "".join(f"{json.dumps(one)}\n" for one in data)
 
 
-def export(entries: Sequence[Entry], path: Path, feed: str) -> None:
+def export(entries: Sequence[FlowLogEntry], path: Path, feed: str) -> None:
     """Write a file. feed: the id of the capture. Raises InvalidValue, CannotRecord, OSError."""
     if problem := export_problem(str(path)):
         raise InvalidValue(problem)
@@ -45,7 +45,7 @@ def export(entries: Sequence[Entry], path: Path, feed: str) -> None:
         _capture(entries, path, feed)
 
 
-def _capture(entries: Sequence[Entry], path: Path, feed: str) -> None:
+def _capture(entries: Sequence[FlowLogEntry], path: Path, feed: str) -> None:
     file, encoder = CaptureFile(path), RecordEncoder()
     try:
         for entry in sorted(entries, key=lambda one: one.number):

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kwire.cli.flow_lines import API, LATENCY, WHO, duration, who
-from kwire.cli.watch_screen.flow_log import Entry, FlowLog
+from kwire.cli.watch_screen.flow_log import FlowLog, FlowLogEntry
 from kwire.proxy import Connection, DecodedFlow, Ending, Kind, Notice, summarize
 from kwire.proxy.flows.text import printable
 
@@ -43,7 +43,7 @@ class FlowList(ScrollView, can_focus=True):
     class Chosen(Message):
         """The cursor is at another entry."""
 
-        def __init__(self, entry: Entry | None) -> None:
+        def __init__(self, entry: FlowLogEntry | None) -> None:
             super().__init__()
             self.entry = entry
 
@@ -52,11 +52,11 @@ class FlowList(ScrollView, can_focus=True):
         self._log = log
         self._gone = 0
         self._cursor = 0
-        self._chosen: Entry | None = None
+        self._chosen: FlowLogEntry | None = None
         self.following = True
 
     @property
-    def chosen(self) -> Entry | None:
+    def chosen(self) -> FlowLogEntry | None:
         """The entry at the cursor."""
         return self._chosen
 
@@ -81,7 +81,7 @@ class FlowList(ScrollView, can_focus=True):
             return f"the filter shows none of {len(self._log)} events"
         return "nothing has passed yet: clients have to connect to the proxy, not to the node"
 
-    def choose(self, entry: Entry) -> None:
+    def choose(self, entry: FlowLogEntry) -> None:
         """Move the cursor to an entry, where it is shown."""
         if entry in self._log.shown:
             self.following = False
@@ -143,7 +143,7 @@ class FlowList(ScrollView, can_focus=True):
             self.post_message(self.Chosen(entry))
 
 
-def _segments(entry: Entry) -> list[Segment]:
+def _segments(entry: FlowLogEntry) -> list[Segment]:
     if isinstance(entry.seen, Notice):
         return _notice(entry.seen)
     flow = entry.seen.flow
@@ -178,7 +178,7 @@ def _summary(decoded: DecodedFlow) -> str:
     return f"{summarize(decoded)}{notes}"
 
 
-def _style(entry: Entry) -> Style:
+def _style(entry: FlowLogEntry) -> Style:
     seen = entry.seen
     assert isinstance(seen, DecodedFlow)
     if seen.failures or seen.flow.ending is Ending.LOST:

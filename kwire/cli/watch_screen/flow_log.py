@@ -14,7 +14,7 @@ MOST = 5000
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class FlowLogEntry:
     """An event by its number in the feed. held: its response waits, without one its request."""
 
     number: int
@@ -37,15 +37,15 @@ class FlowLog:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, FlowLogEntry] = {}
         self._filter: Expression | None = None
-        self.shown: list[Entry] = []
+        self.shown: list[FlowLogEntry] = []
         self.gone = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, watched: Watched) -> Entry:
+    def add(self, watched: Watched) -> FlowLogEntry:
         """An event is there, or a held one has ended or was edited."""
         event = watched.event
         seen = DecodedFlow(event) if isinstance(event, Flow) else event
@@ -53,14 +53,14 @@ class FlowLog:
         if known is not None:
             known.seen, known.held = seen, watched.held
             return known
-        entry = self._entries[watched.number] = Entry(watched.number, seen, watched.held)
+        entry = self._entries[watched.number] = FlowLogEntry(watched.number, seen, watched.held)
         if self._passes(entry):
             self.shown.append(entry)
         if len(self._entries) > self._most:
             self._trim(self._most // 10)
         return entry
 
-    def get(self, number: int) -> Entry | None:
+    def get(self, number: int) -> FlowLogEntry | None:
         """The entry of this number."""
         return self._entries.get(number)
 
@@ -81,7 +81,7 @@ class FlowLog:
         self._entries = {n: entry for n, entry in self._entries.items() if entry.held}
         self.filter(self._filter)
 
-    def _passes(self, entry: Entry) -> bool:
+    def _passes(self, entry: FlowLogEntry) -> bool:
         if self._filter is None:
             return True
         return isinstance(entry.seen, DecodedFlow) and self._filter(Subject.of_flow(entry.seen))

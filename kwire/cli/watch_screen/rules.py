@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Label
 
 from kwire.cli.rule_text import rule_text
-from kwire.cli.watch_screen.ask import Ask
+from kwire.cli.watch_screen.ask import InputPrompt
 from kwire.errors import AnswerLost, InvalidValue, KwireError
 from kwire.proxy.feed.datagrams import RuleShown
 from kwire.proxy.feed.receiver import Receiver
@@ -39,7 +39,7 @@ def rule_problem(text: str) -> str:
     return ""
 
 
-class Rules(ModalScreen[None]):
+class RulesScreen(ModalScreen[None]):
     """Shows the rules and changes them. filter: an expression that a new rule may begin with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,11 +50,11 @@ class Rules(ModalScreen[None]):
     ]
 
     DEFAULT_CSS = """
-    Rules { align: center middle; background: $background 40%; }
-    Rules Vertical { width: 90%; height: auto; max-height: 80%; border: round $accent; }
-    Rules Vertical { background: $panel; padding: 1 2; }
-    Rules DataTable { height: auto; max-height: 100%; background: $panel; }
-    Rules Label { color: $text-muted; margin: 1 0 0 0; }
+    RulesScreen { align: center middle; background: $background 40%; }
+    RulesScreen Vertical { width: 90%; height: auto; max-height: 80%; border: round $accent; }
+    RulesScreen Vertical { background: $panel; padding: 1 2; }
+    RulesScreen DataTable { height: auto; max-height: 100%; background: $panel; }
+    RulesScreen Label { color: $text-muted; margin: 1 0 0 0; }
     """
 
     def __init__(self, receiver: Receiver, complain: Callable[[str], None], filter: str) -> None:
@@ -93,7 +93,7 @@ class Rules(ModalScreen[None]):
     async def action_add(self) -> None:
         """Ask for a rule, and add it."""
         begun = f"match: '{self._filter.replace(chr(39), chr(39) * 2)}', delay: 1s"
-        ask = Ask(QUESTION, check=rule_problem, earlier=[begun] if self._filter else [])
+        ask = InputPrompt(QUESTION, check=rule_problem, earlier=[begun] if self._filter else [])
         await self.app.push_screen(ask, self._add)
 
     def _add(self, text: str | None) -> None:

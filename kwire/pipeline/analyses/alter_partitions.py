@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from kwire.error_codes import ErrorCode
-from kwire.pipeline.analyses.lookup import lookup
+from kwire.pipeline.columns import lookup
 from kwire.pipeline.tables.calls import KEY
 
 PLACE = ("topic", "partition_index")

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
 from kwire.messages.registry import api_key
-from kwire.pipeline.analyses.lookup import lookup
+from kwire.pipeline.columns import lookup
 
 SINCE_KAFKA_4 = {
     api_key(name): version

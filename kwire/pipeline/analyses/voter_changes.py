@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
-from kwire.pipeline.analyses.lookup import lookup
+from kwire.pipeline.columns import lookup
 
 ASKED = {"ADD_VOTER": "ADDED", "REMOVE_VOTER": "REMOVED", "UPDATE_VOTER": "UPDATED"}
 CHANGE = ("offset", "epoch", "change", "replica_id", "appended", "voters")

@@ -19,7 +19,7 @@ from kwire.pipeline.body import printable
 from kwire.pipeline.decoding import CAPTURED
 from kwire.pipeline.reading.blocks import BlockReader
 from kwire.pipeline.reading.planning import Slice
-from kwire.pipeline.reading.storage import Kind, open_file
+from kwire.pipeline.reading.storage import FileKind, open_file
 from kwire.proxy.capture.pcap_import import import_events
 from kwire.proxy.capture.records import event_records
 from kwire.text.ids import uuid_text
@@ -41,7 +41,7 @@ def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
     """
     file = part.file
     try:
-        if file.kind is Kind.CAPTURE:
+        if file.kind is FileKind.CAPTURE:
             yield from _capture_batches(part)
         else:
             yield from captured_batches(_packet_records(file.path), file.path)

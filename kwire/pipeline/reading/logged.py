@@ -20,7 +20,7 @@ from kwire.messages.index import METADATA_RECORDS
 from kwire.pipeline.body import json, mend, mending, printable
 from kwire.pipeline.columns import column
 from kwire.pipeline.reading.planning import Slice
-from kwire.pipeline.reading.storage import Kind, open_file
+from kwire.pipeline.reading.storage import FileKind, open_file
 from kwire.pipeline.schemas import RECORDS
 from kwire.pipeline.session import BATCH_ROWS
 from kwire.pipeline.typed import CONTROL_RECORDS, record_columns
@@ -58,7 +58,7 @@ def _rows(part: Slice) -> Iterator[dict[str, Any]]:
     """
     common = _common(part)
     position = part.start
-    if part.file.kind is Kind.SNAPSHOT and not part.file.size:  # a new segment may be empty
+    if part.file.kind is FileKind.SNAPSHOT and not part.file.size:  # a new segment may be empty
         yield common | {"position": 0, "error": f"{part.file.path}, byte 0: the snapshot is empty"}
     with open_file(part.file.path) as file:
         while position < part.stop:
@@ -75,7 +75,7 @@ def _rows(part: Slice) -> Iterator[dict[str, Any]]:
 
 def _common(part: Slice) -> dict[str, Any]:
     file = part.file
-    snapshot = file.name.rpartition(".")[0] if file.kind is Kind.SNAPSHOT else None
+    snapshot = file.name.rpartition(".")[0] if file.kind is FileKind.SNAPSHOT else None
     return {"log": file.folder, "snapshot": snapshot, "file": file.path}
 
 

@@ -9,7 +9,7 @@ from kwire.capture.reading import NewerCapture, read_info
 from kwire.errors import FileError
 from kwire.logdir.indexes import read_offset_index
 from kwire.logdir.names import OFFSET_INDEX_SUFFIX, SEGMENT_SUFFIX, segment_offset
-from kwire.pipeline.reading.storage import File, Kind, open_file
+from kwire.pipeline.reading.storage import File, FileKind, open_file
 
 SPLIT = 16 * 1024 * 1024
 """Bytes of a file that one task reads, by default."""
@@ -36,7 +36,7 @@ def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
 
 def _slices(file: File, split: int) -> Iterator[Slice]:
     edges = [0]
-    if file.kind is Kind.CAPTURE:
+    if file.kind is FileKind.CAPTURE:
         try:
             with open_file(file.path) as opened:
                 read_info(opened, file.path)
@@ -45,7 +45,7 @@ def _slices(file: File, split: int) -> Iterator[Slice]:
             raise
         except FileError:
             edges = [0]
-    elif file.kind is Kind.SEGMENT and file.size > split:
+    elif file.kind is FileKind.SEGMENT and file.size > split:
         edges = _batches(file, split)
     for start, stop in zip(edges, [*edges[1:], file.size], strict=True):
         yield Slice(file, start, stop)

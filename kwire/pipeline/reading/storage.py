@@ -19,7 +19,7 @@ from kwire.logdir.names import (
 )
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """What a file is, by its name."""
 
     CAPTURE = "capture"
@@ -28,14 +28,14 @@ class Kind(Enum):
     SNAPSHOT = "snapshot"
 
 
-CAPTURED = frozenset({Kind.CAPTURE, Kind.PACKETS})
-LOGGED = frozenset({Kind.SEGMENT, Kind.SNAPSHOT})
+CAPTURED = frozenset({FileKind.CAPTURE, FileKind.PACKETS})
+LOGGED = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
 
 _SUFFIXES = {
-    ".avro": Kind.CAPTURE,
-    ".pcap": Kind.PACKETS,
-    ".pcapng": Kind.PACKETS,
-    ".cap": Kind.PACKETS,
+    ".avro": FileKind.CAPTURE,
+    ".pcap": FileKind.PACKETS,
+    ".pcapng": FileKind.PACKETS,
+    ".cap": FileKind.PACKETS,
 }
 
 
@@ -47,7 +47,7 @@ class NothingToRead(LocalError):
 class File:
     """A file to read. size: in bytes, when it was found."""
 
-    kind: Kind
+    kind: FileKind
     path: str
     size: int
 
@@ -62,7 +62,7 @@ class File:
         return self.path.rpartition("/")[2]
 
 
-def find(paths: Iterable[str], kinds: frozenset[Kind]) -> list[File]:
+def find(paths: Iterable[str], kinds: frozenset[FileKind]) -> list[File]:
     """The files of these kinds that paths stand for, sorted; other kinds are passed over.
 
     A folder stands for the captures and packets in it, and for the metadata log that it is or has
@@ -109,12 +109,12 @@ def _inside(folder: str, entry: dict[str, Any]) -> Iterator[File]:
         yield File(kind, path, entry["size"])
 
 
-def _kind(path: str) -> Kind | None:
+def _kind(path: str) -> FileKind | None:
     name = PurePosixPath(path).name
     if name.startswith("."):
         return None
     if segment_offset(name) is not None:
-        return Kind.SEGMENT
+        return FileKind.SEGMENT
     if snapshot_id(name) is not None or name == BOOTSTRAP_CHECKPOINT:
-        return Kind.SNAPSHOT
+        return FileKind.SNAPSHOT
     return _SUFFIXES.get(PurePosixPath(name).suffix.lower())

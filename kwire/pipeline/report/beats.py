@@ -12,7 +12,7 @@ from kwire.pipeline.analyses.heartbeats import SESSION_MS, heartbeat_gaps, heart
 from kwire.pipeline.report.gaps import draw_unrecorded
 from kwire.pipeline.report.look import GREY, RED, SERIES, clock, duration, figure, many, utc
 from kwire.pipeline.report.section import Grid, Section
-from kwire.pipeline.report.span import Span
+from kwire.pipeline.report.span import ReportSpan
 
 TOPIC = "Heartbeats"
 BEATS = 20_000
@@ -21,7 +21,7 @@ BEATS = 20_000
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 
-def beats_section(messages: DataFrame, frames: DataFrame, span: Span | None) -> Section:
+def beats_section(messages: DataFrame, frames: DataFrame, span: ReportSpan | None) -> Section:
     """Gaps between heartbeats of each broker in the course of time."""
     found = heartbeats(messages, frames).collect()
     gaps = heartbeat_gaps(messages, frames).where("gap is not null")
@@ -41,7 +41,7 @@ def beats_section(messages: DataFrame, frames: DataFrame, span: Span | None) -> 
     )
 
 
-def _picture(rows: list[Row], span: Span) -> Any:
+def _picture(rows: list[Row], span: ReportSpan) -> Any:
     brokers = sorted({row.broker_id for row in rows})
     traces = []
     for place, broker in enumerate(brokers):

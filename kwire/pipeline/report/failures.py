@@ -14,7 +14,7 @@ from kwire.pipeline.report.heat import colours, over_time
 from kwire.pipeline.report.load import UNITS
 from kwire.pipeline.report.look import GREY, LANE, clock, dress, label, many, names
 from kwire.pipeline.report.section import Grid, Section
-from kwire.pipeline.report.span import Span
+from kwire.pipeline.report.span import ReportSpan
 
 TOPIC = "Errors"
 LANES, WORST = 24, 12
@@ -22,7 +22,7 @@ WIDTHS = [0.68, 0.32]
 """Of the two plots: in the course of time, and in all."""
 
 
-def failures_section(calls: DataFrame, span: Span | None) -> Section:
+def failures_section(calls: DataFrame, span: ReportSpan | None) -> Section:
     """When each API failed in which way, and what part of its calls that is."""
     counts = calls.groupBy("api", failure().alias("failure")).count().collect()
     failed = sorted((row for row in counts if row.failure), key=lambda row: -row["count"])
@@ -63,7 +63,9 @@ def _lane(row: Row) -> str:
     return f"{row.api}: {row.failure}"
 
 
-def _picture(failed: list[Row], steps: list[Row], shares: dict[str, float], span: Span) -> Any:
+def _picture(
+    failed: list[Row], steps: list[Row], shares: dict[str, float], span: ReportSpan
+) -> Any:
     lanes = [_lane(row) for row in failed]
     cells = {
         (_lane(row), row.step): (

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kwire.pipeline.report.look import BLACK, label
-from kwire.pipeline.report.span import Span
+from kwire.pipeline.report.span import ReportSpan
 
 PALE_TO_DARK = [[0.0, "#FFF1BF"], [0.35, "#A8DBB5"], [0.65, "#2D9CBF"], [1.0, "#123072"]]
 """Pale is little, dark is much: it reads in grey too."""
@@ -20,7 +20,7 @@ Cells = Mapping[tuple[str, Any], tuple[float, str]]
 """By lane and column: a value above 0, and what a reader is told of it."""
 
 
-def over_time(cells: Cells, lanes: Sequence[str], span: Span) -> Any:
+def over_time(cells: Cells, lanes: Sequence[str], span: ReportSpan) -> Any:
     """A cell for every lane and step, empty where nothing was."""
     found = [[cells.get((lane, step)) for step in span.steps] for lane in lanes]
     return go.Heatmap(

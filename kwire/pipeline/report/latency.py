@@ -21,7 +21,7 @@ from kwire.pipeline.report.look import (
     names,
 )
 from kwire.pipeline.report.section import Section
-from kwire.pipeline.report.span import Span
+from kwire.pipeline.report.span import ReportSpan
 
 TOPIC = "Latency"
 APIS, CLIENTS = 24, 12
@@ -37,7 +37,7 @@ UNITS = {
 }
 
 
-def latency_section(calls: DataFrame, span: Span | None) -> Section:
+def latency_section(calls: DataFrame, span: ReportSpan | None) -> Section:
     """Heat maps of the 99th percentile: by API and time, by API and client."""
     quick = calls.where(f.col("latency_ms").isNotNull() & ~is_long_poll())
     ranked = (f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"))
@@ -79,7 +79,7 @@ def _percentiles(calls: DataFrame, *by: str) -> DataFrame:
     )
 
 
-def _by_time(overall: list[Row], rows: list[Row], span: Span) -> Any:
+def _by_time(overall: list[Row], rows: list[Row], span: ReportSpan) -> Any:
     lanes = _lanes(overall)
     cells = {
         (lanes[row.api], row.step): (_p99(row), f"{span.start(row.step):%H:%M:%S}, {_said(row)}")

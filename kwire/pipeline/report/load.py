@@ -13,7 +13,7 @@ from kwire.pipeline.report.gaps import draw_unrecorded
 from kwire.pipeline.report.heat import colours, over_time
 from kwire.pipeline.report.look import BLACK, clock, dress, label, many, names
 from kwire.pipeline.report.section import Section
-from kwire.pipeline.report.span import Span
+from kwire.pipeline.report.span import ReportSpan
 
 TOPIC = "Controller load"
 APIS = 12
@@ -31,7 +31,7 @@ UNITS = {
 }
 
 
-def load_section(calls: DataFrame, span: Span | None) -> Section:
+def load_section(calls: DataFrame, span: ReportSpan | None) -> Section:
     """A heat map of calls a second for every controller."""
     counted = (
         of_controllers(calls).groupBy("node_id", "api", _step(span).alias("step")).count().collect()
@@ -52,11 +52,11 @@ def load_section(calls: DataFrame, span: Span | None) -> Section:
     )
 
 
-def _step(span: Span | None) -> Any:
+def _step(span: ReportSpan | None) -> Any:
     return f.lit(0) if span is None else span.step
 
 
-def _picture(rows: list[Row], nodes: list[int], span: Span) -> Any:
+def _picture(rows: list[Row], nodes: list[int], span: ReportSpan) -> Any:
     lanes = {node: _busiest([row for row in rows if row.node_id == node]) for node in nodes}
     sizes = [len(lanes[node]) + 1 for node in nodes]
     height = sum(sizes) * 24 + 110
@@ -88,7 +88,7 @@ def _busiest(rows: list[Row]) -> list[str]:
     return sorted(counts, key=lambda api: -counts[api])[:APIS]
 
 
-def _cells(rows: list[Row], span: Span) -> dict[tuple[str, int], tuple[float, str]]:
+def _cells(rows: list[Row], span: ReportSpan) -> dict[tuple[str, int], tuple[float, str]]:
     return {
         (row.api, row.step): (
             row["count"] / span.seconds,

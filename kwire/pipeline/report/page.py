@@ -19,7 +19,7 @@ from kwire.pipeline.report.load import load_section
 from kwire.pipeline.report.look import duration, many
 from kwire.pipeline.report.quorum import quorum_section
 from kwire.pipeline.report.section import Section
-from kwire.pipeline.report.span import Span, span_of, unrecorded
+from kwire.pipeline.report.span import ReportSpan, span_of, unrecorded
 from kwire.pipeline.report.spoken import spoken_section
 from kwire.pipeline.schemas import TABLES
 
@@ -59,7 +59,7 @@ def sections(
     return made
 
 
-def _summary(calls: DataFrame, frames: DataFrame, span: Span | None) -> Section:
+def _summary(calls: DataFrame, frames: DataFrame, span: ReportSpan | None) -> Section:
     if span is None:
         return Section(topic="Summary", finding="No calls: these tables come from logs alone.")
     row = calls.agg(
@@ -78,7 +78,7 @@ def _summary(calls: DataFrame, frames: DataFrame, span: Span | None) -> Section:
     )
 
 
-def _but(span: Span) -> str:
+def _but(span: ReportSpan) -> str:
     """Name the longest gaps of the recording."""
     gaps = sorted(span.unrecorded, key=lambda gap: -gap.milliseconds)
     if not gaps:

@@ -10,7 +10,12 @@ from pyspark.sql import DataFrame
 
 from kwire.pipeline.report.gaps import draw_unrecorded, name_gaps
 from kwire.pipeline.report.look import BLACK, BLUE, GREY, ORANGE, RED, clock, duration, figure, many
-from kwire.pipeline.report.quorum_timeline import Change, QuorumTimeline, Vote, quorum_timeline
+from kwire.pipeline.report.quorum_timeline import (
+    QuorumTimeline,
+    Vote,
+    VoterSetChange,
+    quorum_timeline,
+)
 from kwire.pipeline.report.section import Grid, Section
 
 TOPIC = "Metadata quorum"
@@ -192,7 +197,7 @@ def _marks(name: str, marks: list[tuple[datetime, float, str]], marker: dict[str
     )
 
 
-def _grid(changes: list[Change]) -> Grid:
+def _grid(changes: list[VoterSetChange]) -> Grid:
     columns = ("voter", "change", "asked", "appended", "committed", "took", "voters from then on")
     rows = [
         (

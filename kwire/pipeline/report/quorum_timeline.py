@@ -19,7 +19,7 @@ VOTES = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Leadership:
     """A node led. end: the last sign of it, or the end of what was recorded."""
 
     epoch: int
@@ -35,7 +35,7 @@ class Leaderless:
     milliseconds: as much of it as was recorded, in these pieces.
     """
 
-    next_term: Term
+    next_term: Leadership
     milliseconds: float
     pieces: list[Gap]
 
@@ -53,7 +53,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VoterSetChange:
     """A VotersRecord. change: `ADDED`, `REMOVED`, `UPDATED`; replica_id: None for an update."""
 
     at: datetime
@@ -73,11 +73,11 @@ class QuorumTimeline:
 
     begin: datetime
     end: datetime
-    terms: list[Term]
+    terms: list[Leadership]
     gaps: list[Leaderless]
     unrecorded: list[Gap]
     votes: list[Vote]
-    changes: list[Change]
+    changes: list[VoterSetChange]
     nodes: list[int]
 
 
@@ -113,12 +113,12 @@ def quorum_timeline(quorum: DataFrame, frames: DataFrame) -> QuorumTimeline | No
     return QuorumTimeline(begin, end, terms, gaps, missing, votes, changes, sorted(nodes))
 
 
-def _terms(rows: list[Row], end: datetime) -> list[Term]:
+def _terms(rows: list[Row], end: datetime) -> list[Leadership]:
     terms = []
     for row, after in zip_longest(rows, rows[1:]):
         begin = utc(row.at)
         last = end if after is None else min(utc(after.heard or after.at), utc(after.at))
-        terms.append(Term(row.epoch, row.leader_id, begin, max(begin, last)))
+        terms.append(Leadership(row.epoch, row.leader_id, begin, max(begin, last)))
     return terms
 
 
@@ -137,7 +137,7 @@ def _votes(quorum: DataFrame) -> list[Vote]:
     ]
 
 
-def _change(row: Row) -> Change:
+def _change(row: Row) -> VoterSetChange:
     asked, committed = (None if at is None else utc(at) for at in (row.asked, row.committed))
     voters = sorted(row.voters)
-    return Change(utc(row.appended), row.change, row.replica_id, asked, committed, voters)
+    return VoterSetChange(utc(row.appended), row.change, row.replica_id, asked, committed, voters)

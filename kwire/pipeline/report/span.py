@@ -34,7 +34,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ReportSpan:
     """begin, end: of the calls, UTC. seconds: of a step. unrecorded: between the two."""
 
     begin: datetime
@@ -77,7 +77,7 @@ def unrecorded(frames: DataFrame) -> tuple[Gap, ...]:
     return tuple(Gap(utc(one.end), utc(other.begin)) for one, other in pairwise(stretches))
 
 
-def span_of(calls: DataFrame, gaps: Sequence[Gap] = ()) -> Span | None:
+def span_of(calls: DataFrame, gaps: Sequence[Gap] = ()) -> ReportSpan | None:
     """Return the time that the calls span; None where there are none. gaps: see `unrecorded`."""
     row = calls.agg(f.min("at").alias("begin"), f.max("at").alias("end")).collect()[0]
     if row.begin is None:
@@ -86,4 +86,4 @@ def span_of(calls: DataFrame, gaps: Sequence[Gap] = ()) -> Span | None:
     wanted = (end - begin).total_seconds() / CELLS
     seconds = next((one for one in STEPS if one >= wanted), STEPS[-1])
     inside = tuple(gap for gap in gaps if gap.begin >= begin and gap.end <= end)
-    return Span(begin, end, seconds, inside)
+    return ReportSpan(begin, end, seconds, inside)

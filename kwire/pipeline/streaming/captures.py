@@ -16,7 +16,7 @@ from kwire.capture import Damage
 from kwire.pipeline.decoding import CAPTURED
 from kwire.pipeline.reading.captured import read_captured
 from kwire.pipeline.reading.planning import SPLIT, Slice
-from kwire.pipeline.reading.storage import File, Kind, NothingToRead, files_in
+from kwire.pipeline.reading.storage import File, FileKind, NothingToRead, files_in
 
 FILES = 16
 """Captures in one batch, by default."""
@@ -41,7 +41,7 @@ def empty_captures(path: str) -> list[str]:
     return [
         str(Damage(file=file.path, offset=0, size=0, reason="no capture: it is empty"))
         for file in files_in(path)
-        if file.kind is Kind.CAPTURE and not file.size
+        if file.kind is FileKind.CAPTURE and not file.size
     ]
 
 
@@ -69,5 +69,5 @@ def follow_captures(
 def _read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for row in batch.to_pylist():
-            file = File(Kind.CAPTURE, row["path"].removeprefix("file:"), row["length"])
+            file = File(FileKind.CAPTURE, row["path"].removeprefix("file:"), row["length"])
             yield from read_captured(Slice(file, row["start"], row["stop"]))

@@ -112,7 +112,7 @@ class StreamJob:
             self.publisher.move(last)
             return
         folder = self.publisher.attempt(number)
-        batch = _Batch(self, number, f"{self.output}/{FOLDER}/{folder}")
+        batch = _BatchInWork(self, number, f"{self.output}/{FOLDER}/{folder}")
         staged = batch.stage(captured, 0 if last is None else last.seen_us)
         waited = [] if last is None else [f"{self.output}/{FOLDER}/{last.folder}/{_WAITING}"]
         batch.write(staged, waited)
@@ -131,7 +131,7 @@ class _Staged:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _BatchInWork:
     """One batch on its way: folder is where it is written."""
 
     job: StreamJob

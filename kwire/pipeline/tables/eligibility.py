@@ -24,7 +24,7 @@ from kwire.image import EMPTY, MetadataImage, ReplayError, apply
 from kwire.image.cluster import ClusterImage
 from kwire.image.partition import NO_LEADER, PartitionRegistration
 from kwire.pipeline.schemas import VERDICTS
-from kwire.pipeline.tables.folding import Fold, Place, folded, in_order
+from kwire.pipeline.tables.folding import Fold, RecordPosition, folded, in_order
 
 ISR, LEADER = "kip-841-isr", "kip-841-leader"
 
@@ -48,7 +48,7 @@ class Eligibility(Fold):
         self._image = self._before = EMPTY
         self._broken: str | None = None
 
-    def take(self, place: Place, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+    def take(self, place: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
         try:
             self._image = apply(self._image, record)
         except ReplayError as error:
@@ -56,12 +56,12 @@ class Eligibility(Fold):
         if place.last:
             yield from self._judge(place)
 
-    def restored(self, place: Place) -> Iterator[dict[str, Any]]:
+    def restored(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
         """Of all partitions, none of which has just changed."""
         self._before = structs.replace(self._image, cluster=EMPTY.cluster)
         yield from self._judge(place)
 
-    def _judge(self, place: Place) -> Iterator[dict[str, Any]]:
+    def _judge(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
         wrong: dict[str, list[str]] = {ISR: [], LEADER: []}
         image = self._image.published
         for topic_id, number, partition in _changed(self._before, image):

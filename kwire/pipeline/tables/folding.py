@@ -21,7 +21,7 @@ from kwire.pipeline.session import BATCH_ROWS
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordPosition:
     """Where in a log something stands. last: whether it ends its batch."""
 
     log: str
@@ -38,10 +38,10 @@ class Place:
 class Fold(Protocol):
     """The state of one log."""
 
-    def take(self, place: Place, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+    def take(self, place: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
         """The rows that a record makes."""
 
-    def restored(self, place: Place) -> Iterator[dict[str, Any]]:
+    def restored(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
         """The rows for what the snapshot said that the log begins at; `place` is its end."""
 
 
@@ -97,7 +97,7 @@ def _rows(batches: Iterable[pa.RecordBatch], make: Callable[[], Fold]) -> Iterat
 
 
 def _take(fold: Fold, row: dict[str, Any]) -> list[dict[str, Any]]:
-    place = Place(
+    place = RecordPosition(
         row["log"], row["offset"], row["epoch"], row["at"], row["offset"] == row["last_offset"]
     )
     try:
@@ -107,7 +107,7 @@ def _take(fold: Fold, row: dict[str, Any]) -> list[dict[str, Any]]:
     return list(fold.take(place, record))
 
 
-def _end(row: dict[str, Any]) -> Place:
+def _end(row: dict[str, Any]) -> RecordPosition:
     """The last offset that a snapshot contains: its name is OFFSET-EPOCH, the one behind it."""
     offset, epoch = map(int, row["snapshot"].split("-"))
-    return Place(row["log"], offset - 1, epoch, row["at"])
+    return RecordPosition(row["log"], offset - 1, epoch, row["at"])

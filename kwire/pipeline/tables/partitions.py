@@ -19,7 +19,7 @@ from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.pipeline.schemas import PARTITIONS
-from kwire.pipeline.tables.folding import Fold, Place, folded, in_order
+from kwire.pipeline.tables.folding import Fold, RecordPosition, folded, in_order
 from kwire.pipeline.tables.shape import shaped
 from kwire.text.ids import uuid_text
 
@@ -45,7 +45,7 @@ class PartitionHistory(Fold):
         self._topics: dict[UUID, str] = {}
         self._partitions: dict[Key, PartitionRegistration] = {}
 
-    def take(self, place: Place, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+    def take(self, place: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
         message = record.record
         match message:
             case TopicRecord():
@@ -66,18 +66,18 @@ class PartitionHistory(Fold):
                     yield self._row(place, message, key, None)
                 self._topics.pop(message.topic_id, None)
 
-    def restored(self, place: Place) -> Iterator[dict[str, Any]]:
+    def restored(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
         for key in sorted(self._partitions):
             yield self._row(place, PartitionRecord(), key, self._partitions[key])
 
     def _put(
-        self, place: Place, message: object, key: Key, partition: PartitionRegistration
+        self, place: RecordPosition, message: object, key: Key, partition: PartitionRegistration
     ) -> dict[str, Any]:
         self._partitions[key] = partition
         return self._row(place, message, key, partition)
 
     def _row(
-        self, place: Place, message: object, key: Key, state: PartitionRegistration | None
+        self, place: RecordPosition, message: object, key: Key, state: PartitionRegistration | None
     ) -> dict[str, Any]:
         topic_id, number = key
         row = place.columns() | {

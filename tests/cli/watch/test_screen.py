@@ -17,7 +17,7 @@ from textual.widgets.tree import TreeNode
 from kwire.capture import Damage, read_capture
 from kwire.cli.rule_text import rule_text
 from kwire.cli.watch_screen.app import WatchApp
-from kwire.cli.watch_screen.details import Details, Place
+from kwire.cli.watch_screen.details import Details, TreePosition
 from kwire.cli.watch_screen.flow_list import FlowList
 from kwire.cli.watch_screen.keys import KEYS
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
@@ -332,7 +332,7 @@ async def test_keys_with_nothing_held_say_so() -> None:
         assert shown.told == ["nothing is held: h says what is to be"]
 
 
-def at(node: TreeNode[Place], path: str) -> bool:
+def at(node: TreeNode[TreePosition], path: str) -> bool:
     """Whether this is the branch of a field that an edit would change."""
     return node.data is not None and node.data.path == path
 

@@ -13,7 +13,7 @@ from kwire.pipeline.analyses.errors import errors
 from kwire.pipeline.analyses.latencies import latencies
 from kwire.pipeline.analyses.versions import SINCE_KAFKA_4, versions
 from kwire.pipeline.report.latency import latency_section
-from kwire.pipeline.report.span import Span
+from kwire.pipeline.report.span import ReportSpan
 from tests.support.pipeline.analyses.table_rows import rows, second, told
 
 FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}
@@ -47,7 +47,7 @@ def test_a_place_among_the_slowest_needs_enough_calls(spark: SparkSession) -> No
         ("Vote", False),
     ]
     assert [row[0] for row in told(comparison(before, after))] == ["Fetch", "Vote"]
-    span = Span(second(0).replace(tzinfo=None), second(60).replace(tzinfo=None), 1)
+    span = ReportSpan(second(0).replace(tzinfo=None), second(60).replace(tzinfo=None), 1)
     timed = after.withColumn("at", f.lit(second(30)))
     section = latency_section(timed, span)
     assert section.finding.startswith("Fetch is the slowest API: 99 of 100 of its 100 calls take")

@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 
 from kwire.pipeline.report.heat import colours, over_time
-from kwire.pipeline.report.span import Span
+from kwire.pipeline.report.span import ReportSpan
 
 BEGIN = datetime(2026, 11, 21, 3, 0, 0, 500_000)
 
 
 def test_a_step_without_calls_is_empty_and_as_wide_as_others() -> None:
-    span = Span(BEGIN, BEGIN + timedelta(seconds=6), seconds=2)
+    span = ReportSpan(BEGIN, BEGIN + timedelta(seconds=6), seconds=2)
     first, *_, last = span.steps
     cells = {("Vote", first): (10.0, "ten"), ("Vote", last): (1000.0, "a thousand")}
     heat = over_time(cells, ["Vote", "Fetch"], span)

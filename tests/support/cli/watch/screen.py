@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 from textual.widgets.tree import TreeNode
 
 from kwire.cli.watch_screen.app import WatchApp
-from kwire.cli.watch_screen.details import Details, Place
+from kwire.cli.watch_screen.details import Details, TreePosition
 from kwire.cli.watch_screen.flow_list import FlowList
 from kwire.proxy import DecodedFlow
 from tests.support.eventually import eventually
@@ -91,7 +91,7 @@ class Screen:
         return [one.seen for one in entries if one.held and isinstance(one.seen, DecodedFlow)]
 
 
-def opened(node: TreeNode[Place]) -> Iterator[TreeNode[Place]]:
+def opened(node: TreeNode[TreePosition]) -> Iterator[TreeNode[TreePosition]]:
     """The open branches of a tree."""
     yield node
     if node.is_expanded:

@@ -1,0 +1,31 @@
+"""The errors that commands raise, and the sentence that a user reads for any error."""
+
+from __future__ import annotations
+
+import typer
+
+OWN = "kwire"
+"""The package whose errors are sentences for the user; any other error is a fault of kwire."""
+
+
+class CommandFailed(Exception):
+    """One sentence for the user, for a failure that no room below has an error for; exit code 1."""
+
+
+class WrongUsage(typer.BadParameter):
+    """Options that do not go together, in one sentence that says which do; exit code 2."""
+
+    def format_message(self) -> str:
+        """Return the sentence without typer's words "Invalid value"."""
+        return self.message
+
+
+def error_sentence(error: Exception) -> str:
+    """Return what to print for an error; for a fault of kwire, how to report it."""
+    if type(error).__module__.partition(".")[0] == OWN:
+        return str(error)
+    if isinstance(error, OSError):
+        about = f" {error.filename}" if error.filename else ""
+        return f"{error.strerror or error}:{about}" if about else f"{error.strerror or error}"
+    kind = type(error).__name__
+    return f"kwire failed with {kind}: {error}. Add --debug to see where, and report it."
