@@ -1,4 +1,4 @@
-"""Requests from this controller to others: one connection to each address, opened on demand."""
+"""Requests from this controller to others: one connection an address, opened on demand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ CONTROLLERS = 2
 
 
 class Channels:
-    """The client side of one controller. Whoever asks has one request under way to a node."""
+    """The client side of one controller.
+
+    A controller answers the requests of one connection one after the other: a request that waits
+    for a commit must not share Channels with the fetches that make the commit.
+    """
 
     def __init__(
         self,
@@ -43,11 +47,11 @@ class Channels:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
-        """Ask; the end of it is fed back."""
+        """Send the request of an effect; feed its response, or its failure, back to the replica."""
         self.spawn(self._send(effect, feed))
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run something that ends with the channels at the latest."""
+        """Run a coroutine in a task, which `close` cancels."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -59,7 +63,7 @@ class Channels:
             response = await self.ask(to.host, to.port, effect.request)
             event = ResponseReceived(correlation=effect.correlation, response=response)
             if self._foreign and self._foreign.is_first_refusal(response, to.host, to.port):
-                self.spawn(self._tell_of_cluster(self._foreign, to.host, to.port))
+                self.spawn(self._warn_of_cluster(self._foreign, to.host, to.port))
         except (UnsupportedVersion, EncodeError) as error:
             log.info("node %d at %s:%d: %s", to.id, to.host, to.port, error)
             code = ErrorCode.UNSUPPORTED_VERSION
@@ -70,20 +74,24 @@ class Channels:
             event = RequestFailed(correlation=effect.correlation, error=code)
         feed(event)
 
-    async def _tell_of_cluster(self, foreign: ForeignClusters, host: str, port: int) -> None:
+    async def _warn_of_cluster(self, foreign: ForeignClusters, host: str, port: int) -> None:
         """Ask a node that refused this cluster's id for its own."""
-        theirs = None
+        cluster_id = None
         with suppress(KwireError):
             response = await self.ask(host, port, DescribeClusterRequest(endpoint_type=CONTROLLERS))
-            theirs = response.cluster_id if isinstance(response, DescribeClusterResponse) else None
-        foreign.refused_by(host, port, theirs)
+            if isinstance(response, DescribeClusterResponse):
+                cluster_id = response.cluster_id
+        foreign.refused_by(host, port, cluster_id)
 
     async def ask(self, host: str, port: int, request: Request) -> Response:
-        """One answer. A connection that failed is opened anew the next time."""
+        """Send a request and return the response; KwireError if there is none.
+
+        A connection that failed is closed, and the next request opens another one.
+        """
         connection = await self._connection(host, port)
         try:
             return await connection.send(request)
-        except (UnsupportedVersion, EncodeError):
+        except (UnsupportedVersion, EncodeError):  # nothing was sent: the connection is in order
             raise
         except KwireError:
             await self._drop((host, port), connection)
@@ -101,6 +109,7 @@ class Channels:
             connect_timeout=self._timeout,
             request_timeout=self._timeout,
         )
+        # Another task may have connected meanwhile.
         other = self._connections.get((host, port))
         if other is not None and not other.closed:
             await opened.close()
@@ -114,7 +123,7 @@ class Channels:
         await connection.close()
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel all requests and close all connections."""
         await cancel_and_wait(self._tasks)
         for connection in self._connections.values():
             await connection.close()

@@ -1,4 +1,9 @@
-"""Python's garbage collector: a full collection of a large image stops all threads for a second."""
+"""Control of Python's garbage collector.
+
+A full collection visits every object and stops all threads: for a large image, or a message of
+millions of elements, up to a second. Images and messages form no cycles, so that
+a collection would free nothing of them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from contextlib import contextmanager
 
 
 class Collector:
-    """Lets the garbage collector rest while very many objects are made that form no cycles."""
+    """Pauses the garbage collector while very many objects are made that form no cycles."""
 
     def __init__(self) -> None:
         self._pauses = 0
@@ -16,7 +21,7 @@ class Collector:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Pause it, until the last of those who want so has ended."""
+        """Pause it for the block; overlapping blocks of several tasks are one pause."""
         if not self._pauses:
             self._was_enabled = gc.isenabled()
             gc.disable()
@@ -29,7 +34,7 @@ class Collector:
                 gc.enable()
 
     def leave_out_all(self) -> None:
-        """Have no later collection visit what there is now."""
+        """Leave every object that there is now out of all later collections."""
         gc.freeze()
 
 

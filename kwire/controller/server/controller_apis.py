@@ -1,4 +1,4 @@
-"""Which part of a controller answers which API (Java: ControllerApis)."""
+"""Gives each request to the part of a controller that answers its API (Java: ControllerApis)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kwire.net.negotiation import VersionRange
 from kwire.net.service import RequestContext, Service
 
 FETCH_VERSIONS = Versions("4-18")
-"""Kafka 4 knows no older ones either (KIP-896)."""
+"""Versions before 4 are gone from Kafka 4, too (KIP-896)."""
 
 _ZERO_LEVELS_SINCE = 4
 _SOFTWARE_SINCE = 3
@@ -42,19 +42,19 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 
 class MetadataService(Service, Protocol):
-    """Answers from the metadata and changes it; knows the features."""
+    """The part that answers from the metadata and changes it, and knows the features."""
 
     @property
     def supported_features(self) -> Mapping[str, VersionRange]:
-        """Levels by feature name."""
+        """Supported levels by feature name."""
 
     @property
     def finalized_features(self) -> Mapping[str, int]:
-        """Levels in force."""
+        """Finalized levels by feature name."""
 
     @property
     def features_epoch(self) -> int:
-        """The offset that they are from; -1 before there is one."""
+        """The offset at which the finalized levels were read; -1 before there is one."""
 
 
 class ControllerApis:
@@ -74,11 +74,15 @@ class ControllerApis:
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """All that is answered here, and nothing else."""
+        """Every API that this controller answers, with its versions."""
         return self._apis
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """The response, as soon as it is true for ever."""
+        """Return the response, for a write not before its records are committed.
+
+        Raft's own RPCs go to the replica, ApiVersions is answered here, an Envelope is opened, and
+        all others go to the metadata.
+        """
         if isinstance(request, ApiVersionsRequest):
             return self._api_versions(request, context.version)
         if isinstance(request, EnvelopeRequest):
@@ -91,7 +95,11 @@ class ControllerApis:
     async def _answer_forwarded(
         self, request: EnvelopeRequest, context: RequestContext
     ) -> EnvelopeResponse:
-        """Unwrap what a broker passes on, have it answered as if its client had asked, wrap."""
+        """Unwrap a request that a broker forwards, have it answered, wrap the response.
+
+        NOT_CONTROLLER and other errors of the forwarding itself stand on the Envelope, so that the
+        broker looks for another controller and the client does not see them (KIP-590).
+        """
         is_large = len(request.request_data) >= large_messages.LARGE_FRAME
         try:
             forwarded = await in_thread_if(is_large, envelope.opened, request)
@@ -116,18 +124,21 @@ class ControllerApis:
         return await in_thread_if(has_many, envelope.sealed, forwarded, response)
 
     def _api_versions(self, request: ApiVersionsRequest, version: int) -> ApiVersionsResponse:
-        """Return what works here. Readers before version 4 take no range from 0.
+        """Return the APIs and features that work here.
 
         1. Software without a proper name or version: INVALID_REQUEST (KIP-511).
         2. A cluster id without a node id, or the other way round: INVALID_REQUEST (KIP-1242).
-
-        Whether they are this controller's own is not looked at: in Kafka only brokers do that.
+           They are not compared with this controller's own: in Kafka only brokers do that.
+        3. Features whose lowest level is 0 are left out before version 4, whose readers take no
+           such range.
         """
+        # 1.
         names = request.client_software_name, request.client_software_version
         if version >= _SOFTWARE_SINCE and not all(map(_SOFTWARE.fullmatch, names)):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
-        named = request.cluster_id is not None, request.node_id != _NO_NODE
-        if version >= _IDENTITY_SINCE and named[0] != named[1]:
+        # 2.
+        has_cluster_id, has_node_id = request.cluster_id is not None, request.node_id != _NO_NODE
+        if version >= _IDENTITY_SINCE and has_cluster_id != has_node_id:
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         metadata = self._metadata
         return ApiVersionsResponse(
@@ -140,6 +151,7 @@ class ControllerApis:
                     name=name, min_version=levels.min_version, max_version=levels.max_version
                 )
                 for name, levels in sorted(metadata.supported_features.items())
+                # 3.
                 if levels.min_version > 0 or version >= _ZERO_LEVELS_SINCE
             ],
             finalized_features_epoch=metadata.features_epoch,

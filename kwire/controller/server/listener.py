@@ -1,7 +1,7 @@
 """A listening socket of a controller: frames in, frames out, one request of a connection at a time.
 
 Like Kafka it reads the next request of a connection when the last one is answered, so that answers
-keep the order of their requests. What is malformed closes its own connection and no other.
+keep the order of their requests. A malformed frame closes its own connection and no other.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ log = logging.getLogger(__name__)
 API_VERSIONS = api_key("ApiVersions")
 CHUNK = 64 * 1024
 PROGRESS = 30.0
-"""Seconds within which a frame that has begun must go on; Kafka waits for ever."""
+"""Seconds within which more bytes of an incomplete frame must come; Kafka waits for ever."""
 
 
 class ControllerListener:
-    """Accepts connections and has a service answer what they ask.
+    """Accepts connections and has a service answer their requests.
 
     idle: seconds without a request after which a connection is closed.
     """
@@ -56,7 +56,7 @@ class ControllerListener:
         self._closed = False
 
     async def start(self, bound: socket | None = None) -> None:
-        """Listen; at a socket that is bound already, or where the configuration says."""
+        """Listen at a bound socket, or at the configured host and port. OSError if it is taken."""
         serve = partial(asyncio.start_server, self._accept, ssl=self._tls, limit=CHUNK)
         if bound is not None:
             self._server = await serve(sock=bound)
@@ -65,7 +65,7 @@ class ControllerListener:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port of the listening socket."""
         assert self._server is not None, "start comes first"
         return int(self._server.sockets[0].getsockname()[1])
 
@@ -83,7 +83,7 @@ class ControllerListener:
         await let_loop_turn()  # sockets of aborted transports are closed
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._closed:
+        if self._closed:  # asyncio may report a connection that it took just before the close
             writer.transport.abort()
             return
         task = asyncio.get_running_loop().create_task(self._guard(reader, writer))
@@ -98,7 +98,7 @@ class ControllerListener:
             log.info("%s:%d is cut off: %s", peer[0], peer[1], error)
         except (OSError, TimeoutError) as error:
             log.debug("%s:%d is gone: %s", peer[0], peer[1], error)
-        except Exception:
+        except Exception:  # a fault of the handler: it must not end the node, nor other connections
             log.exception("%s:%d: a request could not be answered", peer[0], peer[1])
         finally:
             writer.transport.abort()
@@ -123,14 +123,16 @@ class ControllerListener:
             await large_messages.write(writer, answer)
 
     async def _answer(self, frame: bytes, peer: tuple[str, int]) -> bytes | None:
-        """The response frame.
+        """Return the response frame; None to close the connection.
 
-        1. ApiVersions in a version that is not known: v0 with error 35 and the versions that are,
-           so that a client asks again in the latest of them (KIP-511).
-        2. An API or a version that is not served here: UnsupportedVersion, which closes.
-        3. Else what the service says.
+        1. ApiVersions in an unknown version: answer v0 with UNSUPPORTED_VERSION and the known
+           versions, so that the client asks again in the latest of them (KIP-511).
+        2. An API or a version that is not served here: raise UnsupportedVersion, which closes the
+           connection, as in Kafka.
+        3. Any other request: have the service answer it.
         """
         head = request_head(frame)
+        # 1.
         if head.key == API_VERSIONS and head.version not in self._service.apis[API_VERSIONS]:
             versions = self._service.apis[API_VERSIONS]
             known = ApiVersion(
@@ -140,8 +142,10 @@ class ControllerListener:
                 error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[known]
             )
             return encode_response(refused, 0, correlation_id=head.correlation_id)
+        # 2. Before the body is decoded: an unknown version has an unknown layout.
         if head.version not in self._service.apis.get(head.key, ()):
             raise UnsupportedVersion(f"{api_name(head.key)} v{head.version} is not served here")
+        # 3.
         async with large_messages.decoded(frame) as request:
             context = RequestContext(
                 version=head.version,

@@ -1,8 +1,7 @@
-"""Drives a replica: events in, effects carried out in their order, time and the disk real.
+"""The replica of a running node: gives it events, carries out its effects in their order.
 
-Everything happens in one event loop and nothing inside a step waits, so that what is on the disk,
-what was promised and what was sent never change places. One fsync serves all steps of one turn of
-the loop.
+Everything happens in one event loop and nothing inside a step waits, so that disk writes, promises
+and messages keep the order of the effects. One fsync serves all steps of one turn of the loop.
 """
 
 from __future__ import annotations
@@ -53,43 +52,49 @@ logger = logging.getLogger(__name__)
 
 
 class StateMachine(Protocol):
-    """What stands on the log. It is told in the order of the log, and may feed events back."""
+    """The user of the replicated log (Java: RaftClient.Listener).
+
+    It is called in the order of the log, within a step, and may feed events back.
+    """
 
     def start(self) -> None:
-        """Begin, before anything else is told."""
+        """Begin; the first call."""
 
     @property
     def is_replaying(self) -> bool:
-        """True while it is behind with what it has been told; a Replaying event tells the end."""
+        """True while committed records are not applied yet; a Replaying event ends that."""
         ...
 
     def committed(self, high_watermark: int) -> None:
-        """Everything below is decided."""
+        """Take note that every record below the high watermark is committed."""
 
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:
-        """Begin anew with this snapshot."""
+        """Replace the state by the snapshot, which has taken the place of the log before it."""
 
     def truncated(self, offset: int) -> None:
-        """The log ends here; nothing committed was behind it."""
+        """Forget the records from the offset on; none of them was committed."""
 
     def leader_changed(self, epoch: int, leader_id: int | None) -> None:
-        """Another epoch, or news of its leader."""
+        """Take note of another epoch, or of the leader of this one."""
 
     def leads(self, epoch: int, epoch_start_offset: int) -> None:
-        """This node may write, once everything below the offset is applied."""
+        """Begin to write once every record below the offset is applied: this node leads."""
 
     def resigns(self, epoch: int) -> None:
-        """This node may write no more."""
+        """Stop writing: this node leads the epoch no more."""
 
     def appended(self, token: Hashable, base_offset: int, end_offset: int) -> None:
-        """An Append of its own is in the log."""
+        """Take the offsets of an Append of this state machine."""
 
     def rejected(self, token: Hashable, error: int, message: str) -> None:
-        """An Append of its own was refused."""
+        """Take the reason for which an Append of this state machine was refused."""
 
 
 class RaftRuntime:
-    """One replica at work. `failure` is done, with its error, once it cannot go on."""
+    """One running replica.
+
+    failure: done, with the error, once the replica cannot go on.
+    """
 
     def __init__(
         self, raft: Raft, log: DirectoryLog, channels: Channels, environment: Environment
@@ -101,6 +106,7 @@ class RaftRuntime:
         self._channels = channels
         self._machine: StateMachine | None = None
         self._loop = asyncio.get_running_loop()
+        # The wall clock is read once: a clock that is set back would undo election time-outs.
         self._started = environment.wall_clock() - self._loop.time()
         self._events: deque[Event] = deque()
         self._stepping = False
@@ -118,17 +124,21 @@ class RaftRuntime:
         return int((self._started + self._loop.time()) * 1000)
 
     def start(self, machine: StateMachine) -> None:
-        """Begin. What is committed is told to the machine from then on."""
+        """Start the state machine and the replica, which calls the state machine from then on."""
         self._machine = machine
         machine.start()
         self.feed(Start(is_replaying=machine.is_replaying))
 
     def token(self) -> Hashable:
-        """A name for an Append."""
+        """Return a new token, by which an answer finds its request or its Append."""
         return next(self._tokens)
 
     def feed(self, event: Event) -> None:
-        """Take an event; from within a step it waits for the effects before it."""
+        """Give the replica an event and carry out the effects.
+
+        An event that comes from within a step is queued until the effects of that step are carried
+        out: otherwise its effects would overtake them.
+        """
         if self._stopped:
             return
         self._events.append(event)
@@ -139,7 +149,7 @@ class RaftRuntime:
             try:
                 while self._events:
                     self._step(self._events.popleft())
-            except Exception as error:
+            except Exception as error:  # half of the effects are on the disk or sent, half are not
                 self.fail(error)
             finally:
                 self._stepping = False
@@ -159,9 +169,9 @@ class RaftRuntime:
         self.sensors.busy.record((self._loop.time() - began) * 1000, self.now)
 
     async def ask(self, request: Request, version: int, listener: str) -> Response:
-        """Have the replica answer one of its own RPCs, whenever it can.
+        """Have the replica answer one of its own RPCs; return when it does.
 
-        Raises ConnectionFailed where it has stopped.
+        A Fetch may wait for records. Raises ConnectionFailed if the replica has stopped.
         """
         if self._stopped:
             raise ConnectionFailed("the controller has stopped")
@@ -175,7 +185,7 @@ class RaftRuntime:
             self._answers.pop(token, None)
 
     async def shut_down(self, timeout: float) -> bool:
-        """Hand over, if this is the leader; whether somebody took it within `timeout` seconds."""
+        """Hand the leadership over, if there is one; return False if nobody took it in time."""
         self.feed(Shutdown())
         try:
             async with asyncio.timeout(timeout):
@@ -185,7 +195,7 @@ class RaftRuntime:
         return True
 
     def stop(self) -> None:
-        """Do nothing more."""
+        """Take no more events and give up all requests that wait for an answer."""
         self._stopped = True
         if self._timer:
             self._timer.cancel()
@@ -195,7 +205,11 @@ class RaftRuntime:
             self.failure.cancel()
 
     def fail(self, error: Exception) -> None:
-        """Acknowledge nothing any more, whatever it was: half a step is worse than none."""
+        """Stop for good after an error of any kind.
+
+        After half a step, what was promised and what is on the disk may differ: nothing more is
+        acknowledged, and the node ends.
+        """
         logger.error("the controller cannot go on: %s", error)
         if not self.failure.done():
             self.failure.set_exception(error)
@@ -212,6 +226,7 @@ class RaftRuntime:
                 self._log.truncate(effect)
                 self._state_machine.truncated(offset)
             case FlushLog(offset=offset):
+                # Only in the loop's next turn, so that one fsync serves every step of this one.
                 if not self._flushes:
                     self._loop.call_soon(self._flush)
                 self._flushes.append(offset)
@@ -228,9 +243,9 @@ class RaftRuntime:
             case ShutdownComplete():
                 self._shut_down.set()
             case _:
-                self._tell(effect)
+                self._call_state_machine(effect)
 
-    def _tell(self, effect: Effect) -> None:
+    def _call_state_machine(self, effect: Effect) -> None:
         machine = self._state_machine
         match effect:
             case Commit(high_watermark=high_watermark):
@@ -248,7 +263,10 @@ class RaftRuntime:
                 machine.rejected(token, error, message)
 
     async def _install(self, effect: InstallSnapshot) -> None:
-        """Flush and check a snapshot in a thread, since it may be large; then take it in."""
+        """Flush and check a downloaded snapshot in a thread, since it may be large; then use it.
+
+        The replica neither fetches nor stands for election before SnapshotInstalled.
+        """
         try:
             await asyncio.to_thread(self._log.finish_snapshot, effect)
             if self._stopped:
@@ -260,7 +278,7 @@ class RaftRuntime:
         self.feed(SnapshotInstalled(id=effect.id))
 
     async def stopped(self) -> None:
-        """Return when nothing of this replica touches the log any more."""
+        """Wait until no thread of this replica uses the log any more."""
         if self._installing is not None:
             await self._installing
 

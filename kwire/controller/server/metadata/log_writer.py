@@ -1,4 +1,4 @@
-"""Puts what the state machine of a leader writes into the log of its replica."""
+"""Appends of a leader's state machine to the log of its replica."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from kwire.error_codes import ErrorCode
 
 
 class LogWriter:
-    """Appends within one step of the replica; the runtime tells it what became of that."""
+    """Appends batches, each within one step of the replica.
+
+    The replica answers an Append by an effect, which the state machine passes on to `appended` or
+    `rejected` before `feed` returns: an append needs no await.
+    """
 
     def __init__(self, runtime: RaftRuntime) -> None:
         self._runtime = runtime
         self._outcomes: dict[Hashable, int | ApiError] = {}
 
     def append(self, batch: bytes, epoch: int) -> int:
-        """Append a batch of an epoch; return the end of the log. ApiError where raft refuses it."""
+        """Append a batch of an epoch; return the end of the log. ApiError if raft refuses it."""
         token = self._runtime.token()
         return self._ask(Append(token=token, epoch=epoch, batch=batch), token)
 
     def upgrade(self, level: int, epoch: int) -> int:
-        """Append what raises kraft.version; return the end of the log. ApiError as for `append`."""
+        """Append the records that raise kraft.version; return and raise as `append` does."""
         token = self._runtime.token()
         return self._ask(UpgradeKRaftVersion(token=token, epoch=epoch, kraft_version=level), token)
 
@@ -34,11 +38,12 @@ class LogWriter:
         self._outcomes[token] = end_offset
 
     def rejected(self, token: Hashable, error: int, message: str) -> None:
-        """Take why an append was refused."""
+        """Take the reason for which an append was refused."""
         self._outcomes[token] = ApiError(ErrorCode(error), message)
 
     def _ask(self, event: Event, token: Hashable) -> int:
         self._runtime.feed(event)
+        # Neither effect came: the replica has stopped.
         refused = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
         outcome = self._outcomes.pop(token, refused)
         if isinstance(outcome, ApiError):

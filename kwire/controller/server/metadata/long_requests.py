@@ -1,4 +1,4 @@
-"""Tells requests that take long from those that the event loop can answer at once."""
+"""The requests that are handled in a thread, since they take too long for the event loop."""
 
 from __future__ import annotations
 
@@ -13,32 +13,37 @@ from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 
 FEW_ELEMENTS = 50
-"""Elements of a request, each of which costs up to half a millisecond."""
+"""Elements of a request up to which it is short; each costs up to half a millisecond."""
 
 FEW_PARTITIONS = 200
-"""New partitions, each of which costs some 50 microseconds."""
+"""New partitions up to which a request is short; each costs some 50 microseconds."""
 
 
 def is_long(request: Request, image: MetadataImage) -> bool:
     """True if a request may take more than some ten milliseconds.
 
-    1. It names many things, whatever it wants of them.
-    2. It wants many partitions.
-    3. It concerns all partitions of a broker, or of the cluster: each of them is looked at.
+    1. It has many elements, whatever they are.
+    2. It creates many partitions.
+    3. It concerns all partitions of a broker, or of the cluster: the handler looks at each.
+
+    A thread costs a short request more than it saves.
     """
+    # 1.
     if has_many_elements(request, FEW_ELEMENTS):
         return True
     match request:
+        # 2. A topic that leaves the number to num.partitions asks for -1.
         case CreateTopicsRequest(topics=topics):
             return sum(max(topic.num_partitions, 1) for topic in topics) > FEW_PARTITIONS
         case CreatePartitionsRequest(topics=growing):
             return sum(topic.count for topic in growing) > FEW_PARTITIONS
+        # 3.
         case BrokerRegistrationRequest() | UnregisterBrokerRequest():
             return is_large(image)
         case ElectLeadersRequest(topic_partitions=None):
             return is_large(image)
         case BrokerHeartbeatRequest():
-            return _changes_its_state(request, image) and is_large(image)
+            return _changes_broker_state(request, image) and is_large(image)
     return False
 
 
@@ -50,7 +55,7 @@ def is_large(image: MetadataImage) -> bool:
     )
 
 
-def _changes_its_state(request: BrokerHeartbeatRequest, image: MetadataImage) -> bool:
+def _changes_broker_state(request: BrokerHeartbeatRequest, image: MetadataImage) -> bool:
     broker = image.cluster.brokers.get(request.broker_id)
     if broker is None:
         return False

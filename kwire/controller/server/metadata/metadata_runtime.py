@@ -1,5 +1,8 @@
-"""Ties a QuorumController to its replica's log: committed records in, its batches out, answers
-released when they are true for ever."""
+"""The state machine of a running node: committed records in, batches of a leader out.
+
+In Java QuorumController has a thread and an event queue for this; here the QuorumController is free
+of IO, and this is its event loop side. An answer is released when its records are committed.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,9 @@ logger = logging.getLogger(__name__)
 
 
 class MetadataRuntime:
-    """The state machine on one controller's log, and the service that answers from it.
+    """Runs a QuorumController on one node's log, and answers requests from it.
 
-    offset: everything below it is committed and applied here.
+    controller: the state machine. offset: everything below it is committed and applied here.
     """
 
     def __init__(
@@ -68,7 +71,7 @@ class MetadataRuntime:
         self._log = log
         self._runtime = runtime
         self._leadership: Leadership | None = None
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._writer = LogWriter(runtime)
         self._writing = WriteQueue()
         self._ticking: asyncio.Task[None] | None = None
@@ -88,62 +91,72 @@ class MetadataRuntime:
 
     @property
     def image(self) -> MetadataImage:
-        """What is committed."""
+        """The committed metadata."""
         return self.controller.image
 
     @property
     def is_active(self) -> bool:
-        """Whether this node leads and has read all that was written before."""
+        """True if this node leads and has applied every record of the leaders before it."""
         return self.controller.is_active
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for something that a commit, or another leader, makes true."""
+        """Wait until a condition holds; it is checked after each commit and change of leader."""
         while not condition():
-            await self._news.wait()
+            await self._changed.wait()
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """What is answered here."""
+        """The APIs that the state machine answers."""
         return self.controller.apis
 
     @property
     def supported_features(self) -> Mapping[str, VersionRange]:
-        """Levels by feature name."""
+        """Supported levels by feature name."""
         return self.controller.config.features
 
     @property
     def finalized_features(self) -> Mapping[str, int]:
-        """Levels in force; kraft.version is raft's to know."""
+        """Finalized levels by feature name; kraft.version is raft's, not in the image."""
         levels = dict(self.image.features.levels)
         kraft_version = self._raft.kraft_version
         return levels | ({KRAFT_VERSION: kraft_version} if kraft_version else {})
 
     @property
     def features_epoch(self) -> int:
-        """The last offset that they are known at."""
+        """The offset at which the finalized levels were read."""
         return self.offset - 1
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """Return the response once what it tells of is committed in the epoch of its handling.
+        """Return the response; that of a write once its records are committed in this epoch.
 
-        1. What takes long is judged in a thread, by the state as it is now.
-        2. Writes are judged one after the other, and each is in the log before the next; reads, and
-           the replica, do not wait for them. A broker is alive from its heartbeat's arrival on.
+        1. Answer a read, or anything on a node that is not active, without waiting for writes.
+        2. Count a heartbeat from its arrival on, as Java does: its broker is alive, however long
+           the write waits.
+        3. Handle writes one after the other: each is in the log before the next is handled. Long
+           ones are handled in a thread, by the state as it is when they begin.
+        4. Wait for the commit, without holding up the next write.
         """
         handler = HANDLERS[type(request).key or 0]
+        # 1.
         if not handler.writes or not self.is_active:
             return await self._read(request, context)
+        # 2.
         if isinstance(request, BrokerHeartbeatRequest):
             self.controller.heard_of(request, self._runtime.now)
         try:
             async with within(answer_limit_ms(request)):
+                # 3.
                 async with self._writing.turn(turn_limit_ms(request)):
+                    # The epoch at the time of handling: if it ends before the commit, another
+                    # leader may write over these offsets, and its commit must not release the
+                    # answer (docs/decisions/0027).
                     leadership = self._leadership
-                    answer = await self._judged(request, context, leadership)
+                    answer = await self._handled(request, context, leadership)
                     if leadership is not None and answer.records:
                         self._append(answer.records, leadership, answer.batches)
+                # 4.
                 if leadership is not None:
-                    await self._released(answer, leadership)
+                    await self._committed_answer(answer, leadership)
         except ApiError as error:
             return handler.refuse(request, context.version, error)
         return answer.response
@@ -155,10 +168,10 @@ class MetadataRuntime:
             return work.response
         return (await in_thread_if(is_slow, work.judge)).response
 
-    async def _judged(
+    async def _handled(
         self, request: Request, context: RequestContext, leadership: Leadership | None
     ) -> Answer:
-        """Return what a write comes to; ApiError where the leadership ends meanwhile."""
+        """Handle a write; return its records and response. ApiError if the leadership ends."""
         if not is_long(request, self.image):
             return self.controller.handle(request, **self._circumstances(context))
         while True:
@@ -172,7 +185,11 @@ class MetadataRuntime:
                 return self.controller.take(work, outcome)
 
     def _fits(self, work: Work) -> bool:
-        """True unless raft has written since the work began: then it is to be judged again."""
+        """True unless raft has written records since the work began.
+
+        A broker epoch, for one, is the offset of its record: work that counted on another offset
+        is done again.
+        """
         return self.controller.fits(work) and work.view.end_offset == self._raft.end_offset
 
     def _circumstances(self, context: RequestContext) -> Circumstances:
@@ -186,7 +203,7 @@ class MetadataRuntime:
         }
 
     def _prepare(self) -> None:
-        """Tell the state machine what raft knows."""
+        """Give the state machine raft's leader, voters and kraft.version, which handlers read."""
         raft = self._raft
         self.controller.quorum = QuorumView(
             leader_id=raft.leader_id,
@@ -194,8 +211,8 @@ class MetadataRuntime:
             kraft_version=raft.kraft_version,
         )
 
-    async def _released(self, answer: Answer, leadership: Leadership) -> None:
-        """Wait for the commit. Raise ApiError where this node does not lead any more."""
+    async def _committed_answer(self, answer: Answer, leadership: Leadership) -> None:
+        """Wait until an answer's records are committed. ApiError if the leadership ends first."""
         if answer.wait_for is not None:
             await commit_of(answer.wait_for, leadership)
         if answer.kraft_version is not None:
@@ -210,9 +227,8 @@ class MetadataRuntime:
     ) -> None:
         """Append records of this epoch at the offset that the state machine counted on.
 
-        batches: the records, where they are encoded already. Raises ApiError where raft refuses
-        one; this node then writes no more in this epoch, since the state machine is ahead of a log
-        that does not follow.
+        batches: the records, if they are encoded already. Raises ApiError if raft refuses one. This
+        node then stops to lead, since its state machine has applied records that the log lacks.
         """
         end, expected = 0, self.controller.end_offset
         try:
@@ -221,13 +237,16 @@ class MetadataRuntime:
         except ApiError:
             self.resigns(leadership.epoch)
             raise
-        if end != expected:
+        if end != expected:  # the state machine and the log differ: going on would spread that
             text = f"the log ends at {end}, the metadata at {expected}"
             self._runtime.fail(StorageFailed(text))
             raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
 
     def committed(self, high_watermark: int) -> None:
-        """Apply everything below, now or soon, and release the answers that were waiting for it."""
+        """Apply every record below the high watermark, now or soon, and release their answers.
+
+        A leader applied its records when it wrote them: it only shows them now.
+        """
         if self.is_active:
             self.controller.commit(high_watermark)
             self.offset = high_watermark
@@ -240,36 +259,36 @@ class MetadataRuntime:
 
     @property
     def is_replaying(self) -> bool:
-        """True while something that the log has is still to be applied."""
+        """True while the log has records that are still to be applied."""
         return self._replaying.is_running
 
     def start(self) -> None:
-        """Begin to replay the log. CannotLead where it must not be led by this node.
+        """Begin to replay the log. Raises CannotLead if kwire must not lead this cluster.
 
-        A long log is refused when it was read, which is before the node stands for election.
+        A long log is checked after it was read, which is before the node stands for election.
         """
         self._replaying.start()
         if not self.is_replaying:
             self._check_leadable()
 
     def _check_leadable(self) -> None:
-        """Check what is in the log, committed or not, or what this voter would begin it with."""
+        """Raise CannotLead for features of the log, committed or not, or of the bootstrap file."""
         image = self._replay.last.view.image.published
         if not image.features.has_metadata_version and self._raft.is_voter:
             image = apply_all(image, self._log.bootstrap)
         check_leadable(image.features)
 
     def truncated(self, offset: int) -> None:
-        """Forget uncommitted records that were read when the node started."""
+        """Forget uncommitted records behind the offset, which were read when the node started."""
         self._replay.truncate(offset)
 
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:
-        """Begin anew with a snapshot."""
+        """Replay a downloaded snapshot, which has taken the place of the log before it."""
         self._replay.load(id)
         self._replaying.go_on()
 
     def _publish(self) -> None:
-        """Show what is applied as far as it is committed."""
+        """Show the committed part of what the replay has applied."""
         committed = self._replay.committed
         if committed.offset != self.offset:
             self.offset = committed.offset
@@ -281,13 +300,13 @@ class MetadataRuntime:
         if not self._replay.is_behind:
             image = self.controller.committed.image
             self._snapshotter.consider(image, self.offset, self._runtime.now)
-        self._tell()
+        self._wake()
 
     def leader_changed(self, epoch: int, leader_id: int | None) -> None:
-        """Keep the news in the node's log."""
+        """Log the epoch and its leader, and wake those who wait for a leader."""
         who = "no leader yet" if leader_id is None else f"controller {leader_id} leads"
         logger.info("controller %d: epoch %d: %s", self._config.node_id, epoch, who)
-        self._tell()
+        self._wake()
 
     def leads(self, epoch: int, epoch_start_offset: int) -> None:
         """Begin to write as soon as everything in the log is committed and applied."""
@@ -295,12 +314,16 @@ class MetadataRuntime:
         self._activate_soon()
 
     def _activate_soon(self) -> None:
-        """In the loop's next turn: this is told within a step, which nothing may be added to."""
+        """Activate in the next turn of the loop: within a step nothing may be appended."""
         if self._leadership is not None and not self.is_active:
             asyncio.get_running_loop().call_soon(self._activate, self._leadership)
 
     def _activate(self, leadership: Leadership) -> None:
-        """Lead, unless that is over already, or records of this epoch are still to be committed."""
+        """Let the state machine write, if this node still leads and has applied the whole log.
+
+        Every record below the log's end has to be committed first, as in Java: a record of an
+        earlier epoch is committed with the LeaderChange record of this one.
+        """
         is_behind = self.offset < self._raft.end_offset
         if leadership.has_ended or self.is_active or is_behind:
             return
@@ -314,12 +337,12 @@ class MetadataRuntime:
             return
         self._write(records)
         self._tick()
-        self._tell()
+        self._wake()
 
     def _write(
         self, records: tuple[VersionedRecord, ...], batches: Iterable[bytes] | None = None
     ) -> None:
-        """Append records that nobody waits for."""
+        """Append records for which no client waits."""
         if not records or self._leadership is None:
             return
         try:
@@ -328,7 +351,10 @@ class MetadataRuntime:
             logger.info("controller %d: %s", self._config.node_id, error)
 
     def _tick(self) -> None:
-        """Do what is due, in a thread if it takes long, and come again when more is."""
+        """Write the records of due work, such as fencing; come again at the next deadline.
+
+        Long work waits for its turn among the writes and runs in a thread.
+        """
         self._timer = None
         while self.is_active and not self._writing.is_busy and not self._is_tick_long:
             self._prepare()
@@ -366,7 +392,10 @@ class MetadataRuntime:
             self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
 
     def resigns(self, epoch: int) -> None:
-        """Fail every answer of the epoch; nothing of it that is not committed may be told."""
+        """Fail every answer that waits in the epoch: whether its records stay is unknown.
+
+        The view ahead of the commit is given up; the replay goes on from the committed one.
+        """
         leadership = self._leadership
         if leadership is None or leadership.epoch != epoch:
             return
@@ -379,18 +408,18 @@ class MetadataRuntime:
             self._timer = None
         self.controller.resign()
         leadership.end()
-        self._tell()
+        self._wake()
 
     def appended(self, token: Hashable, base_offset: int, end_offset: int) -> None:
-        """A batch is in the log."""
+        """Pass the end of an append on to the writer, which waits for it."""
         self._writer.appended(token, end_offset)
 
     def rejected(self, token: Hashable, error: int, message: str) -> None:
-        """A batch was refused."""
+        """Pass the refusal of an append on to the writer, which waits for it."""
         self._writer.rejected(token, error, message)
 
     async def stop(self) -> None:
-        """The node ends."""
+        """Give up leadership, replay and snapshots; return when no task is left."""
         if self._leadership is not None:
             self.resigns(self._leadership.epoch)
         if self._ticking is not None:
@@ -398,10 +427,10 @@ class MetadataRuntime:
         await self._replaying.stop()
         await self._snapshotter.stop()
 
-    def _tell(self) -> None:
-        """Wake those who wait."""
-        self._news.set()
-        self._news = asyncio.Event()
+    def _wake(self) -> None:
+        """Have everybody in `until` look at their conditions again."""
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     @property
     def _raft(self) -> Raft:

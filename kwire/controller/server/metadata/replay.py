@@ -1,7 +1,8 @@
-"""Applies the log and its snapshots to the metadata in slices; others are answered in between.
+"""Replay of the log and its snapshots in slices, between which the event loop does other work.
 
-Java's controller replays in a thread of its own, beside raft's. Here whoever drives a Replay lets
-the event loop turn between two slices.
+Java's controller replays in a thread of its own, beside raft's. In one piece, 1,000,000 records
+stopped the loop for ten seconds, and votes and fetches ran into their time-outs
+(docs/decisions/0031).
 """
 
 from __future__ import annotations
@@ -20,34 +21,38 @@ from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.state_machine.view import View
 
 SLICE = 250
-"""Records that are applied between two turns of the loop: a few milliseconds. A batch counts as one
-more, since control batches have no records here."""
+"""Records that are applied between two turns of the loop: a few milliseconds.
+
+A batch counts as one more, since control batches have no records here.
+"""
 
 _READ = 64 * 1024
 """Bytes of the log that are read at once."""
 
-_KEPT = 2000
+_VIEWS_OF = 2000
 """Records before the last one read, ahead of the high watermark, whose views are kept.
 
-A view keeps alive what later records have replaced, and many of them would be freed at once."""
+A view keeps alive what later records have replaced. Freeing the views of 1,000 batches at once,
+when the high watermark came, took up to a second.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """The metadata after every record below an offset, which begins a batch."""
+    """The metadata after every record below an offset, at which a batch begins."""
 
     offset: int = 0
     view: View = View()
 
 
 class Replay:
-    """The metadata that the log of a node holds, as far as it was read.
+    """The metadata of a node's log, as far as it was read.
 
-    committed: the latest known that the high watermark allows to show.
+    committed: the latest view that is not ahead of the high watermark.
 
-    A node reads its whole log when it starts, before a leader tells how much of it is committed:
-    that is nearly all. Until the high watermark reaches it, it is kept aside; where the log is
-    truncated it is forgotten.
+    A node reads its whole log when it starts, before a leader tells how much of it is committed,
+    which is nearly all. Views ahead of the high watermark are kept aside until it reaches them, and
+    forgotten if the log is truncated.
     """
 
     def __init__(self, log: DirectoryLog) -> None:
@@ -63,29 +68,29 @@ class Replay:
 
     @property
     def is_behind(self) -> bool:
-        """True if there is something left to apply."""
+        """True if there are records left to apply."""
         return self._is_loading or self.last.offset < self._target
 
     @property
     def last(self) -> Replayed:
-        """Everything that was read, committed or not."""
+        """The view after everything that was read, committed or not."""
         return self._ahead[-1] if self._ahead else self.committed
 
     def load(self, id: OffsetAndEpoch) -> None:
-        """Begin anew with a snapshot; what was known before is shown until all of it is applied."""
+        """Begin anew with a snapshot; `committed` stays as it is until all of it is applied."""
         self._is_loading = True
         self._slices = self._load(id)
         self._target = max(id.offset, self._log.end.offset)
 
     def commit(self, high_watermark: int) -> None:
-        """Aim at everything below the high watermark."""
+        """Set the target to the high watermark, and commit the views that were read below it."""
         self._high_watermark = max(self._high_watermark, high_watermark)
         self._target = max(self._target, high_watermark)
         while self._ahead and self._ahead[0].offset <= self._high_watermark:
             self.committed = self._ahead.popleft()
 
     def truncate(self, offset: int) -> None:
-        """Forget what was read behind the new end of the log."""
+        """Forget the views behind the new end of the log."""
         self._target = min(self._target, offset)
         if not self._is_loading:
             self._slices = None
@@ -93,7 +98,7 @@ class Replay:
             self._ahead.pop()
 
     def follow(self, reached: Replayed) -> None:
-        """Go on from what this node itself wrote and saw committed while it led."""
+        """Go on from the view that this node wrote itself and saw committed while it led."""
         self._ahead.clear()
         self.committed = reached
         self.commit(reached.offset)
@@ -121,10 +126,10 @@ class Replay:
         left = SLICE
         while self.last.offset < self._target:
             data = self._log.read(self.last.offset, _READ, self._target)
-            if not data:  # the high watermark lies within a batch: wait for a greater one
+            if not data:  # the high watermark lies within a batch: wait for the next one
                 self._target = self.last.offset
             for batch in read_batches(data):
-                assert isinstance(batch, RecordBatch), "the log has no others"
+                assert isinstance(batch, RecordBatch), "the metadata log has format 2 only"
                 view = self.last.view
                 for offset, record in enumerate(_records(batch), batch.base_offset):
                     view = view.applied(record, offset)
@@ -140,7 +145,7 @@ class Replay:
             self.committed = reached
         else:
             self._ahead.append(reached)
-            while self._ahead[0].offset < reached.offset - _KEPT:
+            while self._ahead[0].offset < reached.offset - _VIEWS_OF:
                 self._ahead.popleft()
 
 

@@ -1,4 +1,4 @@
-"""Runs a Replay beside the event loop's other work, and tells the replica when it has caught up."""
+"""The task that drives a Replay, and tells the replica when it has caught up."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.net.tasks import cancel_and_wait
 
 MANY_SLICES = 200
-"""Slices of a replay whose result is left out of later collections: 50,000 records."""
+"""Slices (50,000 records) from which on the garbage collector leaves out what a replay made."""
 
 
 class ReplayTask:
-    """Applies one slice at once, and what is left in a task, a slice at every turn of the loop.
+    """Applies one slice at once, and the rest in a task, one slice at every turn of the loop.
 
-    publish: called when something was applied. read: called when the log was read for the first
-    time in a task; what it raises ends the controller.
+    The first slice at once, so that the few records of an everyday commit need no task.
+
+    publish: called after each slice. read: called when the first task has read the log to its end;
+    an exception that it raises ends the controller.
     """
 
     def __init__(
@@ -38,17 +40,17 @@ class ReplayTask:
 
     @property
     def is_running(self) -> bool:
-        """True while something is left to apply."""
+        """True while records are left to apply."""
         return self._task is not None
 
     def start(self) -> None:
-        """Begin; the replica is not told, for it has not started."""
+        """Apply the first slice. The replica has not started: its Start event says what is left."""
         if self._replay.apply_slice():
             self._task = asyncio.get_running_loop().create_task(self._apply_rest())
         self._publish()
 
     def go_on(self) -> None:
-        """Apply what has been added to the replay's work."""
+        """Apply newly committed records, or a snapshot; tell the replica if that takes a task."""
         if self.is_running:
             return
         self._read = None
@@ -57,7 +59,7 @@ class ReplayTask:
             self._runtime.feed(Replaying(is_replaying=True))
 
     async def stop(self) -> None:
-        """End where it is."""
+        """Cancel the task between two slices."""
         if self._task is not None:
             await cancel_and_wait([self._task])
 

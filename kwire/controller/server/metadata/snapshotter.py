@@ -1,7 +1,7 @@
-"""Writes the metadata down as a snapshot when the log has grown, and cleans behind it (KIP-630).
+"""Snapshots of the metadata, written when the log has grown, and the log's cleaning (KIP-630).
 
-The image is a value, so a thread encodes and writes it while the loop serves; what the log and the
-replica then learn of it, they learn in the loop.
+The image is a value, so that a thread can encode and write it while the loop serves. The log and
+the replica learn of the file in the loop, after it is flushed, renamed and checked.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ logger = logging.getLogger(__name__)
 
 
 class Snapshotter:
-    """Decides when, from the bytes of the log.
+    """Writes a snapshot each time the log has grown by some bytes; one at a time.
 
-    after_bytes: metadata.log.max.record.bytes.between.snapshots; retention_bytes: how much log and
-    snapshots may take, metadata.max.retention.bytes.
+    after_bytes: metadata.log.max.record.bytes.between.snapshots. retention_bytes: the most that log
+    and snapshots take, metadata.max.retention.bytes.
     """
 
     def __init__(
@@ -47,19 +47,20 @@ class Snapshotter:
         self._stopped = False
 
     def consider(self, image: MetadataImage, offset: int, now: int) -> None:
-        """Begin one of everything below `offset`, which is committed, if it is time.
+        """Begin a snapshot of everything below `offset`, which is committed, if it is time.
 
-        Never within a metadata transaction (KIP-868). The voters and kraft.version are those in
-        force at its last record.
+        Never within a metadata transaction, which may still be aborted (KIP-868). The voters and
+        kraft.version are those in force at its last record.
         """
         size = self._log.size
-        self._size = min(self._size, size)  # it shrinks when it is cleaned, or begins anew
+        # A log that was cleaned, or began anew, is smaller: growth counts from there.
+        self._size = min(self._size, size)
         grown = size - self._size
         if grown < self._after_bytes or image.before is not None or self._is_busy:
             return
         self._size = size
         (last,) = read_batches(self._log.read(offset - 1, 1, offset))
-        assert isinstance(last, RecordBatch), "the log has no others"
+        assert isinstance(last, RecordBatch), "the metadata log has format 2 only"
         id = OffsetAndEpoch(offset=offset, epoch=last.partition_leader_epoch)
         voters = self._raft.voters_at(offset - 1)
         batches = build_snapshot(
@@ -96,11 +97,11 @@ class Snapshotter:
             yield batch
 
     async def stop(self) -> None:
-        """Give up what is being written; return when nothing touches the directory any more."""
+        """Give up the snapshot being written; return when no thread uses the directory any more."""
         self._stopped = True
         if self._writing is not None:
             await self._writing
 
 
 class _Stopped(Exception):
-    """The node ends before its snapshot is whole."""
+    """Raised in the writing thread if the node ends before the snapshot is complete."""

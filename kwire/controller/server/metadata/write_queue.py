@@ -1,4 +1,4 @@
-"""Lets writes be judged one after the other, as the event queue of Java's QuorumController does."""
+"""The order of writes: one after the other, as in the event queue of Java's QuorumController."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 
 HEARTBEAT_MS = 1000
-"""The longest wait of a heartbeat: half of broker.heartbeat.interval.ms."""
+"""The longest wait of a heartbeat for its turn: half of broker.heartbeat.interval.ms (Java)."""
 
 LEAST_MS = 1000
-"""The shortest time-out that is heeded: a shorter one would refuse what Java grants in time."""
+"""The shortest time-out that counts.
+
+Java answers a request whose turn has come, whatever its time-out: a shorter bound for turn and
+commit together would refuse requests that Java carries out.
+"""
 
 
 class WriteQueue:
@@ -38,8 +42,9 @@ class WriteQueue:
         """Wait for the turn, and hold it for the block.
 
         Raises REQUEST_TIMED_OUT if it has not come after `limit_ms`; None waits for as long as it
-        takes. Who has the turn is not interrupted by this limit.
+        takes. A write that has its turn is not interrupted by this limit.
         """
+        # asyncio.Lock wakes its waiters in the order in which they came.
         async with within(limit_ms):
             await self._lock.acquire()
         try:
@@ -50,7 +55,7 @@ class WriteQueue:
 
 @asynccontextmanager
 async def within(limit_ms: int | None) -> AsyncIterator[None]:
-    """Interrupt the block after `limit_ms`, and raise REQUEST_TIMED_OUT; None: never."""
+    """Interrupt the block after `limit_ms` and raise REQUEST_TIMED_OUT; None for no limit."""
     try:
         async with asyncio.timeout(None if limit_ms is None else limit_ms / 1000):
             yield
@@ -63,10 +68,12 @@ async def within(limit_ms: int | None) -> AsyncIterator[None]:
 
 
 def answer_limit_ms(request: Request) -> int | None:
-    """Return how long a request may take until its answer; None for as long as it takes.
+    """Return how long a request may take until its answer; None for no limit.
 
-    Those with a limit are those to which Java's ControllerApis gives a deadline. Java heeds it
-    until the request's turn comes; here it bounds the wait for the commit, too.
+    Requests with a limit are those to which Java's ControllerApis gives a deadline. In Java it ends
+    when the request's turn comes; here it bounds the wait for the commit, too. A leader whose
+    followers fetch but flush slowly stays in office without a commit, and kept writes waiting two
+    seconds beyond their time-outs (docs/decisions/0027).
     """
     match request:
         case (
@@ -80,5 +87,5 @@ def answer_limit_ms(request: Request) -> int | None:
 
 
 def turn_limit_ms(request: Request) -> int | None:
-    """Return how long a request waits for its turn; None for as long as it takes."""
+    """Return how long a request waits for its turn; None for no limit."""
     return HEARTBEAT_MS if isinstance(request, BrokerHeartbeatRequest) else None

@@ -14,7 +14,7 @@ from kwire.codec.declaration import Request
 from kwire.controller.handlers import incremental_alter_configs
 from kwire.controller.raft import Append, Resign
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeats
-from kwire.controller.server import metadata
+from kwire.controller.server.metadata import metadata_runtime
 from kwire.controller.server.metadata.long_requests import FEW_ELEMENTS, FEW_PARTITIONS, is_long
 from kwire.controller.server.metadata.write_queue import answer_limit_ms, turn_limit_ms
 from kwire.controller.server.node import ControllerNode
@@ -75,7 +75,7 @@ class Slow:
             return alter(*arguments)
 
         monkeypatch.setattr(incremental_alter_configs, "_alter", wait)
-        monkeypatch.setattr(metadata, "is_long", lambda *_: True, raising=False)
+        monkeypatch.setattr(metadata_runtime, "is_long", lambda *_: True)
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ def test_uncommitted_records_that_are_truncated_are_forgotten(applied: int) -> N
 def test_a_log_of_more_batches_than_are_kept_is_read_again_where_it_is_truncated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(replay, "_KEPT", 2)
+    monkeypatch.setattr(replay, "_VIEWS_OF", 2)
     log = FakeLog(1, 1, 1, 1, 1)
     tested = replay_of(log)
     slices(tested)
