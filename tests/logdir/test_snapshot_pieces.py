@@ -8,7 +8,7 @@ import pytest
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.raft import MemoryLog
-from kwire.controller.raft.control_history import ControlHistory
+from kwire.controller.raft.control_record_state_machine import ControlRecordStateMachine
 from kwire.controller.raft.voter_set import VoterSet
 from kwire.errors import FileError
 from kwire.logdir.names import OffsetAndEpoch, snapshot_name
@@ -62,7 +62,7 @@ def test_a_replica_reads_no_more_of_a_snapshot_than_what_concerns_it() -> None:
     """It reads it within a step, and a snapshot may have hundreds of megabytes."""
     log = Measured()
     log.store_snapshot(ID, WHOLE)
-    history = ControlHistory(VoterSet())
+    history = ControlRecordStateMachine(VoterSet())
     history.load(log)
     assert history.kraft_version == 1
     assert log.bytes_read < len(WHOLE) // 4

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kwire.controller.handlers import alter_partition, broker_registration
-from kwire.controller.replicas.replication import Replication
+from kwire.controller.replicas.replication_control import Replication
 from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
 from simulator import run
 

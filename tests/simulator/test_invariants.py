@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from kwire.controller.raft import LogFlushed, Raft, commitment, duties
+from kwire.controller.raft import LogFlushed, Raft, high_watermark, poll
 from kwire.controller.raft.replica import Replica
+from kwire.controller.raft.replicated_log import OffsetValidation, ReplicatedLog
 from kwire.controller.raft.roles import Leader
 from kwire.controller.raft.roles.role import Elector
-from kwire.controller.raft.rpc import add_raft_voter, fetch, fetch_answer, remove_raft_voter
-from kwire.controller.raft.tail import Tail, Verdict
+from kwire.controller.raft.rpc import add_raft_voter, fetch, remove_raft_voter
 from simulator import run
 from simulator.disk import SimulatedDisk
 
@@ -29,7 +29,7 @@ def test_a_replica_that_votes_twice_makes_two_leaders(monkeypatch: Patch) -> Non
     def grants(self: Elector, candidate: object, *, is_up_to_date: bool, pre_vote: bool) -> bool:
         return is_up_to_date
 
-    monkeypatch.setattr(Elector, "grants", grants)
+    monkeypatch.setattr(Elector, "can_grant_vote", grants)
     assert found("crashes", seeds=200) == {"SingleLeader"}
 
 
@@ -39,8 +39,8 @@ def test_a_vote_for_a_shorter_log_elects_a_leader_without_committed_records(
     def grants(self: Elector, candidate: object, *, is_up_to_date: bool, pre_vote: bool) -> bool:
         return original(self, candidate, is_up_to_date=True, pre_vote=pre_vote)
 
-    original: Callable[..., bool] = Elector.grants
-    monkeypatch.setattr(Elector, "grants", grants)
+    original: Callable[..., bool] = Elector.can_grant_vote
+    monkeypatch.setattr(Elector, "can_grant_vote", grants)
     # Such a leader is seen at once, or when it truncates the others, or commits something else.
     names = {"LeaderCompleteness", "CommittedDataLost", "ConsistentCommittedData"}
     assert found("everything") <= names
@@ -75,8 +75,8 @@ def test_a_high_watermark_that_falls_is_seen(monkeypatch: Patch) -> None:
         self.high_watermark = before if not rose else self.high_watermark
         return rose and self.high_watermark != before
 
-    original: Callable[[Leader], bool] = Leader.advance
-    monkeypatch.setattr(Leader, "advance", advance)
+    original: Callable[[Leader], bool] = Leader.advance_high_watermark
+    monkeypatch.setattr(Leader, "advance_high_watermark", advance)
     assert found("changingVoters", seeds=100) == {"MonotonicHighWatermark"}
 
 
@@ -88,7 +88,7 @@ def test_a_high_watermark_that_one_voter_raises_is_seen(monkeypatch: Patch) -> N
         self.high_watermark = reached if risen else self.high_watermark
         return risen
 
-    monkeypatch.setattr(Leader, "advance", advance)
+    monkeypatch.setattr(Leader, "advance_high_watermark", advance)
     assert found("canMakeProgressIfMajorityIsReachable") == {"MajorityReachedHighWatermark"}
 
 
@@ -96,17 +96,19 @@ def test_a_high_watermark_that_one_voter_raises_is_seen(monkeypatch: Patch) -> N
 def test_a_voter_change_before_the_last_one_is_committed_is_seen(
     monkeypatch: Patch, module: object
 ) -> None:
-    monkeypatch.setattr(module, "not_ready_for_change", lambda replica, leader: None)
+    monkeypatch.setattr(module, "validate_voter_change", lambda replica, leader: None)
     assert found("changingVoters") == {"SingleVoterChange"}
 
 
 def test_a_leader_that_does_not_look_whether_logs_diverge_is_seen(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(Tail, "judge", lambda self, position: Verdict())
+    monkeypatch.setattr(
+        ReplicatedLog, "validate_offset_and_epoch", lambda self, position: OffsetValidation()
+    )
     assert found("oneWayPartitions", seeds=200) == {"ConsistentCommittedData"}
 
 
 def test_a_follower_that_never_truncates_is_seen(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(fetch_answer, "_truncate", lambda replica, diverging: None)
+    monkeypatch.setattr(fetch, "_truncate", lambda replica, diverging: None)
     assert found("everything") == {"Progress"}
 
 
@@ -123,19 +125,19 @@ def test_a_snapshot_that_a_log_does_not_begin_at_is_seen(monkeypatch: Patch) -> 
 
 
 def test_a_leader_that_truncates_is_seen(monkeypatch: Patch) -> None:
-    original: Callable[..., None] = commitment.advance
+    original: Callable[..., None] = high_watermark.advance_high_watermark
 
     def advance(replica: Replica, leader: Leader) -> None:
         original(replica, leader)
         if leader.high_watermark and leader.high_watermark > 20:
-            replica.truncate(replica.tail.end)
+            replica.truncate(replica.log.end)
 
-    monkeypatch.setattr(fetch, "advance", advance)
+    monkeypatch.setattr(fetch, "advance_high_watermark", advance)
     assert found("clockJumps") == {"LeaderNeverLoadSnapshot"}
 
 
 def test_a_quorum_that_never_elects_again_is_seen(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(duties, "_follower", lambda replica, role, now: None)
+    monkeypatch.setattr(poll, "_poll_follower", lambda replica, role, now: None)
     assert found("canElectInitialLeader", seeds=3) == {"Progress"}
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.placement import replication
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
-from kwire.controller.replicas.replication import changed
+from kwire.controller.replicas.replication_control import changed
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import (
     NO_LEADER_CHANGE,

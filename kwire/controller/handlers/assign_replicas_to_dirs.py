@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.placement import replication
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.error_codes import ErrorCode
 from kwire.image.broker import BrokerRegistration

@@ -1,12 +1,15 @@
-"""BrokerHeartbeat (KIP-631, KIP-841, KIP-858, KIP-1066)."""
+"""BrokerHeartbeatState (KIP-631, KIP-841, KIP-858, KIP-1066)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.placement import replication
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerControlState, BrokerHeartbeats
+from kwire.controller.replicas.broker_heartbeat_manager import (
+    BrokerControlState,
+    BrokerHeartbeatManager,
+)
 from kwire.image.broker import BrokerRegistration
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
@@ -16,8 +19,8 @@ def handle(request: BrokerHeartbeatRequest, context: ControllerContext) -> Contr
     """A broker is alive, and may change its state.
 
     1. Not the broker's latest epoch: STALE_BROKER_EPOCH.
-    2. Settle what it becomes (`BrokerHeartbeats.next_state`); write the records of a change: fenced
-       and stopped brokers leave every ISR, an unfenced one leads what nobody leads, one in
+    2. Decide its next state (`BrokerHeartbeatManager.next_state`); write the records of a change:
+       fenced and stopped brokers leave every ISR, an unfenced one leads what nobody leads, one in
        controlled shutdown leaves every ISR and leads nothing any more.
     3. Its session begins anew.
     4. Replicas in directories that went offline leave the ISR; a change of cordoned directories is
@@ -53,7 +56,7 @@ def _after(
     next: BrokerControlState,
     last_offset: int,
     context: ControllerContext,
-) -> BrokerHeartbeats:
+) -> BrokerHeartbeatManager:
     """The sessions after it. last_offset: of the records that move the leaders away."""
     heartbeats = context.heartbeats.touched(
         request.broker_id,
@@ -94,7 +97,7 @@ def _directories(
     return records
 
 
-def expired(request: BrokerHeartbeatRequest, context: ControllerContext) -> BrokerHeartbeats:
+def expired(request: BrokerHeartbeatRequest, context: ControllerContext) -> BrokerHeartbeatManager:
     """A heartbeat that waited too long: the broker is alive, but its state stays."""
     broker = context.broker(request.broker_id, request.broker_epoch)
     known = replace(context.heartbeats.brokers[broker.id], last_contact=context.now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.placement import replication
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
 from kwire.image.broker import RESERVED_DIRECTORIES, BrokerRegistration

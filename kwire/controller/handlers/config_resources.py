@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from kwire.controller.configs import client_metrics, groups, topics
+from kwire.controller.configs import client_metrics_validation, group_validation, topic_validation
 from kwire.controller.configs.keys import Configs
 from kwire.controller.configs.nodes import node_value
 from kwire.controller.configs.topic_configs import inherited
@@ -69,21 +69,22 @@ class ConfigChecker:
         """Check a name, and all keys and values as they would be together.
 
         What is set for nodes is not looked at: Kafka's brokers do that before they forward it.
-        ApiError as `check_name`, `topics.check`, `groups.check` and `client_metrics.check` say.
+        Raises ApiError as `check_name` and the `check` of `topic_validation`, `group_validation`
+        and `client_metrics_validation` do.
         """
         check_name(resource)
         static = self._context.config.static
         if resource.type == ResourceType.TOPIC:
-            topics.check(
+            topic_validation.check(
                 configs,
                 old,
                 self._inherited,
                 remote_storage_enabled=node_value(static, REMOTE_STORAGE) is True,
             )
         elif resource.type == ResourceType.GROUP:
-            groups.check(configs, static)
+            group_validation.check(configs, static)
         elif resource.type == ResourceType.CLIENT_METRICS:
-            client_metrics.check(configs)
+            client_metrics_validation.check(configs)
 
     @cached_property
     def _inherited(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_partitions
-from kwire.controller.handlers.replicas import check_assignment, new_partition, placed
+from kwire.controller.handlers.placement import check_assignment, new_partition, placed
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.error_codes import ErrorCode
 from kwire.image.topics import TopicImage

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kwire.controller.configs.topic_configs import effective
-from kwire.controller.configs.topics import PUBLIC_KEYS
+from kwire.controller.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import check_change
 from kwire.controller.handlers.config_resources import ConfigChecker
 from kwire.controller.handlers.limits import check_partitions, check_records
-from kwire.controller.handlers.replicas import check_assignment, new_partition, placed
+from kwire.controller.handlers.placement import check_assignment, new_partition, placed
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.controller.handlers.topic_names import collision, name_problem
 from kwire.error_codes import ErrorCode

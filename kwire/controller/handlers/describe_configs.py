@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kwire.controller.configs import client_metrics_keys, group_keys, groups, node_keys
+from kwire.controller.configs import client_metrics_keys, group_keys, group_validation, node_keys
 from kwire.controller.configs.keys import ConfigKey, Dynamic
 from kwire.controller.configs.node_configs import ConfigSource, ConfigValue, node_key, node_synonyms
 from kwire.controller.configs.topic_configs import synonyms, told
 from kwire.controller.configs.topic_keys import KEYS
-from kwire.controller.configs.topics import PUBLIC_KEYS
+from kwire.controller.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.configs.values import ConfigType, as_text
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_resources import check_exists, check_name
@@ -92,7 +92,7 @@ def _topic(key: ConfigKey, topic: str, context: ControllerContext) -> DescribeCo
 
 def _group(own: Mapping[str, str], context: ControllerContext) -> Results:
     static, node_id = context.config.static, context.config.node_id
-    inherited = groups.inherited(static)
+    inherited = group_validation.inherited(static)
     results = []
     for key in group_keys.KEYS.values():
         above = _own(key, own, ConfigSource.GROUP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
-from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.placement import replication
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.controller.replicas.partition_change_builder import Election
 from kwire.error_codes import ErrorCode

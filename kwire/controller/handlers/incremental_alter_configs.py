@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kwire.controller.configs import loggers
+from kwire.controller.configs import logger_validation
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import changed, check_change
 from kwire.controller.handlers.config_resources import ConfigChecker, check_exists
@@ -69,7 +69,7 @@ def _alter(
         text = f"Unknown resource type {resource.type}."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
     if resource.type == ResourceType.BROKER_LOGGER:
-        loggers.check(wanted, context.config.node_id)
+        logger_validation.check(wanted, context.config.node_id)
         return []
     current = context.image.configs.of(*resource)
     values = {

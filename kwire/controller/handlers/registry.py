@@ -22,9 +22,9 @@ from kwire.controller.handlers import (
     describe_cluster,
     describe_configs,
     elect_leaders,
+    error_responses,
     incremental_alter_configs,
     list_partition_reassignments,
-    refusals,
     unregister_broker,
     unregister_controller,
     update_features,
@@ -60,7 +60,7 @@ class Handler:
     request: type[Request]
     versions: Versions
     handle: Callable[[Any, ControllerContext], ControllerResult]
-    refuse: refusals.Refusal
+    refuse: error_responses.ErrorResponse
     writes: bool = True
     active_only: bool = True
 
@@ -80,7 +80,7 @@ def _write(request: type[Request], handle: Handle, versions: str) -> Handler:
         request=request,
         versions=Versions(versions),
         handle=handle,
-        refuse=refusals.refusal(request),
+        refuse=error_responses.error_response(request),
     )
 
 

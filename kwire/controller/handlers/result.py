@@ -10,7 +10,7 @@ from uuid import UUID
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord, Response
 from kwire.controller.errors import ApiError
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeats
+from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
@@ -76,7 +76,7 @@ class ControllerContext:
     """
 
     image: MetadataImage
-    heartbeats: BrokerHeartbeats
+    heartbeats: BrokerHeartbeatManager
     config: ControllerConfig
     quorum: QuorumView
     random: RandomSource
@@ -120,7 +120,7 @@ class ControllerResult:
 
     response: Response
     records: tuple[VersionedRecord, ...] = ()
-    heartbeats: BrokerHeartbeats | None = None
+    heartbeats: BrokerHeartbeatManager | None = None
     kraft_version: int | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
-from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.placement import replication
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.error_codes import ErrorCode
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse

@@ -1,12 +1,12 @@
-"""KRaft: how replicas agree on one log, without IO, clock or chance of its own (KIP-595, KIP-853).
+"""KRaft: replicas agree on one log, without IO, clock or chance of their own (KIP-595, KIP-853).
 
     raft = Raft(config, log, election, below=random.randrange)
     for effect in raft.step(Start(), now): …
 
-An *event* is what happens to a replica, an *effect* what it wants done: files `events` and
-`effects`. A replica is in one of six *roles* (`roles/`), goes from one to another by `transitions`
-and does what is due by `duties`. Each RPC is one file in `rpc/`. The *log* is read through `Log`
-and written by effects; `control_history` knows the voters that it names.
+`step` takes an *event* and returns *effects*: files `events` and `effects`. A replica is in one of
+six *roles* (`roles/`), goes from one to another by `transitions` and does what is due by `poll`.
+Each RPC is one file in `rpc/`. The *log* is read through `Log` and written by effects;
+`control_record_state_machine` knows the voters that it names.
 """
 
 from kwire.controller.raft.config import Config
@@ -30,7 +30,7 @@ from kwire.controller.raft.effects import (
     WriteSnapshot,
 )
 from kwire.controller.raft.election_state import ElectionState
-from kwire.controller.raft.endpoints import Endpoint, Endpoints, Node
+from kwire.controller.raft.endpoints import Endpoints, ListenerEndpoint, PeerNode
 from kwire.controller.raft.errors import CommittedDataLost
 from kwire.controller.raft.events import (
     Append,
@@ -68,17 +68,17 @@ __all__ = [
     "Config",
     "Effect",
     "ElectionState",
-    "Endpoint",
     "Endpoints",
     "Event",
     "FlushLog",
     "InstallSnapshot",
     "LeaderChanged",
+    "ListenerEndpoint",
     "Log",
     "LogFlushed",
     "MemoryLog",
-    "Node",
     "OffsetAndEpoch",
+    "PeerNode",
     "PersistElection",
     "Raft",
     "RaftMetrics",

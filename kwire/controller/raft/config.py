@@ -1,11 +1,11 @@
-"""Who this replica is, and the `controller.quorum.*` settings."""
+"""The identity of a replica and its `controller.quorum.*` settings (KIP-853 "Configuration")."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from kwire.controller.raft.endpoints import NOWHERE, Endpoints
+from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.voter_set import Voter, VoterSet
 from kwire.net.negotiation import VersionRange
@@ -13,22 +13,24 @@ from kwire.net.negotiation import VersionRange
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything that does not change while a replica runs. Times are milliseconds.
+    """The settings of a replica, which do not change while it runs. Times are milliseconds.
 
     listener: name of the default controller listener, the first of `controller.listener.names`.
     endpoints: of this node's controller listeners; empty for a broker.
     bootstrap_servers: host and port; where empty, the static voters take their place.
     static_voters: of `controller.quorum.voters`; in force while the log has no VotersRecord.
     can_become_voter: true for controllers: they flush what they fetch even while observers.
-    fetch_max_bytes: what is taken in within one step; Java asks for four times as much.
-    auto_join: an observer adds itself, and removes a voter of its id with another directory.
+    fetch_max_bytes: of one response, which is taken in within one step; Java asks for four times
+    as much.
+    auto_join: an observer adds itself, and removes a voter of its id with another directory
+    (`controller.quorum.auto.join.enable`).
     """
 
     node_id: int
     directory_id: UUID
     cluster_id: str
     listener: str = "CONTROLLER"
-    endpoints: Endpoints = NOWHERE
+    endpoints: Endpoints = NO_ENDPOINTS
     bootstrap_servers: tuple[tuple[str, int], ...] = ()
     static_voters: VoterSet = field(default_factory=VoterSet)
     supported_kraft_version: VersionRange = VersionRange(0, 1)
@@ -45,20 +47,20 @@ class Config:
 
     @property
     def key(self) -> ReplicaKey:
-        """This replica."""
+        """The key of this replica."""
         return ReplicaKey(id=self.node_id, directory_id=self.directory_id)
 
     @property
     def voter(self) -> Voter:
-        """This replica as a voter set should have it."""
+        """The entry of this replica for a voter set."""
         return Voter(key=self.key, endpoints=self.endpoints, supported=self.supported_kraft_version)
 
     @property
     def check_quorum_timeout_ms(self) -> int:
-        """A leader that a majority does not fetch from for so long resigns."""
+        """The time after which a leader resigns unless a majority fetches (LeaderState)."""
         return self.fetch_timeout_ms * 3 // 2
 
     @property
     def begin_quorum_epoch_interval_ms(self) -> int:
-        """A voter that has not fetched for so long is told who leads."""
+        """The time after which a voter that has not fetched gets BeginQuorumEpoch (LeaderState)."""
         return self.fetch_timeout_ms // 2

@@ -1,4 +1,4 @@
-"""Which file answers which request, and takes which response."""
+"""The tables of the RPCs: the handler of each request and of each response."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from kwire.codec.declaration import Request, Response
 from kwire.controller.raft.effects import Reply
-from kwire.controller.raft.endpoints import Node
+from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.events import RequestFailed, RequestReceived, ResponseReceived
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.rpc import (
@@ -16,7 +16,6 @@ from kwire.controller.raft.rpc import (
     describe_quorum,
     end_quorum_epoch,
     fetch,
-    fetch_answer,
     fetch_snapshot,
     remove_raft_voter,
     update_raft_voter,
@@ -34,40 +33,40 @@ from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterR
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest, UpdateRaftVoterResponse
 
-_Handle = Callable[[Replica, RequestReceived, Any, int], Response | None]
-_Answered = Callable[[Replica, Node, Any, int], bool]
+_RequestHandler = Callable[[Replica, RequestReceived, Any, int], Response | None]
+_ResponseHandler = Callable[[Replica, PeerNode, Any, int], bool]
 
-_HANDLERS: dict[type[Request], _Handle] = {
-    FetchRequest: fetch.handle,
-    VoteRequest: vote.handle,
-    BeginQuorumEpochRequest: begin_quorum_epoch.handle,
-    EndQuorumEpochRequest: end_quorum_epoch.handle,
-    DescribeQuorumRequest: describe_quorum.handle,
-    FetchSnapshotRequest: fetch_snapshot.handle,
-    AddRaftVoterRequest: add_raft_voter.handle,
-    RemoveRaftVoterRequest: remove_raft_voter.handle,
-    UpdateRaftVoterRequest: update_raft_voter.handle,
+_REQUEST_HANDLERS: dict[type[Request], _RequestHandler] = {
+    FetchRequest: fetch.handle_request,
+    VoteRequest: vote.handle_request,
+    BeginQuorumEpochRequest: begin_quorum_epoch.handle_request,
+    EndQuorumEpochRequest: end_quorum_epoch.handle_request,
+    DescribeQuorumRequest: describe_quorum.handle_request,
+    FetchSnapshotRequest: fetch_snapshot.handle_request,
+    AddRaftVoterRequest: add_raft_voter.handle_request,
+    RemoveRaftVoterRequest: remove_raft_voter.handle_request,
+    UpdateRaftVoterRequest: update_raft_voter.handle_request,
 }
 
-_TAKERS: dict[type[Response], _Answered] = {
-    FetchResponse: fetch_answer.answered,
-    VoteResponse: vote.answered,
-    BeginQuorumEpochResponse: begin_quorum_epoch.answered,
-    EndQuorumEpochResponse: end_quorum_epoch.answered,
-    FetchSnapshotResponse: fetch_snapshot.answered,
-    ApiVersionsResponse: add_raft_voter.versions_answered,
-    AddRaftVoterResponse: add_raft_voter.answered,
-    RemoveRaftVoterResponse: remove_raft_voter.answered,
-    UpdateRaftVoterResponse: update_raft_voter.answered,
+_RESPONSE_HANDLERS: dict[type[Response], _ResponseHandler] = {
+    FetchResponse: fetch.handle_response,
+    VoteResponse: vote.handle_response,
+    BeginQuorumEpochResponse: begin_quorum_epoch.handle_response,
+    EndQuorumEpochResponse: end_quorum_epoch.handle_response,
+    FetchSnapshotResponse: fetch_snapshot.handle_response,
+    ApiVersionsResponse: add_raft_voter.handle_api_versions_response,
+    AddRaftVoterResponse: add_raft_voter.handle_response,
+    RemoveRaftVoterResponse: remove_raft_voter.handle_response,
+    UpdateRaftVoterResponse: update_raft_voter.handle_response,
 }
 
-API_KEYS = frozenset(key for request in _HANDLERS if (key := request.key) is not None)
+API_KEYS = frozenset(key for request in _REQUEST_HANDLERS if (key := request.key) is not None)
 """The APIs whose requests a replica answers."""
 
 
-def answer(replica: Replica, received: RequestReceived, now: int) -> None:
-    """Reply, now or later. InvalidValue for a request that is not one of API_KEYS."""
-    handle = _HANDLERS.get(type(received.request))
+def handle_request(replica: Replica, received: RequestReceived, now: int) -> None:
+    """Reply, now or later. Raises InvalidValue if the request is not one of API_KEYS."""
+    handle = _REQUEST_HANDLERS.get(type(received.request))
     if handle is None:
         raise InvalidValue(f"{type(received.request).__name__} is no request between replicas")
     response = handle(replica, received, received.request, now)
@@ -75,21 +74,24 @@ def answer(replica: Replica, received: RequestReceived, now: int) -> None:
         replica.emit(Reply(token=received.token, response=response))
 
 
-def take_response(replica: Replica, received: ResponseReceived, now: int) -> None:
-    """Act on a response, unless nobody waits for it any more."""
-    node = replica.connections.source(received.correlation)
-    take = _TAKERS.get(type(received.response))
-    if node is None or take is None:
+def handle_response(replica: Replica, received: ResponseReceived, now: int) -> None:
+    """Act on a response; ignore one that no request waits for any more."""
+    node = replica.request_manager.node_of_request(received.correlation)
+    handle = _RESPONSE_HANDLERS.get(type(received.response))
+    if node is None or handle is None:
         return
-    ok = take(replica, node, received.response, now)
-    replica.connections.finished(received.correlation, now, ok=ok)
+    ok = handle(replica, node, received.response, now)
+    replica.request_manager.on_response_result(received.correlation, now, ok=ok)
 
 
-def take_failure(replica: Replica, failed: RequestFailed, now: int) -> None:
-    """Have a pause before the next request; some failures also decide something."""
-    node = replica.connections.source(failed.correlation)
+def handle_failure(replica: Replica, failed: RequestFailed, now: int) -> None:
+    """Pause before the next request to the peer.
+
+    A failed Vote may end the pre-votes, a failed ApiVersions ends an AddRaftVoter.
+    """
+    node = replica.request_manager.node_of_request(failed.correlation)
     if node is None:
         return
-    ok = vote.failed(replica, failed.error, now)
-    add_raft_voter.versions_failed(replica, node, failed.error)
-    replica.connections.finished(failed.correlation, now, ok=ok)
+    ok = vote.handle_failure(replica, failed.error, now)
+    add_raft_voter.handle_api_versions_failure(replica, node, failed.error)
+    replica.request_manager.on_response_result(failed.correlation, now, ok=ok)

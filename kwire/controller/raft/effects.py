@@ -1,4 +1,4 @@
-"""What a replica wants done: the output of `Raft.step`, to be carried out in its order.
+"""The effects of a step: the output of `Raft.step`, to be carried out in its order.
 
 PersistElection stands before every Reply and Send that tells of its epoch or vote, and must be on
 the disk before they go out. Appends and truncations must show in the log before the next step.
@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from kwire.codec.declaration import Request, Response
-from kwire.controller.raft.endpoints import Node
+from kwire.controller.raft.endpoints import PeerNode
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages.data.quorum_state_data import QuorumStateData
 
@@ -63,10 +63,10 @@ class InstallSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Send:
-    """A request to a peer. Its end is a ResponseReceived or a RequestFailed of `correlation`."""
+    """A request to a peer. A ResponseReceived or RequestFailed of `correlation` ends it."""
 
     correlation: int
-    destination: Node
+    destination: PeerNode
     request: Request
 
 
@@ -99,14 +99,14 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """The high watermark: what lies below is decided for ever and may be applied."""
+    """The high watermark: all records below it are decided for ever and may be applied."""
 
     high_watermark: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderChanged:
-    """Another epoch, or news of its leader; None while nobody leads that we know."""
+    """Another epoch, or another leader of it; None while no leader is known."""
 
     epoch: int
     leader_id: int | None
@@ -125,14 +125,14 @@ class BecomeLeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResignLeader:
-    """This replica leads no more: what is not committed may be lost."""
+    """This replica leads no more: records that are not committed may be lost."""
 
     epoch: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShutdownComplete:
-    """Nobody waits for this replica any more."""
+    """The quorum does not need this replica any more: the node may stop."""
 
 
 Effect = (

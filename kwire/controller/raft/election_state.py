@@ -1,4 +1,5 @@
-"""What a replica must not forget of elections: its epoch, the leader, its vote (KIP-595)."""
+"""The part of elections that must survive a restart: epoch, leader and vote (KIP-595, KIP-853
+"Quorum state")."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from kwire.text.ids import ZERO_UUID
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionState:
-    """The content of quorum-state."""
+    """The content of the file quorum-state."""
 
     epoch: int = 0
     leader_id: int | None = None
@@ -20,7 +21,7 @@ class ElectionState:
 
     @classmethod
     def from_data(cls, data: QuorumStateData) -> ElectionState:
-        """What the file says, at either version."""
+        """Read the file's content, of either version."""
         voted = ReplicaKey.from_wire(data.voted_id, data.voted_directory_id)
         return cls(
             epoch=data.leader_epoch,
@@ -29,7 +30,7 @@ class ElectionState:
         )
 
     def to_data(self, version: int, voters: Iterable[int]) -> QuorumStateData:
-        """What to write: version 0 names the static voters, version 1 the vote's directory."""
+        """Return the file's content: version 0 has the static voters, 1 the vote's directory."""
         voted = self.voted_key
         return QuorumStateData(
             leader_id=-1 if self.leader_id is None else self.leader_id,

@@ -1,4 +1,4 @@
-"""Where replicas are reached: one address for each of their listeners."""
+"""The addresses of replicas: one for each of their listeners (Java: Endpoints)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 G = TypeVar("G")
 
 
-class Address(Protocol):
-    """What listeners and endpoints of all messages have."""
+class NamedAddress(Protocol):
+    """The fields that the listeners and endpoints of all messages have."""
 
     @property
     def name(self) -> str: ...
@@ -21,8 +21,8 @@ class Address(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """Somebody to send a request to. Bootstrap servers have ids from -2 downwards."""
+class PeerNode:
+    """The destination of a request. Bootstrap servers have ids from -2 downwards."""
 
     id: int
     host: str
@@ -30,7 +30,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class ListenerEndpoint:
     """A listener's name, in capitals, and its address."""
 
     name: str
@@ -42,39 +42,42 @@ class Endpoint:
 class Endpoints:
     """The addresses of one replica, its default listener first."""
 
-    entries: tuple[Endpoint, ...] = ()
+    entries: tuple[ListenerEndpoint, ...] = ()
 
     @classmethod
-    def of(cls, addresses: Iterable[Address]) -> Endpoints:
-        """The listeners of any message or record that has some."""
+    def of(cls, addresses: Iterable[NamedAddress]) -> Endpoints:
+        """Take the listeners of any message or record that has some."""
         return cls(
-            tuple(Endpoint(name=a.name.upper(), host=a.host, port=a.port) for a in addresses)
+            tuple(
+                ListenerEndpoint(name=address.name.upper(), host=address.host, port=address.port)
+                for address in addresses
+            )
         )
 
     @classmethod
     def single(cls, listener: str, host: str, port: int) -> Endpoints:
-        """One listener, as a NodeEndpoint of a response knows it."""
-        return cls((Endpoint(name=listener, host=host, port=port),))
+        """Take one listener, as a NodeEndpoint of a response has it."""
+        return cls((ListenerEndpoint(name=listener, host=host, port=port),))
 
-    def address(self, listener: str) -> Endpoint | None:
-        """The address of a listener."""
+    def address(self, listener: str) -> ListenerEndpoint | None:
+        """Return the address of a listener."""
         return next((entry for entry in self.entries if entry.name == listener), None)
 
-    def node(self, id: int, listener: str) -> Node | None:
-        """The replica as a destination."""
-        found = self.address(listener)
-        return Node(id=id, host=found.host, port=found.port) if found else None
+    def node(self, id: int, listener: str) -> PeerNode | None:
+        """Return the replica as a destination."""
+        address = self.address(listener)
+        return PeerNode(id=id, host=address.host, port=address.port) if address else None
 
     def groups(self, make: Callable[..., G]) -> list[G]:
-        """The addresses as a message's own listener groups."""
+        """Return the addresses as a message's own listener groups."""
         return [make(name=entry.name, host=entry.host, port=entry.port) for entry in self.entries]
 
-    def __iter__(self) -> Iterator[Endpoint]:
+    def __iter__(self) -> Iterator[ListenerEndpoint]:
         return iter(self.entries)
 
     def __len__(self) -> int:
         return len(self.entries)
 
 
-NOWHERE = Endpoints()
-"""Of a replica whose address nobody told."""
+NO_ENDPOINTS = Endpoints()
+"""The endpoints of a replica whose address is not known."""

@@ -1,4 +1,4 @@
-"""What happens to a replica: the input of `Raft.step`."""
+"""The events of a replica: the input of `Raft.step`."""
 
 from __future__ import annotations
 

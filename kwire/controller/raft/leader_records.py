@@ -1,4 +1,5 @@
-"""The control records that a leader writes (LeaderState, AddVoterHandler)."""
+"""The control records that a leader writes (KIP-853 "First leader", "LeaderChangeMessage"; Java:
+LeaderState.appendStartOfEpochControlRecords, AddVoterHandler)."""
 
 from __future__ import annotations
 
@@ -18,39 +19,41 @@ FROM_BOOTSTRAP_SNAPSHOT = -1
 def append_start_of_epoch(
     replica: Replica, leader: Leader, granting: Iterable[int], now: int
 ) -> None:
-    """The first batch of an epoch, one atomic unit.
+    """Append the first batch of an epoch, one atomic unit.
 
     1. LeaderChangeMessage, at version 0 whatever the kraft.version, as Kafka 4.3 writes it.
     2. With kraft.version 1, where the voters are only in the bootstrap checkpoint or name this
        leader otherwise than it is: KRaftVersionRecord and VotersRecord with the leader's own
        endpoints. This is how they get from the checkpoint into everybody's log.
     """
-    history, local = replica.history, replica.config.voter
+    control_records, local = replica.control_records, replica.config.voter
+    # 1.
     messages: list[QuorumMessage] = [_leader_change(leader, granting)]
-    entry = history.voters_entry
-    if history.kraft_version and entry is not None:
+    # 2.
+    entry = control_records.voters_entry
+    if control_records.kraft_version and entry is not None:
         updated = entry.value.with_updated(local)
-        is_news = entry.offset == FROM_BOOTSTRAP_SNAPSHOT or entry.value.needs_update(local)
-        if updated is not None and is_news:
-            messages.append(kraft_version_record(history.kraft_version))
+        is_due = entry.offset == FROM_BOOTSTRAP_SNAPSHOT or entry.value.needs_update(local)
+        if updated is not None and is_due:
+            messages.append(kraft_version_record(control_records.kraft_version))
             messages.append(updated.to_record())
     append(replica, leader, messages, now)
 
 
 def append_voters(replica: Replica, leader: Leader, voters: VoterSet, now: int) -> int:
-    """A VotersRecord, in force at once; its offset."""
+    """Append a VotersRecord, which is in force at once; return its offset."""
     return append(replica, leader, [voters.to_record()], now)
 
 
 def append(replica: Replica, leader: Leader, messages: Iterable[QuorumMessage], now: int) -> int:
-    """A control batch, after which the leader counts the voters that it names; its last offset."""
+    """Append a control batch and count the voters that it names; return its last offset."""
     offset = replica.append_control(messages, now)
-    leader.set_voters(replica.history.voters)
+    leader.update_voters(replica.control_records.voters)
     return offset
 
 
 def kraft_version_record(level: int) -> KRaftVersionRecord:
-    """The record of a kraft.version."""
+    """Make the record of a kraft.version."""
     return KRaftVersionRecord(version=0, k_raft_version=level)
 
 

@@ -1,4 +1,4 @@
-"""What the core reads of a log. It never writes: its effects say what to write."""
+"""The log as the core reads it. The core never writes: its effects say what to write."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from kwire.logdir.names import OffsetAndEpoch
 class Log(Protocol):
     """A log of record batches and the snapshots that stand for its beginning.
 
-    Whoever carries out the effects of a step has done so, in their order, before the next step;
-    the log then shows them. `MemoryLog` is one, `kwire.controller.server.directory_log` another.
+    The effects of a step are carried out, in their order, before the next step; the log then
+    shows them. `MemoryLog` is one, `kwire.controller.server.directory_log` another.
     """
 
     @property
@@ -26,7 +26,7 @@ class Log(Protocol):
         ...
 
     def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """Where the greatest epoch not above `epoch` ends, and that epoch.
+        """Return the end of the greatest epoch not above `epoch`, and that epoch.
 
         Snapshots count: below the log's first epoch it is the earliest snapshot's id. An epoch
         above the last gives `end`.
@@ -34,17 +34,17 @@ class Log(Protocol):
         ...
 
     def read(self, offset: int, max_bytes: int) -> bytes:
-        """Whole batches from the one that holds `offset`; the first even if greater, if there."""
+        """Return whole batches from the one that has `offset` on, at least one if there is one."""
         ...
 
     def snapshots(self) -> Sequence[OffsetAndEpoch]:
-        """The ids of complete snapshots, ascending, the bootstrap snapshot among them."""
+        """Return the ids of complete snapshots, ascending, the bootstrap snapshot among them."""
         ...
 
     def snapshot_size(self, id: OffsetAndEpoch) -> int | None:
-        """Bytes of a snapshot; None where there is no such."""
+        """Return the bytes of a snapshot; None if there is no such snapshot."""
         ...
 
     def read_snapshot(self, id: OffsetAndEpoch, position: int, max_bytes: int) -> bytes:
-        """Bytes of a snapshot, cut anywhere."""
+        """Return bytes of a snapshot, cut anywhere."""
         ...

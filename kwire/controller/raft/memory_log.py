@@ -20,7 +20,7 @@ from kwire.logdir.names import OffsetAndEpoch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored:
+class _StoredBatch:
     """A batch: its first offset, the one behind it, its epoch."""
 
     base: int
@@ -33,7 +33,7 @@ class MemoryLog:
     """A `Log` whose unflushed end `crash` loses."""
 
     def __init__(self) -> None:
-        self._batches: list[_Stored] = []
+        self._batches: list[_StoredBatch] = []
         self._snapshots: dict[OffsetAndEpoch, bytes] = {}
         self._parts: dict[OffsetAndEpoch, bytearray] = {}
         self._start = OffsetAndEpoch(offset=0, epoch=0)
@@ -53,7 +53,7 @@ class MemoryLog:
         return OffsetAndEpoch(offset=last.end, epoch=last.epoch)
 
     def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """Where the greatest epoch not above `epoch` ends, and that epoch."""
+        """Return the end of the greatest epoch not above `epoch`, and that epoch."""
         count = bisect_right(self._batches, epoch, key=lambda batch: batch.epoch)
         if not count:
             return self._start
@@ -61,7 +61,7 @@ class MemoryLog:
         return OffsetAndEpoch(offset=last.end, epoch=last.epoch)
 
     def read(self, offset: int, max_bytes: int) -> bytes:
-        """Whole batches from the one that holds `offset`, at least one if there is one."""
+        """Return whole batches from the one that has `offset` on, at least one if there is one."""
         first = bisect_right(self._batches, offset, key=lambda batch: batch.end)
         data = bytearray()
         for batch in islice(self._batches, first, None):
@@ -71,20 +71,20 @@ class MemoryLog:
         return bytes(data)
 
     def snapshots(self) -> list[OffsetAndEpoch]:
-        """The ids of complete snapshots, ascending."""
+        """Return the ids of complete snapshots, ascending."""
         return sorted(self._snapshots)
 
     def snapshot_size(self, id: OffsetAndEpoch) -> int | None:
-        """Bytes of a snapshot."""
+        """Return the bytes of a snapshot; None if there is no such snapshot."""
         data = self._snapshots.get(id)
         return None if data is None else len(data)
 
     def read_snapshot(self, id: OffsetAndEpoch, position: int, max_bytes: int) -> bytes:
-        """Bytes of a snapshot, cut anywhere."""
+        """Return bytes of a snapshot, cut anywhere."""
         return self._snapshots[id][position : position + max_bytes]
 
     def carry_out(self, effect: Effect) -> Event | None:
-        """Do what an effect wants of a log; the event that tells of it. Others are ignored."""
+        """Carry out an effect on the log; return the event that tells so, if one does."""
         match effect:
             case AppendLog(data=data):
                 self.append(data)
@@ -107,7 +107,7 @@ class MemoryLog:
         for batch in read_batches(data):
             assert isinstance(batch, RecordBatch)
             assert batch.base_offset == self.end.offset, "the log would have a gap"
-            stored = _Stored(
+            stored = _StoredBatch(
                 base=batch.base_offset,
                 end=batch.last_offset + 1,
                 epoch=batch.partition_leader_epoch,
@@ -116,7 +116,7 @@ class MemoryLog:
             self._batches.append(stored)
 
     def store_snapshot(self, id: OffsetAndEpoch, data: bytes) -> None:
-        """Have a snapshot of one's own; the log stays as it is."""
+        """Add a snapshot of this replica's own; the log stays as it is."""
         self._snapshots[id] = data
 
     def clean(self, id: OffsetAndEpoch) -> None:

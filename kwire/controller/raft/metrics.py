@@ -1,4 +1,5 @@
-"""The gauges of a replica: Kafka's raft-metrics (KIP-595) and what KIP-853 added."""
+"""The gauges of a replica: Kafka's raft-metrics (KIP-595) and those that KIP-853 added
+("Monitoring"; Java: KafkaRaftMetrics)."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaftMetrics:
-    """Named as Kafka names them, with underscores; -1 and the zero UUID where there is nothing.
+    """All gauges, named as in Kafka, with underscores; -1 and the zero UUID for none.
 
     number_of_observers, number_of_offline_voters: 0 for others than leaders.
-    ignored_static_voters: whether `controller.quorum.voters` is set but the log names the voters.
+    ignored_static_voters: `controller.quorum.voters` is set but the log names the voters.
     """
 
     current_state: str
@@ -38,11 +39,11 @@ class RaftMetrics:
 
 
 def measure(replica: Replica, now: int) -> RaftMetrics:
-    """All of them, at once."""
-    role, leader, history = replica.role, replica.leader, replica.history
+    """Read all gauges."""
+    role, leader, control_records = replica.role, replica.leader, replica.control_records
     voted = _vote(replica)
     high_watermark = leader.high_watermark if leader else replica.committed
-    has_dynamic_voters = history.voters_entry is not None
+    has_dynamic_voters = control_records.voters_entry is not None
     return RaftMetrics(
         current_state=_state(replica),
         current_leader=_UNKNOWN if role.leader_id is None else role.leader_id,
@@ -50,13 +51,13 @@ def measure(replica: Replica, now: int) -> RaftMetrics:
         current_vote_directory_id=voted.wire_directory_id if voted else ZERO_UUID,
         current_epoch=role.epoch,
         high_watermark=_UNKNOWN if high_watermark is None else high_watermark,
-        log_end_offset=replica.tail.end.offset,
-        log_end_epoch=replica.tail.end.epoch,
-        number_of_voters=len(history.voters),
+        log_end_offset=replica.log.end.offset,
+        log_end_epoch=replica.log.end.epoch,
+        number_of_voters=len(control_records.voters),
         number_of_observers=len(leader.observers) if leader else 0,
         number_of_offline_voters=_offline(replica, leader, now) if leader else 0,
         uncommitted_voter_change=_is_voter_change_uncommitted(replica),
-        ignored_static_voters=has_dynamic_voters and bool(history.static_voters),
+        ignored_static_voters=has_dynamic_voters and bool(control_records.static_voters),
         is_observer=not replica.is_voter,
     )
 
@@ -81,5 +82,5 @@ def _offline(replica: Replica, leader: Leader, now: int) -> int:
 
 
 def _is_voter_change_uncommitted(replica: Replica) -> bool:
-    entry = replica.history.voters_entry
+    entry = replica.control_records.voters_entry
     return entry is not None and entry.offset >= max(replica.committed, 0)

@@ -8,10 +8,8 @@ import msgspec
 
 from kwire.batches import Record, with_base_offset
 from kwire.batches.record import NO_TIMESTAMP
-from kwire.controller.raft import duties, kraft_version, transitions
-from kwire.controller.raft.commitment import advance
+from kwire.controller.raft import dispatch, transitions
 from kwire.controller.raft.config import Config
-from kwire.controller.raft.dispatch import answer, take_failure, take_response
 from kwire.controller.raft.effects import Appended, Effect, Rejected, ShutdownComplete
 from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import Endpoints
@@ -31,18 +29,21 @@ from kwire.controller.raft.events import (
     Tick,
     UpgradeKRaftVersion,
 )
+from kwire.controller.raft.high_watermark import advance_high_watermark
+from kwire.controller.raft.kraft_version_upgrade import upgrade_kraft_version
 from kwire.controller.raft.log import Log
 from kwire.controller.raft.metrics import RaftMetrics, measure
+from kwire.controller.raft.poll import poll
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.roles import Follower
-from kwire.controller.raft.rpc import fetch
+from kwire.controller.raft.rpc.fetch import complete_delayed_fetches
 from kwire.controller.raft.voter_set import VoterSet
 from kwire.error_codes import ErrorCode
 from kwire.logdir.names import OffsetAndEpoch
 
 
 class Raft:
-    """A voter or an observer of the metadata quorum. It does no IO and knows no clock.
+    """A voter or an observer of the metadata quorum, without IO and without a clock.
 
     election: from quorum-state; None for a replica that never had one.
     below: the one source of chance, a number from 0 to its argument, exclusive.
@@ -64,46 +65,55 @@ class Raft:
         self._election = election or ElectionState()
         self._replica = Replica(config, log, self._election, below)
         self._now = 0
-        self._has_gone = False
+        self._is_complete = False
 
     def step(self, event: Event, now: int) -> list[Effect]:
-        """Everything that follows from an event.
+        """Handle an event; return the effects that follow, in the order to carry them out.
 
-        1. The event itself.
-        2. What the role then has to do, in whatever role that leads to.
-        3. Parked fetches whose answer has changed, one flush of all that was appended.
-        Raises CommittedDataLost where a leader wants committed records undone: stop the node.
+        1. Handle the event itself.
+        2. Do what is due in the role, and in every role that this leads to.
+        3. A leader flushes once all that was appended, and commits what a majority has.
+        4. Answer delayed fetches whose answer has changed.
+        5. Tell, once, that a shutdown is complete.
+
+        Raises CommittedDataLost if a leader wants committed records undone: stop the node.
         """
         replica = self._replica
         self._now = now
-        replica.tail.settle()
-        self._take(event, now)
-        duties.attend(replica, now)
+        # The effects of the last step have been carried out: the log shows them.
+        replica.log.settle()
+        # 1.
+        self._handle(event, now)
+        # 2.
+        poll(replica, now)
+        # 3. One flush for all appends of the step: an fsync costs more than everything else here.
         if replica.leader:
             replica.flush()
-            advance(replica, replica.leader)
-        fetch.release(replica, now)
-        if replica.is_shutting_down and not self._has_gone and self._is_free_to_go():
-            self._has_gone = True
+            advance_high_watermark(replica, replica.leader)
+        # 4.
+        complete_delayed_fetches(replica, now)
+        # 5.
+        if replica.is_shutting_down and not self._is_complete and self._may_shut_down():
+            self._is_complete = True
             replica.emit(ShutdownComplete())
         return replica.take_effects()
 
-    def _take(self, event: Event, now: int) -> None:
+    def _handle(self, event: Event, now: int) -> None:
         replica = self._replica
         match event:
             case Start(is_replaying=is_replaying):
                 replica.is_replaying = is_replaying
                 transitions.start(replica, self._election, now)
             case Replaying(is_replaying=is_replaying):
-                transitions.replaying(replica, is_replaying, now)
+                transitions.set_replaying(replica, is_replaying, now)
             case Tick():
                 pass
             case RequestReceived():
-                answer(replica, event, now)
+                dispatch.handle_request(replica, event, now)
             case ResponseReceived():
-                take_response(replica, event, now)
+                dispatch.handle_response(replica, event, now)
             case RequestFailed():
-                take_failure(replica, event, now)
+                dispatch.handle_failure(replica, event, now)
             case Append():
                 self._append(event, now)
             case LogFlushed(offset=offset):
@@ -111,9 +121,9 @@ class Raft:
             case SnapshotInstalled(id=id):
                 self._snapshot_installed(id, now)
             case SnapshotTaken(id=id):
-                replica.history.forget_before(id.offset)
+                replica.control_records.forget_before(id.offset)
             case UpgradeKRaftVersion():
-                kraft_version.upgrade(replica, event, now)
+                upgrade_kraft_version(replica, event, now)
             case Resign(epoch=epoch):
                 if replica.leader and replica.leader.epoch == epoch:
                     replica.leader.resign_requested = True
@@ -128,11 +138,15 @@ class Raft:
             error = ErrorCode.NOT_CONTROLLER
             replica.emit(Rejected(token=event.token, error=error, message=text))
             return
-        base = replica.tail.end.offset
+        base = replica.log.end.offset
         if event.batch is not None:
             end = replica.append(with_base_offset(event.batch, base, replica.epoch), replica.epoch)
         else:
-            end = replica.append_records(_dated(event.records, now)) if event.records else base
+            end = (
+                replica.append_records(_with_timestamps(event.records, now))
+                if event.records
+                else base
+            )
         replica.emit(Appended(token=event.token, base_offset=base, end_offset=end))
 
     def _snapshot_installed(self, id: OffsetAndEpoch, now: int) -> None:
@@ -140,30 +154,34 @@ class Raft:
         replica.reset_log()
         replica.commit(id.offset)
         role = replica.role
-        if isinstance(role, Follower) and role.download and role.download.id == id:
-            role.download = None
+        if (
+            isinstance(role, Follower)
+            and role.snapshot_download
+            and role.snapshot_download.id == id
+        ):
+            role.snapshot_download = None
         if isinstance(role, Follower):  # it could not fetch while the snapshot was flushed
             role.fetch_deadline = max(role.fetch_deadline, now + self.config.fetch_timeout_ms)
 
-    def _is_free_to_go(self) -> bool:
+    def _may_shut_down(self) -> bool:
         role, config = self._replica.role, self.config
         has_remote_leader = role.leader_id not in (None, config.node_id)
-        is_alone = self._replica.history.voters.contains_only(config.key)
+        is_alone = self._replica.control_records.voters.contains_only(config.key)
         return has_remote_leader or is_alone or not self._replica.is_voter
 
     @property
     def deadline(self) -> int | None:
-        """When the next Tick is due; None: not before something else happens."""
+        """The time of the next Tick; None: not before another event."""
         replica, now = self._replica, self._now
-        if not replica.tail.is_settled:
+        if not replica.log.is_settled:
             return now
-        times = [replica.role.deadline, replica.connections.deadline(now)]
-        times += [parked.deadline for parked in replica.parked]
+        times = [replica.role.deadline, replica.request_manager.deadline(now)]
+        times += [delayed.deadline for delayed in replica.fetch_purgatory]
         return min((time for time in times if time is not None and time > now), default=None)
 
     @property
     def role(self) -> str:
-        """unattached, prospective, candidate, follower, leader or resigned."""
+        """The role's name: unattached, prospective, candidate, follower, leader or resigned."""
         return self._replica.role.name
 
     @property
@@ -173,22 +191,22 @@ class Raft:
 
     @property
     def leader_id(self) -> int | None:
-        """Who leads it, as far as this replica knows."""
+        """The leader of the epoch, as far as this replica knows."""
         return self._replica.role.leader_id
 
     @property
     def leader_endpoints(self) -> Endpoints:
-        """Where the leader is reached; empty while that is not known."""
+        """The leader's addresses; empty while they are not known."""
         return self._replica.role.leader_endpoints
 
     @property
     def is_voter(self) -> bool:
-        """Whether this replica is in the latest voter set; else it is an observer."""
+        """True if this replica is in the latest voter set; else it is an observer."""
         return self._replica.is_voter
 
     @property
     def high_watermark(self) -> int | None:
-        """What lies below is committed; a new leader does not know it at first."""
+        """The offset below which all is committed; a new leader does not know it at first."""
         leader, committed = self._replica.leader, self._replica.committed
         if leader:
             return leader.high_watermark
@@ -196,26 +214,26 @@ class Raft:
 
     @property
     def end_offset(self) -> int:
-        """Where the next Append begins."""
-        return self._replica.tail.end.offset
+        """The offset of the next record."""
+        return self._replica.log.end.offset
 
     @property
     def voters(self) -> VoterSet:
         """The latest voter set in log, snapshot or configuration, committed or not."""
-        return self._replica.history.voters
+        return self._replica.control_records.voters
 
     @property
     def kraft_version(self) -> int:
         """The latest kraft.version in the log, committed or not."""
-        return self._replica.history.kraft_version
+        return self._replica.control_records.kraft_version
 
     def voters_at(self, offset: int) -> VoterSet | None:
-        """What a snapshot that contains `offset` must say; None where the log says nothing."""
-        return self._replica.history.voters_at(offset)
+        """Return the voters for a snapshot that contains `offset`; None if the log names none."""
+        return self._replica.control_records.voters_at(offset)
 
     def kraft_version_at(self, offset: int) -> int:
-        """The level that a snapshot that contains `offset` must name."""
-        return self._replica.history.kraft_version_at(offset)
+        """Return the level for a snapshot that contains `offset`."""
+        return self._replica.control_records.kraft_version_at(offset)
 
     @property
     def metrics(self) -> RaftMetrics:
@@ -223,7 +241,7 @@ class Raft:
         return measure(self._replica, self._now)
 
 
-def _dated(records: Iterable[Record], now: int) -> Iterator[Record]:
+def _with_timestamps(records: Iterable[Record], now: int) -> Iterator[Record]:
     for record in records:
         if record.timestamp == NO_TIMESTAMP:
             record = msgspec.structs.replace(record, timestamp=now)

@@ -1,4 +1,5 @@
-"""Which replica: a node id and, since KIP-853, the directory that its log lies in."""
+"""The key of a replica: its node id and, since KIP-853 ("Replica directory ID"), the id of the
+directory that its log lies in."""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ class ReplicaKey:
 
     @classmethod
     def from_wire(cls, id: int, directory_id: UUID) -> ReplicaKey:
-        """The zero UUID stands for no directory id on the wire."""
+        """Read a key from a message, in which the zero UUID stands for no directory id."""
         return cls(id=id, directory_id=None if directory_id == ZERO_UUID else directory_id)
 
     @property
     def wire_directory_id(self) -> UUID:
-        """What to write where a message wants a UUID."""
+        """The directory id as a message has it: the zero UUID for none."""
         return self.directory_id or ZERO_UUID
 
     def covers(self, other: ReplicaKey) -> bool:
-        """Whether `other` is this replica; without a directory id, every one of this id is."""
+        """Return True if `other` is this replica; without a directory id, any of this id is."""
         return self.id == other.id and self.directory_id in (None, other.directory_id)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A change of the voter set that is on its way: there is one at a time (KIP-853)."""
+"""A change of the voter set in progress: there is one at a time (KIP-853 "Voter changes")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 
 @dataclass(slots=True, kw_only=True)
 class VoterChange(ABC):
-    """deadline: when it is given up. offset: of its VotersRecord, None until that is appended."""
+    """A request that waits for its VotersRecord.
+
+    deadline: when it is given up. offset: of its VotersRecord, None until that is appended.
+    """
 
     token: Hashable
     deadline: int
@@ -24,14 +27,14 @@ class VoterChange(ABC):
     is_answered: bool = False
 
     def answer(self, error: int, message: str | None = None) -> list[Reply]:
-        """The reply to whoever asked, the first time only."""
+        """Return the reply to the request, the first time only."""
         if self.is_answered:
             return []
         self.is_answered = True
         return [self._reply(error, message)]
 
     def time_out(self) -> list[Reply]:
-        """Return the reply that it took too long, which says what is in the log of it."""
+        """Return the reply that it took too long; it tells if the change is in the log."""
         if self.offset is None:
             text = f"{self._awaited()} in time: nothing was appended, and the voters are as before."
         else:
@@ -43,16 +46,16 @@ class VoterChange(ABC):
 
     @abstractmethod
     def _awaited(self) -> str:
-        """The voters that have not answered, before anything is appended."""
+        """Return the answer that did not come, before anything is appended."""
 
     @abstractmethod
     def _reply(self, error: int, message: str | None) -> Reply:
-        """The response of the API that asked."""
+        """Return the response of the API that asked."""
 
 
 @dataclass(slots=True, kw_only=True)
 class VoterAddition(VoterChange):
-    """AddRaftVoter: waits for the new voter's ApiVersions, then for the commit."""
+    """AddRaftVoter: it waits for the new voter's ApiVersions, then for the commit."""
 
     voter: ReplicaKey
     endpoints: Endpoints
@@ -62,27 +65,27 @@ class VoterAddition(VoterChange):
         return f"Voter {self.voter} did not answer ApiVersions"
 
     def _reply(self, error: int, message: str | None) -> Reply:
-        return Reply(token=self.token, response=added(error, message))
+        return Reply(token=self.token, response=add_voter_response(error, message))
 
 
 @dataclass(slots=True, kw_only=True)
 class VoterRemoval(VoterChange):
-    """RemoveRaftVoter: waits for the commit."""
+    """RemoveRaftVoter: it waits for the commit."""
 
     def _awaited(self) -> str:
         return "No voter answered"
 
     def _reply(self, error: int, message: str | None) -> Reply:
-        return Reply(token=self.token, response=removed(error, message))
+        return Reply(token=self.token, response=remove_voter_response(error, message))
 
 
-def added(error: int, message: str | None = None) -> AddRaftVoterResponse:
-    """An answer to AddRaftVoter."""
+def add_voter_response(error: int, message: str | None = None) -> AddRaftVoterResponse:
+    """Make the response to AddRaftVoter."""
     return AddRaftVoterResponse(error_code=error, error_message=_text(error, message))
 
 
-def removed(error: int, message: str | None = None) -> RemoveRaftVoterResponse:
-    """An answer to RemoveRaftVoter."""
+def remove_voter_response(error: int, message: str | None = None) -> RemoveRaftVoterResponse:
+    """Make the response to RemoveRaftVoter."""
     return RemoveRaftVoterResponse(error_code=error, error_message=_text(error, message))
 
 

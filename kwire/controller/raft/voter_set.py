@@ -1,11 +1,11 @@
-"""Who elects the leader and decides what is committed: the set of voters (KIP-853)."""
+"""The set of voters, which elects the leader and commits records (KIP-853 "VotersRecord")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from kwire.controller.raft.endpoints import NOWHERE, Endpoints, Node
+from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints, PeerNode
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.messages.data import voters_record
 from kwire.messages.data.voters_record import VotersRecord
@@ -32,12 +32,12 @@ class VoterSet:
 
     @classmethod
     def of(cls, voters: Iterable[Voter]) -> VoterSet:
-        """The set of these voters."""
+        """Make the set of these voters."""
         return cls({voter.key.id: voter for voter in voters})
 
     @classmethod
     def from_record(cls, record: VotersRecord) -> VoterSet:
-        """What a VotersRecord says."""
+        """Read a VotersRecord."""
         return cls.of(
             Voter(
                 key=ReplicaKey.from_wire(voter.voter_id, voter.voter_directory_id),
@@ -51,7 +51,7 @@ class VoterSet:
         )
 
     def to_record(self) -> VotersRecord:
-        """The VotersRecord of this set, voters in the order of their ids."""
+        """Return the VotersRecord of this set, voters in the order of their ids."""
         return VotersRecord(
             version=0,
             voters=[
@@ -85,33 +85,33 @@ class VoterSet:
         return tuple(self.voters[id].key for id in sorted(self.voters))
 
     def contains(self, replica: ReplicaKey) -> bool:
-        """Whether this replica votes."""
+        """Return True if this replica votes."""
         voter = self.voters.get(replica.id)
         return voter is not None and voter.key.covers(replica)
 
     def contains_only(self, replica: ReplicaKey) -> bool:
-        """Whether nobody else votes."""
+        """Return True if this replica votes and nobody else does."""
         return len(self) == 1 and self.contains(replica)
 
     def endpoints(self, id: int | None) -> Endpoints:
-        """Where a voter is reached; empty for others."""
+        """Return the addresses of a voter; empty for others."""
         voter = None if id is None else self.voters.get(id)
-        return voter.endpoints if voter else NOWHERE
+        return voter.endpoints if voter else NO_ENDPOINTS
 
-    def node(self, id: int, listener: str) -> Node | None:
-        """A voter as a destination."""
+    def node(self, id: int, listener: str) -> PeerNode | None:
+        """Return a voter as a destination."""
         return self.endpoints(id).node(id, listener)
 
     def needs_update(self, voter: Voter) -> bool:
-        """Whether the set has this voter with other endpoints or another version range."""
+        """Return True if the set has this voter with other endpoints or another version range."""
         return self.contains(voter.key) and self.voters[voter.key.id] != voter
 
     def with_added(self, voter: Voter) -> VoterSet | None:
-        """The set with one more; None where the id is taken."""
+        """Return the set with one more voter; None if the id is taken."""
         return None if voter.key.id in self.voters else self._with(voter)
 
     def with_updated(self, voter: Voter, *, any_directory: bool = False) -> VoterSet | None:
-        """The set with a voter's news; None where it does not vote.
+        """Return the set with a voter's new endpoints and versions; None if it does not vote.
 
         any_directory: the id is enough, as before kraft.version 1 when directories were unknown.
         """
@@ -119,7 +119,7 @@ class VoterSet:
         return self._with(voter) if known else None
 
     def without(self, replica: ReplicaKey) -> VoterSet | None:
-        """The set with one less; None where the exact key is not in it, or nobody would be left."""
+        """Return the set with one voter less; None if the key is not in it or is the last one."""
         voter = self.voters.get(replica.id)
         if voter is None or voter.key != replica or len(self) == 1:
             return None
@@ -129,10 +129,13 @@ class VoterSet:
         return VoterSet({**self.voters, voter.key.id: voter})
 
     def overlaps_majority_of(self, other: VoterSet) -> bool:
-        """Whether one step leads from one set to the other: at most one added and one removed."""
+        """Return True if one step leads from one set to the other: at most one added, one removed.
+
+        Majorities of two such sets overlap (Java: VoterSet.hasOverlappingMajority).
+        """
         mine, others = set(self.keys), set(other.keys)
         return len(mine - others) <= 1 and len(others - mine) <= 1
 
     def supports(self, kraft_version: int) -> bool:
-        """Whether every voter can work at this level."""
+        """Return True if every voter can work at this level."""
         return all(kraft_version in voter.supported for voter in self)

@@ -32,7 +32,7 @@ class BrokerControlState(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerHeartbeat:
+class BrokerHeartbeatState:
     """One broker's session.
 
     metadata_offset: up to which it has the metadata. shutdown_offset: what the other brokers must
@@ -58,16 +58,16 @@ class BrokerHeartbeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerHeartbeats:
+class BrokerHeartbeatManager:
     """The sessions of every registered broker, by id."""
 
     session_timeout_ms: int = 9000
-    brokers: HashTrieMap[int, BrokerHeartbeat] = field(default_factory=HashTrieMap)
+    brokers: HashTrieMap[int, BrokerHeartbeatState] = field(default_factory=HashTrieMap)
 
-    def activated(self, cluster: ClusterImage, now: int) -> BrokerHeartbeats:
+    def activated(self, cluster: ClusterImage, now: int) -> BrokerHeartbeatManager:
         """What a new leader begins with."""
         brokers = {
-            broker.id: BrokerHeartbeat(last_contact=now, fenced=broker.fenced)
+            broker.id: BrokerHeartbeatState(last_contact=now, fenced=broker.fenced)
             for broker in cluster.brokers.values()
         }
         return replace(self, brokers=HashTrieMap(brokers))
@@ -81,18 +81,20 @@ class BrokerHeartbeats:
             and broker.last_contact + self.session_timeout_ms >= now
         )
 
-    def registered(self, id: int, *, fenced: bool, anew: bool, now: int) -> BrokerHeartbeats:
+    def registered(self, id: int, *, fenced: bool, anew: bool, now: int) -> BrokerHeartbeatManager:
         """A record says that a broker is registered, so that it is known here too.
 
         anew: it is another registration, which begins without offsets.
         """
         known = self.brokers.get(id)
         if known is None or anew:
-            known = BrokerHeartbeat(last_contact=now)
+            known = BrokerHeartbeatState(last_contact=now)
         offset = known.metadata_offset if known.fenced != fenced else NO_OFFSET
         return self._with(id, known).touched(id, fenced=fenced, metadata_offset=offset, now=now)
 
-    def touched(self, id: int, *, fenced: bool, metadata_offset: int, now: int) -> BrokerHeartbeats:
+    def touched(
+        self, id: int, *, fenced: bool, metadata_offset: int, now: int
+    ) -> BrokerHeartbeatManager:
         """The broker was heard of. A fenced one is no longer in controlled shutdown."""
         changed = replace(
             self.brokers[id],
@@ -103,24 +105,24 @@ class BrokerHeartbeats:
         )
         return self._with(id, changed)
 
-    def heard_of(self, id: int, now: int) -> BrokerHeartbeats:
+    def heard_of(self, id: int, now: int) -> BrokerHeartbeatManager:
         """Begin the session of a broker anew, if it is known; nothing else of it changes."""
         broker = self.brokers.get(id)
         if broker is None or broker.last_contact >= now:
             return self
         return self._with(id, replace(broker, last_contact=now))
 
-    def fenced(self, id: int) -> BrokerHeartbeats:
+    def fenced(self, id: int) -> BrokerHeartbeatManager:
         """The broker's session is over."""
         return self._with(id, replace(self.brokers[id], fenced=True))
 
-    def removed(self, id: int) -> BrokerHeartbeats:
+    def removed(self, id: int) -> BrokerHeartbeatManager:
         """The broker is no longer registered."""
         if id not in self.brokers:
             return self
         return replace(self, brokers=self.brokers.remove(id))
 
-    def shutting_down(self, id: int, offset: int) -> BrokerHeartbeats:
+    def shutting_down(self, id: int, offset: int) -> BrokerHeartbeatManager:
         """A broker is in controlled shutdown; of several offsets to be reached the first counts."""
         broker = self.brokers[id]
         if broker.shutting_down:
@@ -182,7 +184,7 @@ class BrokerHeartbeats:
         return _next_of_unfenced(request, leads)
 
     def _next_of_stopping(
-        self, broker: BrokerHeartbeat, leads: Callable[[], bool]
+        self, broker: BrokerHeartbeatState, leads: Callable[[], bool]
     ) -> BrokerControlState:
         lowest = self.lowest_active_offset
         if leads() or (lowest is not None and broker.shutdown_offset > lowest):
@@ -191,12 +193,12 @@ class BrokerHeartbeats:
 
     def _unfenced(
         self, *, shutting_down: bool | None = None
-    ) -> Iterator[tuple[int, BrokerHeartbeat]]:
+    ) -> Iterator[tuple[int, BrokerHeartbeatState]]:
         for id, broker in self.brokers.items():
             if not broker.fenced and shutting_down in (None, broker.shutting_down):
                 yield id, broker
 
-    def _with(self, id: int, broker: BrokerHeartbeat) -> BrokerHeartbeats:
+    def _with(self, id: int, broker: BrokerHeartbeatState) -> BrokerHeartbeatManager:
         return replace(self, brokers=self.brokers.insert(id, broker))
 
 

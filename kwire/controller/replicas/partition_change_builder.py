@@ -32,7 +32,7 @@ class Election(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionChange:
+class PartitionChangeBuilder:
     """What is wanted of a partition; None leaves a part as it is.
 
     acceptable: whether a replica may lead at all. default_directory: where a replica goes that is
@@ -146,7 +146,7 @@ class _Target:
     adding: tuple[int, ...]
 
     @classmethod
-    def of(cls, change: PartitionChange) -> _Target:
+    def of(cls, change: PartitionChangeBuilder) -> _Target:
         old = change.partition
         target = cls(
             isr=old.isr if change.isr is None else change.isr,

@@ -19,12 +19,18 @@ from kwire.codec.versions import Versions
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeats
+from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
-from kwire.controller.state_machine.drafts import Draft, Outcome, RequestWork, TickWork, Work
-from kwire.controller.state_machine.leadable import check_leadable
-from kwire.controller.state_machine.maintenance import Schedule
-from kwire.controller.state_machine.view import View
+from kwire.controller.state_machine.activation import check_can_lead
+from kwire.controller.state_machine.metadata_view import View
+from kwire.controller.state_machine.operations import (
+    Outcome,
+    PeriodicOperation,
+    PreparedBatches,
+    RequestOperation,
+    Work,
+)
+from kwire.controller.state_machine.periodic_tasks import Schedule
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage, apply_all
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
@@ -57,7 +63,7 @@ class QuorumController:
         self.config = config
         self.committed = View()
         self.ahead = View()
-        self.heartbeats = BrokerHeartbeats(session_timeout_ms=config.session_timeout_ms)
+        self.heartbeats = BrokerHeartbeatManager(session_timeout_ms=config.session_timeout_ms)
         self.quorum = QuorumView(leader_id=None)
         self.epoch: int | None = None
         self._random = random
@@ -112,7 +118,7 @@ class QuorumController:
     ) -> tuple[VersionedRecord, ...]:
         """This node leads and everything below `end_offset` was replayed: the records to append.
 
-        1. What `check_leadable` finds: CannotLead.
+        1. What `check_can_lead` finds: CannotLead.
         2. An open transaction is aborted.
         3. A log without metadata.version gets the bootstrap records, as a transaction where the
            version of them has transactions.
@@ -123,7 +129,7 @@ class QuorumController:
         self.ahead = self.committed = replace(self.committed, end_offset=end_offset)
         self.heartbeats = self.heartbeats.activated(self.ahead.image.cluster, now)
         self._schedule = Schedule.starting(now, self.config)
-        self._write(Draft.of(records, self.ahead, self.heartbeats, now), now)
+        self._write(PreparedBatches.of(records, self.ahead, self.heartbeats, now), now)
         return tuple(records)
 
     def _activation_records(self, bootstrap: list[VersionedRecord]) -> list[VersionedRecord]:
@@ -135,7 +141,7 @@ class QuorumController:
             image = image.before
         first = not image.features.has_metadata_version
         features = apply_all(image, bootstrap).features if first else image.features
-        check_leadable(features)
+        check_can_lead(features)
         if not first or not bootstrap:
             return records
         version = features.metadata_version
@@ -150,7 +156,7 @@ class QuorumController:
         self.epoch = None
         self._pending.clear()
         self.ahead = self.committed
-        self.heartbeats = BrokerHeartbeats(session_timeout_ms=self.config.session_timeout_ms)
+        self.heartbeats = BrokerHeartbeatManager(session_timeout_ms=self.config.session_timeout_ms)
         self._contacts.clear()
 
     def heard_of(self, request: BrokerHeartbeatRequest, now: int) -> None:
@@ -205,7 +211,7 @@ class QuorumController:
         end_offset: int,
         listener: str = "",
         forwarded: bool = False,
-    ) -> RequestWork | Answer:
+    ) -> RequestOperation | Answer:
         """Return what `handle` has to judge; a thread may do that, and `take` is next.
 
         Whoever calls this sees to it that nothing else is written in between.
@@ -217,13 +223,13 @@ class QuorumController:
         self._at(end_offset)
         context = self._context(handler, version, now, listener, forwarded=forwarded)
         view = self.ahead if handler.writes else self.committed
-        return RequestWork(request=request, handler=handler, context=context, view=view)
+        return RequestOperation(request=request, handler=handler, context=context, view=view)
 
     def fits(self, work: Work) -> bool:
         """True if nothing was written, and no leadership ended, since the work began."""
         return self.is_active and work.view is self.ahead
 
-    def take(self, work: RequestWork, outcome: Outcome) -> Answer:
+    def take(self, work: RequestOperation, outcome: Outcome) -> Answer:
         """Write what a request has come to."""
         assert outcome.response is not None, "a request is answered"
         if outcome.draft is None:
@@ -249,15 +255,15 @@ class QuorumController:
         work = self.begin_tick(now, end_offset)
         return () if work is None else self.take_tick(work, work.judge())
 
-    def begin_tick(self, now: int, end_offset: int) -> TickWork | None:
+    def begin_tick(self, now: int, end_offset: int) -> PeriodicOperation | None:
         """Return what `tick` has to judge, as `begin` does; None while not active."""
         if not self.is_active:
             return None
         self._at(end_offset)
         context = self._context(None, 0, now, "")
-        return TickWork(context=context, schedule=self._schedule, view=self.ahead)
+        return PeriodicOperation(context=context, schedule=self._schedule, view=self.ahead)
 
-    def take_tick(self, work: TickWork, outcome: Outcome) -> tuple[VersionedRecord, ...]:
+    def take_tick(self, work: PeriodicOperation, outcome: Outcome) -> tuple[VersionedRecord, ...]:
         """Write what a tick has come to."""
         assert outcome.draft is not None
         assert outcome.schedule is not None
@@ -310,7 +316,7 @@ class QuorumController:
             self.heartbeats = self.heartbeats.heard_of(id, now)
         self._contacts.clear()
 
-    def _write(self, draft: Draft, now: int) -> None:
+    def _write(self, draft: PreparedBatches, now: int) -> None:
         """Take a draft, ahead of its commit."""
         self.heartbeats = draft.heartbeats
         if draft.views:

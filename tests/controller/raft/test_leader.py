@@ -16,22 +16,22 @@ def leader(voters: VoterSet, start: int = 10) -> Leader:
         leader_id=1,
         local=key(1),
         epoch_start_offset=start,
-        quorum_deadline=NEVER,
-        announce_deadline=NEVER,
+        check_quorum_deadline=NEVER,
+        begin_quorum_epoch_deadline=NEVER,
     )
-    made.set_voters(voters)
+    made.update_voters(voters)
     return made
 
 
 def local(state: Leader, end: int) -> int | None:
-    state.set_local_end(end)
-    state.advance()
+    state.update_local_end(end)
+    state.advance_high_watermark()
     return state.high_watermark
 
 
 def fetch(state: Leader, id: int, offset: int, now: int = 0) -> int | None:
-    state.fetched_by(key(id), offset, leader_end=20, now=now)
-    state.advance()
+    state.record_fetch(key(id), offset, leader_end=20, now=now)
+    state.advance_high_watermark()
     return state.high_watermark
 
 
@@ -73,7 +73,7 @@ def test_a_new_voter_does_not_lower_it_either() -> None:
     local(state, 15)
     assert fetch(state, 2, 15) == 15
     fetch(state, 3, 10)
-    state.set_voters(voter_set(1, 2, 3, 4))
+    state.update_voters(voter_set(1, 2, 3, 4))
     assert local(state, 16) == 15
     assert fetch(state, 3, 15) == 15
     assert fetch(state, 2, 16) == 15
@@ -85,7 +85,7 @@ def test_a_removed_leader_does_not_count_itself() -> None:
     local(state, 15)
     assert fetch(state, 2, 15) == 15
     fetch(state, 3, 10)
-    state.set_voters(voter_set(2, 3))
+    state.update_voters(voter_set(2, 3))
     assert local(state, 17) == 15
     assert fetch(state, 2, 16) == 15
     assert fetch(state, 3, 15) == 15
@@ -103,8 +103,8 @@ def test_a_voter_id_with_another_disk_is_an_observer() -> None:
     state = leader(voter_set(1, 2, 3))
     local(state, 15)
     other = key(2, disk=1)
-    state.fetched_by(other, 15, leader_end=15, now=0)
-    assert not state.advance()
+    state.record_fetch(other, 15, leader_end=15, now=0)
+    assert not state.advance_high_watermark()
     assert other in state.observers
 
 
@@ -118,7 +118,7 @@ def test_directories_may_be_learned_but_progress_is_kept() -> None:
     state = leader(static_voters(1, 2, 3))
     local(state, 15)
     fetch(state, 2, 15)
-    state.set_voters(voter_set(1, 2, 3))
+    state.update_voters(voter_set(1, 2, 3))
     assert state.voters[2].end_offset == 15
     assert state.voters[2].key == key(2)
 
@@ -140,7 +140,7 @@ def test_a_majority_with_the_leader_if_it_votes_keeps_it(
     voters: tuple[int, ...], heard: list[int], is_majority: bool
 ) -> None:
     state = leader(voter_set(*voters))
-    assert [state.heard_from(key(id)) for id in heard][-1] is is_majority
+    assert [state.update_check_quorum(key(id)) for id in heard][-1] is is_majority
 
 
 def test_successors_have_the_best_log_first_and_never_the_leader() -> None:
@@ -148,7 +148,7 @@ def test_successors_have_the_best_log_first_and_never_the_leader() -> None:
     local(state, 20)
     fetch(state, 2, 11)
     fetch(state, 4, 13)
-    assert [successor.id for successor in state.successors()] == [4, 2, 3]
+    assert [successor.id for successor in state.preferred_successors()] == [4, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -172,17 +172,17 @@ def test_an_observer_is_caught_up_once_it_had_everything(
 
 def test_a_replica_that_had_all_of_then_was_caught_up_then() -> None:
     state = leader(voter_set(1, 2, 3))
-    state.fetched_by(key(2), 5, leader_end=10, now=100)
-    state.fetched_by(key(2), 10, leader_end=30, now=200)
+    state.record_fetch(key(2), 5, leader_end=10, now=100)
+    state.record_fetch(key(2), 10, leader_end=30, now=200)
     assert state.voters[2].last_caught_up == 100
 
 
 def test_observers_that_went_away_are_forgotten() -> None:
     state = leader(voter_set(1, 2, 3))
     fetch(state, 4, 5, now=1_000)
-    state.forget_observers(now=1_000 + 299_999)
+    state.drop_inactive_observers(now=1_000 + 299_999)
     assert key(4) in state.observers
-    state.forget_observers(now=1_000 + 300_000)
+    state.drop_inactive_observers(now=1_000 + 300_000)
     assert key(4) not in state.observers
 
 

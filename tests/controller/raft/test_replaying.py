@@ -46,7 +46,7 @@ def test_who_catches_up_behind_its_timeout_waits_for_another_one_at_random() -> 
     """Replicas that started together catch up together: they must not stand in one millisecond."""
     solo = Solo(is_replaying=True)
     solo.after(LONG)
-    solo.raft._replica.below = lambda limit: limit - 1
+    solo.raft._replica.random_below = lambda limit: limit - 1
     solo.step(CAUGHT_UP)
     assert solo.raft.role == "unattached"
     assert solo.raft.deadline is not None

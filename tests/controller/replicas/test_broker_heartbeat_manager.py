@@ -2,7 +2,10 @@
 
 import pytest
 
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerControlState, BrokerHeartbeats
+from kwire.controller.replicas.broker_heartbeat_manager import (
+    BrokerControlState,
+    BrokerHeartbeatManager,
+)
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 
 FENCED, UNFENCED = BrokerControlState.FENCED, BrokerControlState.UNFENCED
@@ -10,9 +13,9 @@ SHUTDOWN = BrokerControlState.CONTROLLED_SHUTDOWN
 NOW = BrokerControlState.SHUTDOWN_NOW
 
 
-def sessions(*times: int, fenced: bool = False) -> BrokerHeartbeats:
+def sessions(*times: int, fenced: bool = False) -> BrokerHeartbeatManager:
     """Brokers 0, 1, 2 were heard of at these times; a session is 10 ms."""
-    manager = BrokerHeartbeats(session_timeout_ms=10)
+    manager = BrokerHeartbeatManager(session_timeout_ms=10)
     for id, time in enumerate(times):
         manager = manager.registered(id, fenced=fenced, anew=True, now=time)
     return manager
@@ -39,7 +42,7 @@ def test_the_broker_that_was_silent_for_longest_is_stale_first() -> None:
 
 
 def test_the_deadline_is_when_the_first_session_is_over() -> None:
-    assert BrokerHeartbeats().deadline is None
+    assert BrokerHeartbeatManager().deadline is None
     manager = sessions(0, 2)
     assert manager.deadline == 11
     assert manager.removed(0).deadline == 13

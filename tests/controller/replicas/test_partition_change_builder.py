@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from kwire.controller.replicas.partition_change_builder import Election, PartitionChange
+from kwire.controller.replicas.partition_change_builder import Election, PartitionChangeBuilder
 from kwire.image.partition import (
     NO_LEADER,
     NO_LEADER_CHANGE,
@@ -36,10 +36,12 @@ BAZ = PartitionRegistration(
 )  # fmt: skip
 
 
-def change(partition: PartitionRegistration, level: int = 30, **wanted: Any) -> PartitionChange:
+def change(
+    partition: PartitionRegistration, level: int = 30, **wanted: Any
+) -> PartitionChangeBuilder:
     not_acceptable = 3 if partition is FOO else NO_LEADER
     settings = {"acceptable": lambda replica: replica != not_acceptable} | wanted
-    return PartitionChange(
+    return PartitionChangeBuilder(
         partition=partition,
         topic_id=TOPIC,
         partition_id=0,

@@ -8,8 +8,8 @@ import pytest
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord
 from kwire.controller.handlers.result import ControllerConfig, QuorumView
-from kwire.controller.state_machine.drafts import RequestWork
-from kwire.controller.state_machine.leadable import CannotLead
+from kwire.controller.state_machine.activation import CannotLead
+from kwire.controller.state_machine.operations import RequestOperation
 from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.error_codes import ErrorCode
 from kwire.image import ReplayError
@@ -237,7 +237,7 @@ def test_a_broker_whose_heartbeat_waits_for_its_turn_is_not_fenced() -> None:
     controller = QuorumController(config, Random(1))
     registered(controller)
     work = controller.begin(UpdateFeaturesRequest(), version=2, now=5000, end_offset=8)
-    assert isinstance(work, RequestWork)
+    assert isinstance(work, RequestOperation)
     beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=6, current_metadata_offset=6)
     controller.heard_of(beat, 9000)
     controller.heard_of(beat.replace(broker_epoch=5), 12_000)  # of an earlier registration

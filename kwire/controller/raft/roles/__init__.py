@@ -1,6 +1,6 @@
-"""The six roles of a replica: one file each, with what is known and remembered in that role.
+"""The six roles of a replica, one file each, with the state that lasts as long as the role.
 
-unattached   knows no leader it can reach; an observer stays so until it finds one
+unattached   knows no leader that it can reach; an observer stays so until it finds one
 prospective  asks whether it could win an election, in its present epoch (KIP-996)
 candidate    stands for election in an epoch of its own
 follower     fetches from a leader, as a voter or as an observer

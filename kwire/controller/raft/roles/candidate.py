@@ -1,18 +1,21 @@
-"""Candidate: has voted for itself in a new epoch and asks the others."""
+"""Candidate: has voted for itself in a new epoch and asks the others (Java: CandidateState)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kwire.controller.raft.ballot import Ballot
+from kwire.controller.raft.epoch_election import EpochElection
 from kwire.controller.raft.roles.role import Role
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Candidate(Role):
-    """election_deadline: when it becomes prospective again, lost election or not."""
+    """A replica that stands for election.
 
-    ballot: Ballot
+    election_deadline: when it becomes prospective again, whether the election is lost or not.
+    """
+
+    epoch_election: EpochElection
     election_deadline: int
 
     @property

@@ -1,4 +1,5 @@
-"""Follower: fetches the log from the leader; as a voter it also elects the next one."""
+"""Follower: fetches the log from the leader; as a voter it also elects the next one (Java:
+FollowerState)."""
 
 from __future__ import annotations
 
@@ -10,35 +11,36 @@ from kwire.logdir.names import OffsetAndEpoch
 
 
 @dataclass(slots=True, kw_only=True)
-class Download:
+class SnapshotDownload:
     """A snapshot on its way from the leader, `position` bytes of it here."""
 
     id: OffsetAndEpoch
     position: int = 0
-    is_whole: bool = False
+    is_complete: bool = False
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Follower(Role):
-    """fetch_deadline: without a successful fetch until then the leader is given up.
+    """A replica that knows its leader's address.
 
-    voter_deadline: when to see whether the leader must be told of this replica (UpdateRaftVoter,
-    auto-join).
-    has_updated_leader: kraft.version 0 only: whether this leader knows us.
+    fetch_deadline: without a successful fetch until then the leader is given up.
+    update_voter_deadline: when to check again that the leader knows this replica as it is
+    (UpdateRaftVoter, auto join).
+    has_updated_leader: kraft.version 0 only: this leader has had UpdateRaftVoter.
     """
 
     leader_id: int
     fetch_deadline: int
-    voter_deadline: int
-    has_fetched: bool = False
+    update_voter_deadline: int
+    has_fetched_from_leader: bool = False
     has_updated_leader: bool = False
-    download: Download | None = None
+    snapshot_download: SnapshotDownload | None = None
 
     @property
     def deadline(self) -> int | None:
-        """The first of the two."""
-        return min(self.fetch_deadline, self.voter_deadline)
+        """The first of the two deadlines."""
+        return min(self.fetch_deadline, self.update_voter_deadline)
 
-    def grants(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
-        """Only a pre-vote, and only until the leader has answered a fetch (KIP-996)."""
-        return pre_vote and is_up_to_date and not self.has_fetched
+    def can_grant_vote(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        """Grant only a pre-vote, and only until the leader has answered a fetch (KIP-996)."""
+        return pre_vote and is_up_to_date and not self.has_fetched_from_leader

@@ -1,4 +1,4 @@
-"""Resigned: was this epoch's leader, and does not come back in it."""
+"""Resigned: was this epoch's leader, and does not come back in it (Java: ResignedState)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from kwire.controller.raft.roles.role import Role
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Resigned(Role):
-    """unacknowledged: voters still to be told. preferred: successors, the best log first.
+    """A former leader that tells the voters so.
 
-    After a restart there are no preferred ones, and the epoch may be long over.
+    unacknowledged: voters still to be told. preferred_successors: the best log first; none after a
+    restart, when the epoch may be long over.
     """
 
     leader_id: int
     election_deadline: int
     unacknowledged: set[int]
-    preferred: tuple[ReplicaKey, ...] = ()
+    preferred_successors: tuple[ReplicaKey, ...] = ()
 
     @property
     def deadline(self) -> int | None:
-        """When it is unattached in the next epoch."""
+        """The time at which it is unattached in the next epoch."""
         return self.election_deadline
 
-    def grants(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
-        """Only a pre-vote: this epoch has had its leader."""
+    def can_grant_vote(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        """Grant only a pre-vote: this epoch has had its leader."""
         return pre_vote and is_up_to_date

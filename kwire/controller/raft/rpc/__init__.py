@@ -1,6 +1,10 @@
-"""The RPCs of KRaft, one file each: how a request is made, answered, and its answer taken.
+"""The RPCs of KRaft, one file each, named as the RPC: both its halves.
 
-`handle(replica, received, request, now)` gives the response, or None where it comes later.
-`answered(replica, node, response, now)` is true where the next request may follow at once, false
-where the peer shall have a pause. `request(...)` makes the request.
+`handle_request(replica, received, request, now)` returns the response, or None if
+it comes later.
+`build_request(...)` makes the request.
+`handle_response(replica, node, response, now)` returns True if the next request to the peer may
+follow at once, False if the peer needs a pause.
+
+The numbers in a handler's docstring stand as `# 3.` at the code that does the step.
 """

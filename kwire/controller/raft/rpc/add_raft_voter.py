@@ -1,16 +1,30 @@
-"""AddRaftVoter, API key 80: an observer becomes a voter (KIP-853, AddVoterHandler)."""
+"""AddRaftVoter, API key 80: an observer becomes a voter (KIP-853 "AddVoter", AddVoterHandler).
+
+The algorithm has ten steps, over three events and therefore several functions:
+
+1.–6. `handle_request`: check the request and ask the new voter for its ApiVersions.
+7.–9. `handle_api_versions_response`: check the new voter and append the VotersRecord.
+10.   Answer when the VotersRecord is committed: `high_watermark.advance_high_watermark`.
+
+A change that takes longer than the request timeout is answered by `poll._poll_leader`, one whose
+leader resigns by `transitions._leave_leader`.
+"""
 
 from __future__ import annotations
 
-from kwire.controller.raft.endpoints import Endpoints, Node
+from kwire.controller.raft.endpoints import Endpoints, PeerNode
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.leader_records import append_voters
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Follower, Leader
-from kwire.controller.raft.rpc import checks
-from kwire.controller.raft.rpc.voter_checks import not_ready_for_change
-from kwire.controller.raft.voter_change import VoterAddition, added
+from kwire.controller.raft.rpc.validation import (
+    validate_cluster_id,
+    validate_leader_only_request,
+    validate_voter_change,
+    wrong_cluster_text,
+)
+from kwire.controller.raft.voter_change import VoterAddition, add_voter_response
 from kwire.controller.raft.voter_set import Voter
 from kwire.error_codes import ErrorCode, name
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -20,70 +34,52 @@ from kwire.net.negotiation import SOFTWARE_NAME, SOFTWARE_VERSION, VersionRange
 KRAFT_VERSION = "kraft.version"
 
 
-def handle(
+def handle_request(
     replica: Replica, received: RequestReceived, request: AddRaftVoterRequest, now: int
 ) -> AddRaftVoterResponse | None:
-    """Begin to add a voter; the answer comes when the change is committed.
+    """Begin to add a voter; return None where the answer comes later.
 
-    1. Another cluster: INCONSISTENT_CLUSTER_ID. Not the leader: NOT_LEADER_OR_FOLLOWER.
-    2. No voter id or directory id, or no address for the default listener: INVALID_REQUEST.
-    3. Another change is pending: REQUEST_TIMED_OUT.
-    4. No record of this epoch is committed, so that older changes may still win:
-       REQUEST_TIMED_OUT.
-    5. kraft.version is 0: UNSUPPORTED_VERSION.
-    6. The latest VotersRecord is not committed: REQUEST_TIMED_OUT.
-    7. The id votes already, with whatever directory: DUPLICATE_VOTER.
-    8. Ask the new voter, at the default listener, for its ApiVersions; if a request to it is under
-       way: REQUEST_TIMED_OUT. `versions_answered` goes on from there.
+    1. Another cluster: INCONSISTENT_CLUSTER_ID.
+    2. Not the leader: NOT_LEADER_OR_FOLLOWER.
+    3. No voter id or directory id, or no address for the default listener: INVALID_REQUEST.
+    4. What `validate_voter_change` finds: another change is pending, this epoch has committed
+       nothing, or the latest VotersRecord is not committed: REQUEST_TIMED_OUT; kraft.version is 0:
+       UNSUPPORTED_VERSION.
+    5. The id votes already, with whatever directory: DUPLICATE_VOTER.
+    6. Ask the new voter, at the default listener, for its ApiVersions. If an earlier request to it
+       is under way: REQUEST_TIMED_OUT.
     """
-    if error := checks.cluster_id(replica, request.cluster_id):
-        return added(error, checks.wrong_cluster_text(replica, request.cluster_id))
-    if error := checks.for_leader(replica, replica.epoch):
-        return added(error)
+    # 1.
+    if error := validate_cluster_id(replica, request.cluster_id):
+        return add_voter_response(error, wrong_cluster_text(replica, request.cluster_id))
+    # 2.
+    if error := validate_leader_only_request(replica, replica.epoch):
+        return add_voter_response(error)
     leader = replica.leader
     assert leader is not None
-    voter = ReplicaKey.from_wire(request.voter_id, request.voter_directory_id)
-    refusal = (
-        _malformed(replica, voter, request)
-        or not_ready_for_change(replica, leader)
-        or _taken(replica, voter)
-    )
-    if refusal:
-        return added(*refusal)
-    return _begin(replica, leader, received, request, now)
-
-
-def _malformed(
-    replica: Replica, voter: ReplicaKey, request: AddRaftVoterRequest
-) -> tuple[ErrorCode, str] | None:
-    listener = replica.config.listener
-    if voter.id < 0 or voter.directory_id is None:
-        return ErrorCode.INVALID_REQUEST, "The new voter needs an id and a directory id."
-    if not Endpoints.of(request.listeners).address(listener):
-        return ErrorCode.INVALID_REQUEST, f"The new voter needs an address for {listener}."
-    return None
-
-
-def _taken(replica: Replica, voter: ReplicaKey) -> tuple[ErrorCode, str] | None:
-    if voter.id not in replica.history.voters.ids:
-        return None
-    return ErrorCode.DUPLICATE_VOTER, f"Voter id {voter.id} is taken already."
-
-
-def _begin(
-    replica: Replica,
-    leader: Leader,
-    received: RequestReceived,
-    request: AddRaftVoterRequest,
-    now: int,
-) -> AddRaftVoterResponse | None:
+    # 3.
     voter = ReplicaKey.from_wire(request.voter_id, request.voter_directory_id)
     endpoints = Endpoints.of(request.listeners)
-    node = endpoints.node(voter.id, replica.config.listener)
-    if node is None or not replica.send(node, versions_request, now):
+    listener = replica.config.listener
+    node = endpoints.node(voter.id, listener)
+    if voter.id < 0 or voter.directory_id is None:
+        text = "The new voter needs an id and a directory id."
+        return add_voter_response(ErrorCode.INVALID_REQUEST, text)
+    if node is None:
+        text = f"The new voter needs an address for {listener}."
+        return add_voter_response(ErrorCode.INVALID_REQUEST, text)
+    # 4.
+    if refusal := validate_voter_change(replica, leader):
+        return add_voter_response(*refusal)
+    # 5.
+    if voter.id in replica.control_records.voters.ids:
+        text = f"Voter id {voter.id} is taken already."
+        return add_voter_response(ErrorCode.DUPLICATE_VOTER, text)
+    # 6. The versions of the request are not believed: an admin sends it for another node.
+    if not replica.send(node, build_api_versions_request, now):
         text = f"Voter {voter} has not answered an earlier request yet. Nothing was appended."
-        return added(ErrorCode.REQUEST_TIMED_OUT, text)
-    leader.change = VoterAddition(
+        return add_voter_response(ErrorCode.REQUEST_TIMED_OUT, text)
+    leader.voter_change = VoterAddition(
         token=received.token,
         deadline=now + replica.config.request_timeout_ms,
         voter=voter,
@@ -93,62 +89,68 @@ def _begin(
     return None
 
 
-def versions_request() -> ApiVersionsRequest:
-    """What a leader asks a new voter."""
+def build_api_versions_request() -> ApiVersionsRequest:
+    """Make the request that step 6 sends to the new voter."""
     return ApiVersionsRequest(
         client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION
     )
 
 
-def versions_answered(
-    replica: Replica, node: Node, response: ApiVersionsResponse, now: int
+def handle_api_versions_response(
+    replica: Replica, node: PeerNode, response: ApiVersionsResponse, now: int
 ) -> bool:
-    """Go on with the addition.
+    """Go on with the addition that `handle_request` began; False if the peer needs a pause.
 
-    1. An error: REQUEST_TIMED_OUT.
-    2. Its kraft.version range has not the finalised level: INVALID_REQUEST.
-    3. It never had the whole log, or did not fetch within the hour: REQUEST_TIMED_OUT.
-    4. Append the VotersRecord, with which the set is in force.
-    5. Answer at once if AckWhenCommitted is false (version 1), else when the new set has
-       committed it; REQUEST_TIMED_OUT if that takes longer than the request timeout.
+    7. Check the new voter. An error: REQUEST_TIMED_OUT. Its kraft.version range has not the
+       finalised level: INVALID_REQUEST. It never had the whole log, or did not fetch within the
+       hour: REQUEST_TIMED_OUT.
+    8. Append the VotersRecord, with which the set is in force.
+    9. If AckWhenCommitted is false (version 1), answer at once; else step 10 does.
     """
     leader = replica.leader
-    change = leader.change if leader else None
+    change = leader.voter_change if leader else None
     if leader is None or not isinstance(change, VoterAddition):
-        return True
+        return True  # the change has been given up, or its leader has resigned
     if change.voter.id != node.id or change.offset is not None:
         return True
+    # 7.
     if response.error_code:
         text = f"Voter {change.voter} answered ApiVersions with {name(response.error_code)}."
         _abort(replica, leader, ErrorCode.REQUEST_TIMED_OUT, text)
         return False
-    supported, finalised = _kraft_versions(response), replica.history.kraft_version
+    supported, finalised = _kraft_versions(response), replica.control_records.kraft_version
     if supported is None or finalised not in supported:
         text = f"Voter {change.voter} supports {KRAFT_VERSION} {supported or 0}, not {finalised}."
         _abort(replica, leader, ErrorCode.INVALID_REQUEST, text)
-    elif not leader.is_caught_up(change.voter, now):
-        text = f"Voter {change.voter} lags behind."
-        _abort(replica, leader, ErrorCode.REQUEST_TIMED_OUT, text)
-    else:
-        _append(replica, leader, change, supported, now)
+        return True
+    # A voter that is far behind would hold up every commit in which its vote counts.
+    if not leader.is_caught_up(change.voter, now):
+        _abort(replica, leader, ErrorCode.REQUEST_TIMED_OUT, f"Voter {change.voter} lags behind.")
+        return True
+    # 8.
+    voter = Voter(key=change.voter, endpoints=change.endpoints, supported=supported)
+    voters = replica.control_records.voters.with_added(voter)
+    assert voters is not None
+    change.offset = append_voters(replica, leader, voters, now)
+    # 9. An observer that adds itself cannot wait for a commit that may need its own fetches.
+    if not change.ack_when_committed:
+        replica.emit(*change.answer(ErrorCode.NONE))
     return True
 
 
-def _append(
-    replica: Replica, leader: Leader, change: VoterAddition, supported: VersionRange, now: int
-) -> None:
-    voter = Voter(key=change.voter, endpoints=change.endpoints, supported=supported)
-    voters = replica.history.voters.with_added(voter)
-    assert voters is not None
-    change.offset = append_voters(replica, leader, voters, now)
-    if not change.ack_when_committed:
-        replica.emit(*change.answer(ErrorCode.NONE))
+def handle_api_versions_failure(replica: Replica, node: PeerNode, error: int) -> None:
+    """Give the addition up with REQUEST_TIMED_OUT: the new voter was not reached."""
+    leader = replica.leader
+    change = leader.voter_change if leader else None
+    if leader and isinstance(change, VoterAddition) and change.voter.id == node.id:
+        text = f"Voter {change.voter} did not answer ApiVersions: {name(error)}."
+        _abort(replica, leader, ErrorCode.REQUEST_TIMED_OUT, text)
 
 
 def _abort(replica: Replica, leader: Leader, error: int, text: str) -> None:
-    if leader.change:
-        replica.emit(*leader.change.answer(error, f"{text} Nothing was appended."))
-    leader.change = None
+    if leader.voter_change:
+        replica.emit(*leader.voter_change.answer(error, f"{text} Nothing was appended."))
+    leader.voter_change = None
 
 
 def _kraft_versions(response: ApiVersionsResponse) -> VersionRange | None:
@@ -158,17 +160,11 @@ def _kraft_versions(response: ApiVersionsResponse) -> VersionRange | None:
     return None
 
 
-def versions_failed(replica: Replica, node: Node, error: int) -> None:
-    """The new voter is not reached: REQUEST_TIMED_OUT."""
-    leader = replica.leader
-    change = leader.change if leader else None
-    if leader and isinstance(change, VoterAddition) and change.voter.id == node.id:
-        text = f"Voter {change.voter} did not answer ApiVersions: {name(error)}."
-        _abort(replica, leader, ErrorCode.REQUEST_TIMED_OUT, text)
+def build_request(replica: Replica) -> AddRaftVoterRequest:
+    """Make the request of an observer that adds itself (KIP-853 "Controller auto joining").
 
-
-def request(replica: Replica) -> AddRaftVoterRequest:
-    """What an observer sends of its own accord (auto-join); it does not wait for the commit."""
+    It does not wait for the commit.
+    """
     config = replica.config
     return AddRaftVoterRequest(
         cluster_id=config.cluster_id,
@@ -180,14 +176,16 @@ def request(replica: Replica) -> AddRaftVoterRequest:
     )
 
 
-def answered(replica: Replica, node: Node, response: AddRaftVoterResponse, now: int) -> bool:
-    """Joined, or there already, or to be tried again: the period begins anew.
+def handle_response(
+    replica: Replica, node: PeerNode, response: AddRaftVoterResponse, now: int
+) -> bool:
+    """Start the period anew if this observer joined, votes already, or is to try again.
 
-    After any other error it goes on, from when this was asked.
+    After any other error the period goes on, from when this was asked.
     """
-    done = (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.DUPLICATE_VOTER)
-    if response.error_code not in done:
+    expected = (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.DUPLICATE_VOTER)
+    if response.error_code not in expected:
         return False
     if isinstance(replica.role, Follower):
-        replica.role.voter_deadline = now + replica.config.fetch_timeout_ms
+        replica.role.update_voter_deadline = now + replica.config.fetch_timeout_ms
     return True

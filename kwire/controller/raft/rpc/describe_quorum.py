@@ -1,12 +1,13 @@
-"""DescribeQuorum, API key 55: how far everybody is (KIP-595, KIP-836, KIP-853)."""
+"""DescribeQuorum, API key 55: the state of the quorum (KIP-595, KIP-836, KIP-853
+"DescribeQuorum")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from kwire.controller.raft.events import RequestReceived
-from kwire.controller.raft.progress import Progress
 from kwire.controller.raft.replica import Replica
+from kwire.controller.raft.replica_progress import ReplicaProgress
 from kwire.controller.raft.roles import Leader
 from kwire.controller.raft.rpc.partition import only_partition
 from kwire.error_codes import ErrorCode
@@ -19,26 +20,29 @@ _UNKNOWN = -1
 _DIRECTORIES_SINCE = 2
 
 
-def handle(
+def handle_request(
     replica: Replica, received: RequestReceived, request: DescribeQuorumRequest, now: int
 ) -> DescribeQuorumResponse:
-    """Answer an admin.
+    """Answer an admin (KafkaRaftClient.handleDescribeQuorumRequest).
 
     1. Another partition, or more: UNKNOWN_TOPIC_OR_PARTITION for each.
     2. Not the leader: NOT_LEADER_OR_FOLLOWER, without a hint who is.
     3. Leader, epoch, high watermark (-1: not known yet), voters and observers with their offsets
-       and times; since version 2 directory ids, and the voters' listeners in Nodes. The leader is
-       caught up now.
+       and times.
+    4. Since version 2 directory ids, and the voters' listeners in Nodes.
     """
+    # 1.
     if only_partition(request.topics) is None:
         text = f"Only {METADATA_TOPIC} partition {METADATA_PARTITION} has a quorum."
         return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+    # 2.
     leader = replica.leader
     if leader is None:
         text = "Only the leader of the quorum knows its state: ask another controller."
         return _refused(request, ErrorCode.NOT_LEADER_OR_FOLLOWER, text)
-    leader.forget_observers(now)
-    answer = messages.ResponsePartitionData(
+    # 3. Between two polls the sessions of observers may have ended.
+    leader.drop_inactive_observers(now)
+    partition = messages.ResponsePartitionData(
         partition_index=METADATA_PARTITION,
         leader_id=leader.leader_id,
         leader_epoch=leader.epoch,
@@ -48,7 +52,8 @@ def handle(
         error_message=None,
     )
     return DescribeQuorumResponse(
-        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])],
+        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[partition])],
+        # 4.
         nodes=_nodes(leader) if received.version >= _DIRECTORIES_SINCE else [],
         error_message=None,
     )
@@ -75,19 +80,21 @@ def _refused(request: DescribeQuorumRequest, error: ErrorCode, text: str) -> Des
 
 
 def _states(
-    received: RequestReceived, leader: Leader, replicas: Iterable[Progress], now: int
+    received: RequestReceived, leader: Leader, replicas: Iterable[ReplicaProgress], now: int
 ) -> list[messages.ReplicaState]:
     states = []
     for progress in replicas:
         state = _state(progress, progress.key.covers(leader.local), now)
+        # 4.
         if received.version >= _DIRECTORIES_SINCE:
             state.replica_directory_id = progress.key.wire_directory_id
         states.append(state)
     return states
 
 
-def _state(progress: Progress, is_leader: bool, now: int) -> messages.ReplicaState:
+def _state(progress: ReplicaProgress, is_leader: bool, now: int) -> messages.ReplicaState:
     end = progress.end_offset
+    # The leader does not fetch from itself: it is caught up now, as LeaderState says.
     return messages.ReplicaState(
         replica_id=progress.key.id,
         replica_directory_id=ZERO_UUID,

@@ -1,62 +1,70 @@
-"""EndQuorumEpoch, API key 54: a leader resigns and proposes successors (KIP-595, KIP-853)."""
+"""EndQuorumEpoch, API key 54: a leader resigns and proposes successors (KIP-595, KIP-853
+"EndQuorumEpoch")."""
 
 from __future__ import annotations
 
-from kwire.controller.raft.endpoints import Endpoints, Node
+from kwire.controller.raft.endpoints import Endpoints, PeerNode
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Follower, Resigned
-from kwire.controller.raft.rpc import checks
-from kwire.controller.raft.rpc.leadership import (
-    leader_id,
-    learn_from_leader,
+from kwire.controller.raft.rpc.leader_and_epoch import (
+    follow_announced_leader,
+    handle_election_response,
+    leader_id_or_sentinel,
     node_endpoints,
-    read_answer,
 )
 from kwire.controller.raft.rpc.partition import only_partition
+from kwire.controller.raft.rpc.validation import validate_cluster_id
 from kwire.error_codes import ErrorCode
 from kwire.messages import a54_end_quorum_epoch as messages
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
 from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 
 
-def handle(
+def handle_request(
     replica: Replica, received: RequestReceived, request: EndQuorumEpochRequest, now: int
 ) -> EndQuorumEpochResponse:
-    """Answer a leader that goes.
+    """Answer a leader that resigns (KafkaRaftClient.handleEndQuorumEpochRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
-    2. An epoch that is over: FENCED_LEADER_EPOCH, and nothing else: restarted former leaders send
-       their old epoch. No leader id: INVALID_REQUEST.
-    3. Learn the epoch and its leader, as from BeginQuorumEpoch.
+    2. An epoch that is over: FENCED_LEADER_EPOCH, and nothing else. No leader id: INVALID_REQUEST.
+    3. Take over the epoch and its leader, as from BeginQuorumEpoch.
     4. A follower of that leader waits no longer for it: the first successor stands at once, the
        next ones each twice as long after, others after the greatest backoff.
     """
-    if error := checks.cluster_id(replica, request.cluster_id):
+    # 1.
+    if error := validate_cluster_id(replica, request.cluster_id):
         return EndQuorumEpochResponse(error_code=error)
-    told = only_partition(request.topics)
-    if told is None:
+    partition = only_partition(request.topics)
+    if partition is None:
         return EndQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
-    if error := learn_from_leader(replica, told, Endpoints.of(request.leader_endpoints), now):
+    # 2., 3. Kafka's restarted former leaders send their old epoch, with no successors.
+    endpoints = Endpoints.of(request.leader_endpoints)
+    if error := follow_announced_leader(replica, partition, endpoints, now):
         return _response(replica, received, error)
-    if isinstance(replica.role, Follower) and replica.role.leader_id == told.leader_id:
-        replica.role.fetch_deadline = now + backoff(replica, preferred_candidates(told))
+    # 4.
+    if isinstance(replica.role, Follower) and replica.role.leader_id == partition.leader_id:
+        wait = end_epoch_election_backoff(replica, preferred_candidates(partition))
+        replica.role.fetch_deadline = now + wait
     return _response(replica, received, ErrorCode.NONE)
 
 
-def preferred_candidates(told: messages.PartitionData) -> list[ReplicaKey]:
-    """The successors of version 1, or of version 0 which only knows their ids."""
-    if told.preferred_candidates:
+def preferred_candidates(partition: messages.PartitionData) -> list[ReplicaKey]:
+    """Return the successors of version 1, or of version 0, which has only their ids."""
+    if partition.preferred_candidates:
         return [
             ReplicaKey.from_wire(info.candidate_id, info.candidate_directory_id)
-            for info in told.preferred_candidates
+            for info in partition.preferred_candidates
         ]
-    return [ReplicaKey(id=id) for id in told.preferred_successors]
+    return [ReplicaKey(id=id) for id in partition.preferred_successors]
 
 
-def backoff(replica: Replica, successors: list[ReplicaKey]) -> int:
-    """Milliseconds until this replica may stand: 0, then doubling up to the greatest backoff."""
+def end_epoch_election_backoff(replica: Replica, successors: list[ReplicaKey]) -> int:
+    """Return the milliseconds until this replica may stand (endEpochElectionBackoff).
+
+    0 for the first successor, then doubling up to the greatest backoff.
+    """
     greatest, count = replica.config.election_backoff_max_ms, len(successors)
     for position, successor in enumerate(successors):
         if successor.covers(replica.config.key):
@@ -67,43 +75,45 @@ def backoff(replica: Replica, successors: list[ReplicaKey]) -> int:
 
 
 def _response(replica: Replica, received: RequestReceived, error: int) -> EndQuorumEpochResponse:
-    answer = messages.ResponsePartitionData(
+    partition = messages.ResponsePartitionData(
         partition_index=METADATA_PARTITION,
         error_code=error,
-        leader_id=leader_id(replica),
+        leader_id=leader_id_or_sentinel(replica),
         leader_epoch=replica.epoch,
     )
     return EndQuorumEpochResponse(
-        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])],
+        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[partition])],
         node_endpoints=node_endpoints(replica, received, messages.NodeEndpoint, since=1),
     )
 
 
-def request(replica: Replica, resigned: Resigned) -> EndQuorumEpochRequest:
-    """Tell a voter who should stand next, at both versions."""
+def build_request(replica: Replica, resigned: Resigned) -> EndQuorumEpochRequest:
+    """Make the request that names the successors, in the fields of both versions."""
     config = replica.config
-    told = messages.PartitionData(
+    partition = messages.PartitionData(
         partition_index=METADATA_PARTITION,
         leader_id=config.node_id,
         leader_epoch=resigned.epoch,
-        preferred_successors=tuple(key.id for key in resigned.preferred),
+        preferred_successors=tuple(key.id for key in resigned.preferred_successors),
         preferred_candidates=[
             messages.ReplicaInfo(candidate_id=key.id, candidate_directory_id=key.wire_directory_id)
-            for key in resigned.preferred
+            for key in resigned.preferred_successors
         ],
     )
     return EndQuorumEpochRequest(
         cluster_id=config.cluster_id,
-        topics=[messages.TopicData(topic_name=METADATA_TOPIC, partitions=[told])],
+        topics=[messages.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])],
         leader_endpoints=config.endpoints.groups(messages.LeaderEndpoint),
     )
 
 
-def answered(replica: Replica, node: Node, response: EndQuorumEpochResponse, now: int) -> bool:
-    """A voter knows now, or is in a later epoch."""
+def handle_response(
+    replica: Replica, node: PeerNode, response: EndQuorumEpochResponse, now: int
+) -> bool:
+    """Note that a voter knows of the resignation; False if the peer needs a pause."""
 
-    def take(answer: messages.ResponsePartitionData) -> None:
+    def acknowledge(partition: messages.ResponsePartitionData) -> None:
         if isinstance(replica.role, Resigned):
             replica.role.unacknowledged.discard(node.id)
 
-    return read_answer(replica, response, now, take)
+    return handle_election_response(replica, response, now, acknowledge)

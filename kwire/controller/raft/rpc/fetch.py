@@ -1,25 +1,45 @@
-"""Fetch, API key 1: how the log spreads, and how the leader learns how far (KIP-595, KIP-853).
+"""Fetch, API key 1: how the log spreads, and how the leader learns how far (KIP-595, KIP-853
+"Fetch").
 
-This file is the leader's half and the request; `fetch_answer` is the follower's half.
+First the leader's half, then the follower's.
 """
 
 from __future__ import annotations
 
-from kwire.controller.raft.commitment import advance
+from kwire.batches import Batch, RecordBatch, read_batches
+from kwire.batches.control_records import read_control_record
 from kwire.controller.raft.effects import Reply
+from kwire.controller.raft.endpoints import PeerNode
+from kwire.controller.raft.errors import CommittedDataLost
 from kwire.controller.raft.events import RequestReceived
-from kwire.controller.raft.parked_fetch import ParkedFetch
+from kwire.controller.raft.fetch_purgatory import DelayedFetch
+from kwire.controller.raft.high_watermark import advance_high_watermark
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
-from kwire.controller.raft.roles import Leader
-from kwire.controller.raft.rpc import checks
-from kwire.controller.raft.rpc.leadership import leader_id, node_endpoints
-from kwire.controller.raft.rpc.partition import GREATEST_PIECE, only
-from kwire.controller.raft.tail import Verdict
+from kwire.controller.raft.replicated_log import OffsetValidation
+from kwire.controller.raft.roles import Follower, Leader
+from kwire.controller.raft.roles.follower import SnapshotDownload
+from kwire.controller.raft.rpc.leader_and_epoch import (
+    LeaderAndEpoch,
+    ResponseOutcome,
+    handle_common_response,
+    leader_id_or_sentinel,
+    node_endpoints,
+    reset_fetch_timeout,
+)
+from kwire.controller.raft.rpc.partition import (
+    MAX_RESPONSE_BYTES,
+    only_partition_0,
+)
+from kwire.controller.raft.rpc.validation import (
+    validate_cluster_id,
+    validate_leader_only_request,
+)
 from kwire.error_codes import ErrorCode
+from kwire.errors import WireError
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages import a01_fetch as messages
-from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse
+from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse, PartitionData
 from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 
 _UNKNOWN = -1
@@ -28,33 +48,42 @@ _TOPIC_IDS_SINCE = 13
 _ENDPOINTS_SINCE = 17
 
 
-def handle(
+def handle_request(
     replica: Replica, received: RequestReceived, request: FetchRequest, now: int
 ) -> FetchResponse | None:
-    """Answer a follower or an observer, now or when there is something new (None).
+    """Answer a follower or an observer (KafkaRaftClient.handleFetchRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
     2. A negative wait, offset or last epoch, or a last epoch behind the current: INVALID_REQUEST.
+
+    `_answer` does what is done again when the request has waited:
+
     3. A lower epoch: FENCED_LEADER_EPOCH; a greater one: UNKNOWN_LEADER_EPOCH; not the leader:
        NOT_LEADER_OR_FOLLOWER. Each names the leader and its address: observers learn it so.
     4. A position that is not in this log: DivergingEpoch; before its start: SnapshotId.
     5. Else everything before the position is on the fetcher's disk, which may commit records.
-    6. Records, if there are; a high watermark that the fetcher does not know yet (version 18);
-       else the request waits for either, until MaxWaitMs.
+    6. Records, if there are; a high watermark that the fetcher does not know yet (version 18).
+
+    7. If there is neither, return None: the request waits for either, until MaxWaitMs
+       (`complete_delayed_fetches`).
     """
-    if error := checks.cluster_id(replica, request.cluster_id):
+    # 1.
+    if error := validate_cluster_id(replica, request.cluster_id):
         return FetchResponse(error_code=error)
-    asked = _partition(request, received.version)
+    asked = _requested_partition(request, received.version)
     if asked is None:
         return FetchResponse(error_code=ErrorCode.INVALID_REQUEST)
+    # 2.
     if request.max_wait_ms < 0 or _is_malformed(asked):
         return _response(replica, received, error=ErrorCode.INVALID_REQUEST)
+    # 3.–6.
     response = _answer(replica, received, request, asked, now)
     leader = replica.leader
     if leader is None or request.max_wait_ms == 0 or _has_news(response, asked):
         return response
-    replica.parked.append(
-        ParkedFetch(
+    # 7.
+    replica.fetch_purgatory.append(
+        DelayedFetch(
             received=received,
             offset=asked.fetch_offset,
             high_watermark=_known_high_watermark(leader),
@@ -65,34 +94,34 @@ def handle(
     return None
 
 
-def release(replica: Replica, now: int) -> None:
-    """Answer the parked fetches that are due; all of them, where this replica leads no more."""
-    waiting, replica.parked = replica.parked, []
-    for parked in waiting:
+def complete_delayed_fetches(replica: Replica, now: int) -> None:
+    """Answer the fetches of step 7 that are due; all of them, if this replica leads no more."""
+    waiting, replica.fetch_purgatory = replica.fetch_purgatory, []
+    for delayed in waiting:
         leader = replica.leader
-        if leader is None or leader.epoch != parked.epoch:
+        if leader is None or leader.epoch != delayed.epoch:
             error = ErrorCode.NOT_LEADER_OR_FOLLOWER
-            _reply(replica, parked, _response(replica, parked.received, error=error))
-        elif parked.is_due(replica.tail.end.offset, _known_high_watermark(leader), now):
-            request = parked.received.request
+            _reply(replica, delayed, _response(replica, delayed.received, error=error))
+        elif delayed.is_due(replica.log.end.offset, _known_high_watermark(leader), now):
+            request = delayed.received.request
             assert isinstance(request, FetchRequest)
             asked = request.topics[0].partitions[0]
-            _reply(replica, parked, _answer(replica, parked.received, request, asked, now))
+            _reply(replica, delayed, _answer(replica, delayed.received, request, asked, now))
         else:
-            replica.parked.append(parked)
+            replica.fetch_purgatory.append(delayed)
 
 
-def _reply(replica: Replica, parked: ParkedFetch, response: FetchResponse) -> None:
-    replica.emit(Reply(token=parked.received.token, response=response))
+def _reply(replica: Replica, delayed: DelayedFetch, response: FetchResponse) -> None:
+    replica.emit(Reply(token=delayed.received.token, response=response))
 
 
-def _partition(request: FetchRequest, version: int) -> FetchPartition | None:
+def _requested_partition(request: FetchRequest, version: int) -> FetchPartition | None:
     if len(request.topics) != 1:
         return None
     (topic,) = request.topics
     by_id = version >= _TOPIC_IDS_SINCE
     is_metadata = topic.topic_id == METADATA_TOPIC_ID if by_id else topic.topic == METADATA_TOPIC
-    return only(topic.partitions) if is_metadata else None
+    return only_partition_0(topic.partitions) if is_metadata else None
 
 
 def _is_malformed(asked: FetchPartition) -> bool:
@@ -104,17 +133,21 @@ def _is_malformed(asked: FetchPartition) -> bool:
 
 
 def _has_news(response: FetchResponse, asked: FetchPartition) -> bool:
-    answer = response.responses[0].partitions[0]
+    partition = response.responses[0].partitions[0]
     return bool(
-        answer.error_code
-        or answer.records
-        or answer.diverging_epoch
-        or answer.snapshot_id
-        or asked.high_watermark < answer.high_watermark
+        partition.error_code
+        or partition.records
+        or partition.diverging_epoch
+        or partition.snapshot_id
+        # Versions below 18 do not tell what the fetcher knows: the default is the greatest
+        # number, so that their requests wait for records as before (KIP-1166).
+        or asked.high_watermark < partition.high_watermark
     )
 
 
 def _known_high_watermark(leader: Leader) -> int:
+    # A new leader tells none until its own epoch has committed: what it knew as a follower may be
+    # lower than what the last leader told, and Kafka's brokers die of one that falls.
     return _UNKNOWN if leader.high_watermark is None else leader.high_watermark
 
 
@@ -125,35 +158,35 @@ def _answer(
     asked: FetchPartition,
     now: int,
 ) -> FetchResponse:
-    if error := checks.for_leader(replica, asked.current_leader_epoch):
+    """Do the steps 3 to 6 of `handle_request`."""
+    # 3.
+    if error := validate_leader_only_request(replica, asked.current_leader_epoch):
         return _response(replica, received, error=error)
     leader = replica.leader
     assert leader is not None
     fetcher = ReplicaKey.from_wire(_replica_id(request), asked.replica_directory_id)
+    # Another node with this leader's id: its offset must not count as the leader's own.
     if fetcher.id == leader.local.id:
         return _response(replica, received, error=ErrorCode.UNKNOWN_SERVER_ERROR)
+    # 4.
     position = OffsetAndEpoch(offset=asked.fetch_offset, epoch=asked.last_fetched_epoch)
-    verdict = replica.tail.judge(position)
-    if not verdict.is_valid:
-        return _response(replica, received, verdict=verdict)
-    _note(replica, leader, fetcher, asked.fetch_offset, now)
-    limit = min(request.max_bytes, GREATEST_PIECE)
-    records = replica.tail.read(asked.fetch_offset, limit)
-    return _response(replica, received, records=records)
+    validation = replica.log.validate_offset_and_epoch(position)
+    if not validation.is_valid:
+        return _response(replica, received, validation=validation)
+    # 5. An id of -1 is a consumer's, who replicates nothing.
+    if fetcher.id >= 0:
+        leader.record_fetch(fetcher, asked.fetch_offset, replica.log.end.offset, now)
+        if leader.update_check_quorum(fetcher):
+            leader.check_quorum_deadline = now + replica.config.check_quorum_timeout_ms
+        if leader.is_voter(fetcher):
+            advance_high_watermark(replica, leader)
+    # 6.
+    limit = min(request.max_bytes, MAX_RESPONSE_BYTES)
+    return _response(replica, received, records=replica.log.read(asked.fetch_offset, limit))
 
 
 def _replica_id(request: FetchRequest) -> int:
     return request.replica_state.replica_id if request.replica_state else request.replica_id
-
-
-def _note(replica: Replica, leader: Leader, fetcher: ReplicaKey, offset: int, now: int) -> None:
-    if fetcher.id < 0:
-        return
-    leader.fetched_by(fetcher, offset, replica.tail.end.offset, now)
-    if leader.heard_from(fetcher):
-        leader.quorum_deadline = now + replica.config.check_quorum_timeout_ms
-    if leader.is_voter(fetcher):
-        advance(replica, leader)
 
 
 def _response(
@@ -161,23 +194,22 @@ def _response(
     received: RequestReceived,
     *,
     error: int = ErrorCode.NONE,
-    verdict: Verdict | None = None,
+    validation: OffsetValidation | None = None,
     records: bytes = b"",
 ) -> FetchResponse:
-    """Answers with an error do not tell a high watermark."""
     leader = replica.leader
-    answer = messages.PartitionData(
+    partition = messages.PartitionData(
         partition_index=METADATA_PARTITION,
         error_code=error,
         high_watermark=_UNKNOWN if error or leader is None else _known_high_watermark(leader),
-        log_start_offset=replica.tail.start_offset,
+        log_start_offset=replica.log.start_offset,
         aborted_transactions=None,
         records=records,
     )
     if received.version >= _TAGS_SINCE:
-        _tell(replica, answer, verdict)
+        _add_tagged_fields(replica, partition, validation)
     topic = messages.FetchableTopicResponse(
-        topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[answer]
+        topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition]
     )
     endpoint = messages.NodeEndpoint
     return FetchResponse(
@@ -186,24 +218,26 @@ def _response(
     )
 
 
-def _tell(replica: Replica, answer: messages.PartitionData, verdict: Verdict | None) -> None:
-    answer.current_leader = messages.LeaderIdAndEpoch(
-        leader_id=leader_id(replica), leader_epoch=replica.epoch
+def _add_tagged_fields(
+    replica: Replica, partition: PartitionData, validation: OffsetValidation | None
+) -> None:
+    partition.current_leader = messages.LeaderIdAndEpoch(
+        leader_id=leader_id_or_sentinel(replica), leader_epoch=replica.epoch
     )
-    if verdict and verdict.diverging:
-        answer.diverging_epoch = messages.EpochEndOffset(
-            epoch=verdict.diverging.epoch, end_offset=verdict.diverging.offset
+    if validation and validation.diverging:
+        partition.diverging_epoch = messages.EpochEndOffset(
+            epoch=validation.diverging.epoch, end_offset=validation.diverging.offset
         )
-    if verdict and verdict.snapshot:
-        answer.snapshot_id = messages.SnapshotId(
-            end_offset=verdict.snapshot.offset, epoch=verdict.snapshot.epoch
+    if validation and validation.snapshot:
+        partition.snapshot_id = messages.SnapshotId(
+            end_offset=validation.snapshot.offset, epoch=validation.snapshot.epoch
         )
 
 
-def request(replica: Replica) -> FetchRequest:
-    """Ask for what follows this replica's log."""
-    config, end = replica.config, replica.tail.end
-    asked = FetchPartition(
+def build_request(replica: Replica) -> FetchRequest:
+    """Make the request for the records behind this replica's log."""
+    config, end = replica.config, replica.log.end
+    partition = FetchPartition(
         partition=METADATA_PARTITION,
         current_leader_epoch=replica.epoch,
         fetch_offset=end.offset,
@@ -212,7 +246,7 @@ def request(replica: Replica) -> FetchRequest:
         high_watermark=replica.committed,
     )
     topic = messages.FetchTopic(
-        topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[asked]
+        topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition]
     )
     return FetchRequest(
         cluster_id=config.cluster_id,
@@ -221,3 +255,132 @@ def request(replica: Replica) -> FetchRequest:
         max_bytes=config.fetch_max_bytes,
         topics=[topic],
     )
+
+
+def handle_response(replica: Replica, node: PeerNode, response: FetchResponse, now: int) -> bool:
+    """Take in what the leader sends (handleFetchResponse); False if the peer needs a pause.
+
+    1. Take over epoch and leader, as from every response. If the peer names no leader, pause
+       before the next bootstrap server.
+    2. DivergingEpoch: truncate, and fetch again.
+    3. SnapshotId: fetch that snapshot first.
+    4. Else append; a voter, or who may become one, flushes before the next Fetch, since that
+       tells the leader that all before its offset is on the disk.
+    5. The high watermark is the leader's, as far as this log reaches; it never falls.
+    6. A successful fetch keeps the follower from standing for election.
+    """
+    # 1.
+    partition = _answered_partition(response)
+    if response.error_code or partition is None:
+        return False
+    current = partition.current_leader
+    seen = LeaderAndEpoch.of_response(
+        replica,
+        partition.error_code,
+        current.leader_epoch if current else -1,
+        current.leader_id if current else -1,
+        response.node_endpoints,
+    )
+    outcome = handle_common_response(replica, seen, now)
+    if outcome is not ResponseOutcome.READ:
+        has_leader = outcome is ResponseOutcome.DONE and replica.role.leader_id is not None
+        if not has_leader:
+            replica.request_manager.back_off_bootstrap_servers(now)
+        return has_leader
+    if partition.error_code or not isinstance(replica.role, Follower):
+        return False
+    # 2.–5.
+    if not _take_in(replica, replica.role, partition):
+        return False
+    # 6.
+    reset_fetch_timeout(replica, replica.role, now)
+    return True
+
+
+def _answered_partition(response: FetchResponse) -> PartitionData | None:
+    if len(response.responses) != 1 or response.responses[0].topic_id != METADATA_TOPIC_ID:
+        return None
+    return only_partition_0(response.responses[0].partitions)
+
+
+def _take_in(replica: Replica, follower: Follower, partition: PartitionData) -> bool:
+    """Do the steps 2 to 5 of `handle_response`; return False if nothing could be used."""
+    if replica.is_installing:
+        return False  # asked for before the snapshot, which the log begins behind
+    # 2.
+    diverging, snapshot = partition.diverging_epoch, partition.snapshot_id
+    if diverging and diverging.epoch >= 0:
+        _truncate(replica, OffsetAndEpoch(offset=diverging.end_offset, epoch=diverging.epoch))
+        return True
+    # 3.
+    if snapshot:
+        id = OffsetAndEpoch(offset=snapshot.end_offset, epoch=snapshot.epoch)
+        return _begin_download(replica, follower, id)
+    # 4.
+    if partition.records and not _append(replica, partition.records):
+        return False
+    # 5.
+    if partition.high_watermark >= 0:
+        replica.commit(min(partition.high_watermark, replica.log.end.offset))
+    return True
+
+
+def _truncate(replica: Replica, diverging: OffsetAndEpoch) -> None:
+    position = replica.log.truncation_for(diverging)
+    # A quorum whose majority kept its disks never asks for that: going on would undo what the
+    # state machine has applied and answered.
+    if position.offset < replica.committed:
+        raise CommittedDataLost(
+            f"the leader's log diverges at {diverging}, but {replica.committed} is committed"
+        )
+    if position.offset < replica.log.end.offset:
+        replica.truncate(position)
+
+
+def _begin_download(replica: Replica, follower: Follower, id: OffsetAndEpoch) -> bool:
+    is_here = id in replica.log.stored.snapshots()
+    if id.epoch < 0 or id.offset < 0 or is_here:
+        return False
+    if id.offset < replica.committed:
+        raise CommittedDataLost(
+            f"the leader sends the snapshot {id}, but {replica.committed} is committed"
+        )
+    follower.snapshot_download = SnapshotDownload(id=id)
+    return True
+
+
+def _append(replica: Replica, data: bytes) -> bool:
+    """Append the batches that may follow this log; return False if there is none."""
+    size, epoch = _valid_prefix(replica, data)
+    if size == 0:
+        return False
+    replica.append(data[:size], epoch)
+    # Brokers never vote: no commit counts on what they have on their disks.
+    if replica.is_voter or replica.config.can_become_voter:
+        replica.flush()
+    return True
+
+
+def _valid_prefix(replica: Replica, data: bytes) -> tuple[int, int]:
+    """Return the bytes of the batches that are whole, sound and fit, and the last one's epoch."""
+    size, offset, epoch = 0, replica.log.end.offset, replica.log.end.epoch
+    try:
+        for batch in read_batches(data):
+            if not _fits(batch, offset, range(epoch, replica.epoch + 1)):
+                break
+            assert isinstance(batch, RecordBatch)
+            offset, epoch = batch.last_offset + 1, batch.partition_leader_epoch
+            size += batch.size
+    except WireError:
+        pass  # what comes before the broken batch is good; the rest is fetched again
+    return size, epoch
+
+
+def _fits(batch: Batch, offset: int, epochs: range) -> bool:
+    if not isinstance(batch, RecordBatch) or batch.base_offset != offset:
+        return False
+    # Control records are acted on while they are appended: read them before they are in the log.
+    if batch.is_control:
+        for record in batch.records():
+            read_control_record(record)
+    return batch.partition_leader_epoch in epochs and batch.last_offset_delta >= 0

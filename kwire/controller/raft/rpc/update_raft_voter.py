@@ -1,17 +1,26 @@
-"""UpdateRaftVoter, API key 82: a voter tells its endpoints and versions (KIP-853)."""
+"""UpdateRaftVoter, API key 82: a voter tells its endpoints and versions (KIP-853 "UpdateVoter",
+UpdateVoterHandler)."""
 
 from __future__ import annotations
 
-from kwire.controller.raft.endpoints import NOWHERE, Endpoints, Node
+from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints, PeerNode
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.leader_records import append_voters
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Follower, Leader
-from kwire.controller.raft.rpc import checks
-from kwire.controller.raft.rpc.fetch_answer import succeeded
-from kwire.controller.raft.rpc.leadership import News, Outcome, leader_id, learn_from_response
-from kwire.controller.raft.rpc.voter_checks import are_voters_committed
+from kwire.controller.raft.rpc.leader_and_epoch import (
+    LeaderAndEpoch,
+    ResponseOutcome,
+    handle_common_response,
+    leader_id_or_sentinel,
+    reset_fetch_timeout,
+)
+from kwire.controller.raft.rpc.validation import (
+    are_voters_committed,
+    validate_cluster_id,
+    validate_leader_only_request,
+)
 from kwire.controller.raft.voter_set import Voter, VoterSet
 from kwire.error_codes import ErrorCode
 from kwire.messages import a82_update_raft_voter as messages
@@ -19,10 +28,10 @@ from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest, UpdateR
 from kwire.net.negotiation import VersionRange
 
 
-def handle(
+def handle_request(
     replica: Replica, received: RequestReceived, request: UpdateRaftVoterRequest, now: int
 ) -> UpdateRaftVoterResponse:
-    """Take a voter's news. Every answer names the leader.
+    """Record a voter's new endpoints and versions. Every answer names the leader.
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
     2. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, as for Fetch.
@@ -33,21 +42,45 @@ def handle(
     5. The range has not the finalised kraft.version: INVALID_REQUEST.
     6. No such voter: VOTER_NOT_FOUND.
     7. Append the VotersRecord; with kraft.version 0 only remember it, directory id included, for
-       the upgrade. Answer without waiting for the commit, as Kafka does.
+       the upgrade (`kraft_version_upgrade`).
+    8. Answer without waiting for the commit, as UpdateVoterHandler does.
     """
-    if error := checks.cluster_id(replica, request.cluster_id):
+    # 1.
+    if error := validate_cluster_id(replica, request.cluster_id):
         return _response(replica, received, error)
-    if error := checks.for_leader(replica, request.current_leader_epoch):
+    # 2.
+    if error := validate_leader_only_request(replica, request.current_leader_epoch):
         return _response(replica, received, error)
     leader = replica.leader
     assert leader is not None
+    # 3.
     voter = _voter(request)
     has_address = voter.endpoints.address(replica.config.listener)
     if voter.key.id < 0 or voter.key.directory_id is None or not has_address:
         return _response(replica, received, ErrorCode.INVALID_REQUEST)
     if not 0 <= voter.supported.min_version <= voter.supported.max_version:
         return _response(replica, received, ErrorCode.INVALID_REQUEST)
-    return _response(replica, received, _update(replica, leader, voter, now))
+    # 4.
+    voters = _changeable_voters(replica, leader)
+    if leader.voter_change is not None or voters is None:
+        return _response(replica, received, ErrorCode.REQUEST_TIMED_OUT)
+    # 5.
+    level = replica.control_records.kraft_version
+    if level not in voter.supported:
+        return _response(replica, received, ErrorCode.INVALID_REQUEST)
+    # 6. Static voters have no directory ids; that of the first who tells one is taken.
+    updated = voters.with_updated(voter, any_directory=not level)
+    if updated is None:
+        return _response(replica, received, ErrorCode.VOTER_NOT_FOUND)
+    # 7.
+    if level:
+        append_voters(replica, leader, updated, now)
+    else:
+        leader.volatile_voters = updated
+    # 8. The voter lives, though it cannot fetch before it has its answer.
+    if leader.update_check_quorum(voter.key):
+        leader.check_quorum_deadline = now + replica.config.check_quorum_timeout_ms
+    return _response(replica, received, ErrorCode.NONE)
 
 
 def _voter(request: UpdateRaftVoterRequest) -> Voter:
@@ -59,32 +92,14 @@ def _voter(request: UpdateRaftVoterRequest) -> Voter:
     )
 
 
-def _update(replica: Replica, leader: Leader, voter: Voter, now: int) -> ErrorCode:
-    voters = _present_voters(replica, leader)
-    if leader.change is not None or voters is None:
-        return ErrorCode.REQUEST_TIMED_OUT
-    level = replica.history.kraft_version
-    if level not in voter.supported:
-        return ErrorCode.INVALID_REQUEST
-    updated = voters.with_updated(voter, any_directory=not level)
-    if updated is None:
-        return ErrorCode.VOTER_NOT_FOUND
-    if level:
-        append_voters(replica, leader, updated, now)
-    else:
-        leader.volatile_voters = updated
-    if leader.heard_from(voter.key):
-        leader.quorum_deadline = now + replica.config.check_quorum_timeout_ms
-    return ErrorCode.NONE
-
-
-def _present_voters(replica: Replica, leader: Leader) -> VoterSet | None:
+def _changeable_voters(replica: Replica, leader: Leader) -> VoterSet | None:
+    """Return the voter set to change; None while it may not change."""
     if leader.high_watermark is None:
         return None
-    if not replica.history.kraft_version:
+    if not replica.control_records.kraft_version:
         return leader.volatile_voters
     is_committed = are_voters_committed(replica, leader.high_watermark)
-    return replica.history.voters if is_committed else None
+    return replica.control_records.voters if is_committed else None
 
 
 def _response(replica: Replica, received: RequestReceived, error: int) -> UpdateRaftVoterResponse:
@@ -92,7 +107,7 @@ def _response(replica: Replica, received: RequestReceived, error: int) -> Update
     return UpdateRaftVoterResponse(
         error_code=error,
         current_leader=messages.CurrentLeader(
-            leader_id=leader_id(replica),
+            leader_id=leader_id_or_sentinel(replica),
             leader_epoch=replica.epoch,
             host=address.host if address else "",
             port=address.port if address else 0,
@@ -100,8 +115,8 @@ def _response(replica: Replica, received: RequestReceived, error: int) -> Update
     )
 
 
-def request(replica: Replica) -> UpdateRaftVoterRequest:
-    """Tell the leader how this replica is reached and what it can."""
+def build_request(replica: Replica) -> UpdateRaftVoterRequest:
+    """Make the request that tells the leader this replica's endpoints and versions."""
     config = replica.config
     return UpdateRaftVoterRequest(
         cluster_id=config.cluster_id,
@@ -116,25 +131,35 @@ def request(replica: Replica) -> UpdateRaftVoterRequest:
     )
 
 
-def answered(replica: Replica, node: Node, response: UpdateRaftVoterResponse, now: int) -> bool:
-    """The leader knows now; UNSUPPORTED_VERSION says that it is too old to care."""
-    told, listener = response.current_leader, replica.config.listener
-    endpoints = NOWHERE
-    if told and told.host:
-        endpoints = Endpoints.single(listener, told.host, told.port)
-    id = told.leader_id if told else -1
-    news = News(
+def handle_response(
+    replica: Replica, node: PeerNode, response: UpdateRaftVoterResponse, now: int
+) -> bool:
+    """Note that the leader knows; False if the peer needs a pause.
+
+    1. Take over epoch and leader, as from every response.
+    2. UNSUPPORTED_VERSION counts as success: the leader is too old for this RPC.
+    3. The leader lives, as after a Fetch.
+    """
+    # 1.
+    current, listener = response.current_leader, replica.config.listener
+    endpoints = NO_ENDPOINTS
+    if current and current.host:
+        endpoints = Endpoints.single(listener, current.host, current.port)
+    id = current.leader_id if current else -1
+    leader_and_epoch = LeaderAndEpoch(
         error=response.error_code,
-        epoch=told.leader_epoch if told else -1,
+        epoch=current.leader_epoch if current else -1,
         leader_id=id,
-        endpoints=endpoints or replica.history.voters.endpoints(id),
+        endpoints=endpoints or replica.control_records.voters.endpoints(id),
     )
-    outcome = learn_from_response(replica, news, now)
-    if outcome is not Outcome.READ:
-        return outcome is Outcome.DONE
+    outcome = handle_common_response(replica, leader_and_epoch, now)
+    if outcome is not ResponseOutcome.READ:
+        return outcome is ResponseOutcome.DONE
+    # 2.
     accepted = (ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION)
     if response.error_code not in accepted or not isinstance(replica.role, Follower):
         return False
     replica.role.has_updated_leader = True
-    succeeded(replica, replica.role, now)
+    # 3.
+    reset_fetch_timeout(replica, replica.role, now)
     return True

@@ -1,21 +1,31 @@
-"""Vote, API key 52: a replica asks for a vote (KIP-595), or whether it would get one (KIP-996)."""
+"""Vote, API key 52: a replica asks for a vote (KIP-595, KIP-853 "Vote"), or whether it would get
+one (KIP-996 PreVote)."""
 
 from __future__ import annotations
 
-from kwire.controller.raft.endpoints import Node
+from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Candidate, Prospective
-from kwire.controller.raft.rpc import checks
-from kwire.controller.raft.rpc.leadership import leader_id, node_endpoints, read_answer
+from kwire.controller.raft.rpc.leader_and_epoch import (
+    handle_election_response,
+    leader_id_or_sentinel,
+    node_endpoints,
+)
 from kwire.controller.raft.rpc.partition import only_partition
+from kwire.controller.raft.rpc.validation import (
+    validate_cluster_id,
+    validate_voter_key,
+    validate_voter_only_request,
+)
 from kwire.controller.raft.transitions import (
-    give_up_prospects,
+    Reason,
+    lose_pre_vote,
+    record_vote,
     to_candidate,
     to_leader,
     to_unattached,
-    vote,
 )
 from kwire.error_codes import ErrorCode
 from kwire.logdir.names import OffsetAndEpoch
@@ -24,10 +34,10 @@ from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 
 
-def handle(
+def handle_request(
     replica: Replica, received: RequestReceived, request: VoteRequest, now: int
 ) -> VoteResponse:
-    """Answer a candidate or prospective.
+    """Answer a candidate or prospective (KafkaRaftClient.handleVoteRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
     2. A negative last offset or epoch, or a last epoch that is not before the candidate's (for a
@@ -35,43 +45,42 @@ def handle(
     3. An epoch that is over: FENCED_LEADER_EPOCH. No candidate id: INVALID_REQUEST.
     4. A greater epoch: become unattached in it, before anything is answered.
     5. Meant for another voter id or directory: INVALID_VOTER_KEY.
-    6. The role decides, from the candidate's key and from whether its log ends no earlier.
-    7. A granted vote, but not a pre-vote, is remembered on the disk before it is answered.
+    6. The role decides, from the candidate's key and from whether its log ends no earlier
+       (`Role.can_grant_vote`).
+    7. A granted vote, but not a pre-vote, is on the disk before it is answered.
     """
-    if error := checks.cluster_id(replica, request.cluster_id):
+    # 1.
+    if error := validate_cluster_id(replica, request.cluster_id):
         return VoteResponse(error_code=error)
     asked = only_partition(request.topics)
     if asked is None:
         return VoteResponse(error_code=ErrorCode.INVALID_REQUEST)
-    if error := _malformed(asked) or checks.sent_by_voter(
-        replica, asked.replica_id, asked.replica_epoch
-    ):
-        return _response(replica, received, error)
-    if asked.replica_epoch > replica.epoch:
-        to_unattached(replica, asked.replica_epoch, None, now)
-    receiver = ReplicaKey.from_wire(request.voter_id, asked.voter_directory_id)
-    if error := checks.addressed_to(replica, receiver):
-        return _response(replica, received, error)
-    return _response(replica, received, granted=_is_granted(replica, asked, now))
-
-
-def _malformed(asked: messages.PartitionData) -> ErrorCode | None:
+    # 2. A candidate stands in an epoch in which nobody has written yet; a prospective has not
+    # raised its epoch, in which its log may well have records.
     last, epoch = asked.last_offset_epoch, asked.replica_epoch
     is_epoch_wrong = last > epoch if asked.pre_vote else last >= epoch
     if asked.last_offset < 0 or last < 0 or is_epoch_wrong:
-        return ErrorCode.INVALID_REQUEST
-    return None
-
-
-def _is_granted(replica: Replica, asked: messages.PartitionData, now: int) -> bool:
+        return _response(replica, received, ErrorCode.INVALID_REQUEST)
+    # 3.
+    if error := validate_voter_only_request(replica, asked.replica_id, epoch):
+        return _response(replica, received, error)
+    # 4.
+    if epoch > replica.epoch:
+        to_unattached(replica, epoch, None, now)
+    # 5.
+    receiver = ReplicaKey.from_wire(request.voter_id, asked.voter_directory_id)
+    if error := validate_voter_key(replica, receiver):
+        return _response(replica, received, error)
+    # 6.
     candidate = ReplicaKey.from_wire(asked.replica_id, asked.replica_directory_id)
-    log_end = OffsetAndEpoch(offset=asked.last_offset, epoch=asked.last_offset_epoch)
-    granted = replica.role.grants(
-        candidate, is_up_to_date=log_end >= replica.tail.end, pre_vote=asked.pre_vote
+    log_end = OffsetAndEpoch(offset=asked.last_offset, epoch=last)
+    granted = replica.role.can_grant_vote(
+        candidate, is_up_to_date=log_end >= replica.log.end, pre_vote=asked.pre_vote
     )
+    # 7. `Replica.become` emits PersistElection, which stands before the Reply.
     if granted and not asked.pre_vote:
-        vote(replica, candidate, now)
-    return granted
+        record_vote(replica, candidate, now)
+    return _response(replica, received, granted=granted)
 
 
 def _response(
@@ -81,23 +90,23 @@ def _response(
     *,
     granted: bool = False,
 ) -> VoteResponse:
-    answer = messages.ResponsePartitionData(
+    partition = messages.ResponsePartitionData(
         partition_index=METADATA_PARTITION,
         error_code=error,
-        leader_id=leader_id(replica),
+        leader_id=leader_id_or_sentinel(replica),
         leader_epoch=replica.epoch,
         vote_granted=granted,
     )
     return VoteResponse(
-        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[answer])],
+        topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[partition])],
         node_endpoints=node_endpoints(replica, received, messages.NodeEndpoint, since=1),
     )
 
 
-def request(replica: Replica, voter: ReplicaKey) -> VoteRequest:
-    """Ask a voter: a prospective for a pre-vote, a candidate for its vote."""
-    end, key = replica.tail.end, replica.config.key
-    asked = messages.PartitionData(
+def build_request(replica: Replica, voter: ReplicaKey) -> VoteRequest:
+    """Make the request to one voter: a prospective's for a pre-vote, a candidate's for a vote."""
+    end, key = replica.log.end, replica.config.key
+    partition = messages.PartitionData(
         partition_index=METADATA_PARTITION,
         replica_epoch=replica.epoch,
         replica_id=key.id,
@@ -110,36 +119,40 @@ def request(replica: Replica, voter: ReplicaKey) -> VoteRequest:
     return VoteRequest(
         cluster_id=replica.config.cluster_id,
         voter_id=voter.id,
-        topics=[messages.TopicData(topic_name=METADATA_TOPIC, partitions=[asked])],
+        topics=[messages.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])],
     )
 
 
-def answered(replica: Replica, node: Node, response: VoteResponse, now: int) -> bool:
-    """Count an answer; it may decide the election."""
+def handle_response(replica: Replica, node: PeerNode, response: VoteResponse, now: int) -> bool:
+    """Count an answer, which may decide the election; False if the peer needs a pause."""
 
-    def take(answer: messages.ResponsePartitionData) -> None:
-        _count(replica, node.id, answer.vote_granted, now)
+    def count(partition: messages.ResponsePartitionData) -> None:
+        _record_answer(replica, node.id, partition.vote_granted, now)
 
-    return read_answer(replica, response, now, take)
+    return handle_election_response(replica, response, now, count)
 
 
-def _count(replica: Replica, voter: int, granted: bool, now: int) -> None:
+def _record_answer(replica: Replica, voter: int, granted: bool, now: int) -> None:
     role = replica.role
+    # Answers that come after the election was decided have no effect.
     if not isinstance(role, Prospective | Candidate):
         return
-    role.ballot.record(voter, granted=granted)
-    if role.ballot.is_granted:
+    role.epoch_election.record_vote(voter, granted=granted)
+    if role.epoch_election.is_vote_granted:
         if isinstance(role, Candidate):
             to_leader(replica, role, now)
         else:
-            to_candidate(replica, now)
-    elif role.ballot.is_rejected and isinstance(role, Prospective):
-        give_up_prospects(replica, now)
+            to_candidate(replica, Reason.PRE_VOTES_GRANTED, now)
+    elif role.epoch_election.is_vote_rejected and isinstance(role, Prospective):
+        lose_pre_vote(replica, now)
 
 
-def failed(replica: Replica, error: int, now: int) -> bool:
-    """A voter too old to know pre-votes ends them: the prospective stands for election."""
+def handle_failure(replica: Replica, error: int, now: int) -> bool:
+    """Stand for election without pre-votes if a voter is too old to know them (KIP-996).
+
+    Return True if so: the next Vote may follow at once.
+    """
     if error == ErrorCode.UNSUPPORTED_VERSION and isinstance(replica.role, Prospective):
-        to_candidate(replica, now)
+        to_candidate(replica, Reason.PRE_VOTE_UNSUPPORTED, now)
         return True
     return False

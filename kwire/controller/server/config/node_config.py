@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import UUID
 
 from kwire.controller.handlers.result import ControllerConfig
-from kwire.controller.raft import Config, Endpoint, Endpoints, ReplicaKey, Voter, VoterSet
+from kwire.controller.raft import Config, Endpoints, ListenerEndpoint, ReplicaKey, Voter, VoterSet
 from kwire.controller.server.config import property_values
 from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
 from kwire.errors import InvalidValue
@@ -95,7 +95,7 @@ class NodeConfig:
         """Where the other nodes reach this one, the default listener first."""
         return Endpoints(
             tuple(
-                Endpoint(name=one.name, host=one.advertised_host, port=one.advertised_port)
+                ListenerEndpoint(name=one.name, host=one.advertised_host, port=one.advertised_port)
                 for one in self.listeners
             )
         )

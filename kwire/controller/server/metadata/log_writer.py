@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from kwire.controller.errors import ApiError
 from kwire.controller.raft import Append, Event, UpgradeKRaftVersion
 from kwire.controller.server.raft_runtime import RaftRuntime
-from kwire.controller.state_machine.leadership import Leadership
+from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.error_codes import ErrorCode
 
 
@@ -51,7 +51,7 @@ class LogWriter:
         return outcome
 
 
-async def commit_of(offset: int, leadership: Leadership) -> None:
+async def commit_of(offset: int, leadership: DeferredEventQueue) -> None:
     """Wait until everything below `offset` is committed in an epoch; ApiError once it is over."""
     commit: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

@@ -33,14 +33,14 @@ from kwire.controller.server.metadata.write_queue import (
     within,
 )
 from kwire.controller.server.raft_runtime import RaftRuntime
-from kwire.controller.state_machine.drafts import (
-    Circumstances,
+from kwire.controller.state_machine.activation import CannotLead, check_can_lead
+from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
+from kwire.controller.state_machine.operations import (
+    RequestArguments,
     Work,
     encoded_batches,
-    judge_and_encode,
+    run_and_encode,
 )
-from kwire.controller.state_machine.leadable import CannotLead, check_leadable
-from kwire.controller.state_machine.leadership import Leadership
 from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
 from kwire.error_codes import ErrorCode
 from kwire.errors import StorageFailed
@@ -70,7 +70,7 @@ class MetadataRuntime:
         self._config = config
         self._log = log
         self._runtime = runtime
-        self._leadership: Leadership | None = None
+        self._leadership: DeferredEventQueue | None = None
         self._changed = asyncio.Event()
         self._writer = LogWriter(runtime)
         self._writing = WriteQueue()
@@ -169,7 +169,7 @@ class MetadataRuntime:
         return (await in_thread_if(is_slow, work.judge)).response
 
     async def _handled(
-        self, request: Request, context: RequestContext, leadership: Leadership | None
+        self, request: Request, context: RequestContext, leadership: DeferredEventQueue | None
     ) -> Answer:
         """Handle a write; return its records and response. ApiError if the leadership ends."""
         if not is_long(request, self.image):
@@ -178,7 +178,7 @@ class MetadataRuntime:
             work = self.controller.begin(request, **self._circumstances(context))
             if isinstance(work, Answer):
                 return work
-            outcome = await in_thread_if(True, judge_and_encode, work)
+            outcome = await in_thread_if(True, run_and_encode, work)
             if leadership is None or leadership.has_ended:
                 raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller leads no more.")
             if self._fits(work):
@@ -192,7 +192,7 @@ class MetadataRuntime:
         """
         return self.controller.fits(work) and work.view.end_offset == self._raft.end_offset
 
-    def _circumstances(self, context: RequestContext) -> Circumstances:
+    def _circumstances(self, context: RequestContext) -> RequestArguments:
         self._prepare()
         return {
             "version": context.version,
@@ -211,7 +211,7 @@ class MetadataRuntime:
             kraft_version=raft.kraft_version,
         )
 
-    async def _committed_answer(self, answer: Answer, leadership: Leadership) -> None:
+    async def _committed_answer(self, answer: Answer, leadership: DeferredEventQueue) -> None:
         """Wait until an answer's records are committed. ApiError if the leadership ends first."""
         if answer.wait_for is not None:
             await commit_of(answer.wait_for, leadership)
@@ -222,7 +222,7 @@ class MetadataRuntime:
     def _append(
         self,
         records: tuple[VersionedRecord, ...],
-        leadership: Leadership,
+        leadership: DeferredEventQueue,
         batches: Iterable[bytes] | None = None,
     ) -> None:
         """Append records of this epoch at the offset that the state machine counted on.
@@ -276,7 +276,7 @@ class MetadataRuntime:
         image = self._replay.last.view.image.published
         if not image.features.has_metadata_version and self._raft.is_voter:
             image = apply_all(image, self._log.bootstrap)
-        check_leadable(image.features)
+        check_can_lead(image.features)
 
     def truncated(self, offset: int) -> None:
         """Forget uncommitted records behind the offset, which were read when the node started."""
@@ -310,7 +310,7 @@ class MetadataRuntime:
 
     def leads(self, epoch: int, epoch_start_offset: int) -> None:
         """Begin to write as soon as everything in the log is committed and applied."""
-        self._leadership = Leadership(epoch)
+        self._leadership = DeferredEventQueue(epoch)
         self._activate_soon()
 
     def _activate_soon(self) -> None:
@@ -318,7 +318,7 @@ class MetadataRuntime:
         if self._leadership is not None and not self.is_active:
             asyncio.get_running_loop().call_soon(self._activate, self._leadership)
 
-    def _activate(self, leadership: Leadership) -> None:
+    def _activate(self, leadership: DeferredEventQueue) -> None:
         """Let the state machine write, if this node still leads and has applied the whole log.
 
         Every record below the log's end has to be committed first, as in Java: a record of an
@@ -372,13 +372,13 @@ class MetadataRuntime:
         image = self.controller.ahead.image
         return is_large(image) and self.controller.is_tick_long(self._runtime.now)
 
-    async def _tick_in_turn(self, leadership: Leadership) -> None:
+    async def _tick_in_turn(self, leadership: DeferredEventQueue) -> None:
         async with self._writing.turn():
             self._prepare()
             work = self.controller.begin_tick(self._runtime.now, self._raft.end_offset)
             if leadership.has_ended or work is None:
                 return
-            outcome = await in_thread_if(self._is_tick_long, judge_and_encode, work)
+            outcome = await in_thread_if(self._is_tick_long, run_and_encode, work)
             if leadership.has_ended:
                 return
             if self._fits(work):

@@ -18,7 +18,7 @@ from kwire.batches import RecordBatch, read_batches
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kwire.controller.server.directory_log import DirectoryLog
-from kwire.controller.state_machine.view import View
+from kwire.controller.state_machine.metadata_view import View
 
 SLICE = 250
 """Records that are applied between two turns of the loop: a few milliseconds.

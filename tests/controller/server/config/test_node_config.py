@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.raft import Endpoint, ReplicaKey
+from kwire.controller.raft import ListenerEndpoint, ReplicaKey
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.errors import InvalidValue
 from kwire.text.ids import ZERO_UUID
@@ -32,7 +32,7 @@ def test_times_are_kafkas_defaults_where_the_file_is_silent() -> None:
 def test_the_address_to_be_reached_at_is_the_advertised_one() -> None:
     pairs = PAIRS | {"advertised.listeners": "controller://proxy:19093"}
     assert list(NodeConfig.of(pairs).endpoints) == [
-        Endpoint(name="CONTROLLER", host="proxy", port=19093)
+        ListenerEndpoint(name="CONTROLLER", host="proxy", port=19093)
     ]
 
 

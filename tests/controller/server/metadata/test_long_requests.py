@@ -13,14 +13,18 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request
 from kwire.controller.handlers import incremental_alter_configs
 from kwire.controller.raft import Append, Resign
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeats
+from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.server.metadata import metadata_runtime
 from kwire.controller.server.metadata.long_requests import FEW_ELEMENTS, FEW_PARTITIONS, is_long
 from kwire.controller.server.metadata.write_queue import answer_limit_ms, turn_limit_ms
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
-from kwire.controller.state_machine.drafts import MAX_RECORDS_PER_BATCH, Draft, encoded_batches
-from kwire.controller.state_machine.view import View
+from kwire.controller.state_machine.metadata_view import View
+from kwire.controller.state_machine.operations import (
+    MAX_RECORDS_PER_BATCH,
+    PreparedBatches,
+    encoded_batches,
+)
 from kwire.error_codes import ErrorCode
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.image.configs import ConfigResource, ResourceType
@@ -239,7 +243,8 @@ def test_more_records_than_a_batch_holds_become_several() -> None:
     """As in Java's QuorumController.appendRecords: a fenced broker may lead 100,000 partitions."""
     count = 2 * MAX_RECORDS_PER_BATCH + 5
     records = [topic(number) for number in range(count)]
-    draft = Draft.of(records, View(end_offset=7), BrokerHeartbeats(session_timeout_ms=1), 0)
+    manager = BrokerHeartbeatManager(session_timeout_ms=1)
+    draft = PreparedBatches.of(records, View(end_offset=7), manager, 0)
     batches = encoded_batches(draft.records, 3)
     sizes = [MAX_RECORDS_PER_BATCH, MAX_RECORDS_PER_BATCH, 5]
     assert [len(list(batch.records())) for data in batches for batch in read_batches(data)] == sizes

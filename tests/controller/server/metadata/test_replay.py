@@ -9,7 +9,7 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.raft import OffsetAndEpoch
 from kwire.controller.server.metadata import replay
 from kwire.controller.server.metadata.replay import SLICE, Replay, Replayed
-from kwire.controller.state_machine.view import View
+from kwire.controller.state_machine.metadata_view import View
 from kwire.image import apply_all
 from tests.support.controller.server.topic_records import Counted, topics
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kwire.controller.configs import (
-    client_metrics,
     client_metrics_keys,
+    client_metrics_validation,
     group_keys,
-    groups,
+    group_validation,
     topic_keys,
-    topics,
+    topic_validation,
 )
 from kwire.controller.configs.keys import ConfigKey
 from kwire.controller.configs.nodes import node_value
@@ -31,11 +31,11 @@ def judge(
     try:
         if type == "TOPIC":
             remote = node_value(static, "remote.log.storage.system.enable") is True
-            topics.check(configs, old, {}, remote_storage_enabled=remote)
+            topic_validation.check(configs, old, {}, remote_storage_enabled=remote)
         elif type == "GROUP":
-            groups.check(configs, static)
+            group_validation.check(configs, static)
         else:
-            client_metrics.check(configs)
+            client_metrics_validation.check(configs)
     except ApiError as error:
         return ConfigJudgement(code=error.code, message=error.message)
     return ConfigJudgement(code=0, message=None)

@@ -23,9 +23,9 @@ from kwire.controller.raft import (
     Config,
     Effect,
     ElectionState,
-    Endpoint,
     Endpoints,
     Event,
+    ListenerEndpoint,
     MemoryLog,
     PersistElection,
     Raft,
@@ -69,7 +69,7 @@ def key(id: int, disk: int = 0) -> ReplicaKey:
 
 def endpoints(id: int, port: int | None = None) -> Endpoints:
     """Where a controller listens."""
-    return Endpoints((Endpoint(name=LISTENER, host=f"c{id}", port=port or 9000 + id),))
+    return Endpoints((ListenerEndpoint(name=LISTENER, host=f"c{id}", port=port or 9000 + id),))
 
 
 def voter(id: int, disk: int = 0) -> Voter:

@@ -1,4 +1,4 @@
-"""Responses that say one error for a whole request."""
+"""Responses that give one error for a whole request (Java: AbstractRequest.getErrorResponse)."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ from kwire.messages.a44_incremental_alter_configs import (
 from kwire.messages.a57_update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 from kwire.messages.registry import response
 
-Refusal = Callable[[Any, int, ApiError], Response]
-"""Of a request, its version and the error."""
+ErrorResponse = Callable[[Any, int, ApiError], Response]
+"""A function of a request, its version and the error."""
 
 
-def refusal(request: type[Request]) -> Refusal:
-    """How to refuse that request."""
-    return _BY_ENTRY.get(request) or _at_the_top(request)
+def error_response(request: type[Request]) -> ErrorResponse:
+    """Return the function that makes the responses to requests of that type."""
+    return _BY_ENTRY.get(request) or _with_one_code(request)
 
 
-def _at_the_top(request: type[Request]) -> Refusal:
-    """For responses with an error code of their own."""
+def _with_one_code(request: type[Request]) -> ErrorResponse:
+    """Return the function for responses that have an error code of their own."""
     assert request.key is not None, "every request has an API key"
     answer: Any = response(request.key)
     has_message = "error_message" in answer.fields
@@ -102,7 +102,7 @@ def _create_partitions(request: CreatePartitionsRequest, version: int, error: Ap
 
 
 def _elect_leaders(request: ElectLeadersRequest, version: int, error: ApiError) -> Response:
-    """Every partition has the error; version 0 has it nowhere else."""
+    """Give the error to every partition; version 0 has it nowhere else."""
     results = [
         ReplicaElectionResult(
             topic=one.topic,
@@ -150,11 +150,11 @@ def _describe_configs(request: DescribeConfigsRequest, version: int, error: ApiE
 
 
 def _update_features(request: UpdateFeaturesRequest, version: int, error: ApiError) -> Response:
-    """The error is that of the whole, since an update is all or nothing; no version names each."""
+    """Give one error to all updates: they are made together or not at all."""
     return UpdateFeaturesResponse(error_code=error.code, error_message=error.message, results=[])
 
 
-_BY_ENTRY: Mapping[type[Request], Refusal] = {
+_BY_ENTRY: Mapping[type[Request], ErrorResponse] = {
     CreateTopicsRequest: _create_topics,
     DeleteTopicsRequest: _delete_topics,
     CreatePartitionsRequest: _create_partitions,
@@ -163,4 +163,4 @@ _BY_ENTRY: Mapping[type[Request], Refusal] = {
     DescribeConfigsRequest: _describe_configs,
     UpdateFeaturesRequest: _update_features,
 }
-"""For responses that have error codes for each thing asked for."""
+"""The functions for responses that have an error code for each topic, resource or partition."""

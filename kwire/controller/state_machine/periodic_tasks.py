@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.handlers.replicas import replication
+from kwire.controller.handlers.placement import replication
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, versioned
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeats
+from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.messages.records.no_op import NoOpRecord
 
 MOST_ELECTIONS = 1000
@@ -50,7 +50,7 @@ class Due:
 
     schedule: Schedule
     records: tuple[VersionedRecord, ...] = ()
-    heartbeats: BrokerHeartbeats | None = None
+    heartbeats: BrokerHeartbeatManager | None = None
 
 
 def due(context: ControllerContext, schedule: Schedule) -> Due:
@@ -58,7 +58,7 @@ def due(context: ControllerContext, schedule: Schedule) -> Due:
 
     1. A broker whose session is over is fenced.
     2. Partitions that nobody leads get an unclean leader where their topics allow it.
-    3. Leadership goes back to the preferred replicas.
+    3. DeferredEventQueue goes back to the preferred replicas.
     4. A log that rested gets a NoOpRecord.
     """
     now, config = context.now, context.config

@@ -10,7 +10,7 @@ import vectors
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.state_machine.leadable import CannotLead, check_leadable
+from kwire.controller.state_machine.activation import CannotLead, check_can_lead
 from kwire.image.features import FeaturesImage, ZkMigrationState
 from kwire.logdir.format import FormatOptions, FormatPlan, plan, write
 from kwire.logdir.names import METADATA_FOLDER, OffsetAndEpoch
@@ -97,9 +97,9 @@ def test_only_a_move_that_is_prepared_or_under_way_is_in_the_way(state: ZkMigrat
     features = FeaturesImage(zk_migration_state=state)
     if state in (ZkMigrationState.PRE_MIGRATION, ZkMigrationState.MIGRATION):
         with pytest.raises(CannotLead, match=state.name):
-            check_leadable(features)
+            check_can_lead(features)
     else:
-        check_leadable(features)
+        check_can_lead(features)
 
 
 @pytest.mark.java

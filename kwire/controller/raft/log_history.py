@@ -1,4 +1,4 @@
-"""Values by the offset of the record that set them, uncommitted ones too."""
+"""Values by the offset of the record that set them, uncommitted ones too (Java: LogHistory)."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[T]):
+class LogHistoryEntry(Generic[T]):
     """A value, in force from `offset` on."""
 
     offset: int
     value: T
 
 
-class History(Generic[T]):
-    """What a kind of control record said, from the latest snapshot to the end of the log."""
+class LogHistory(Generic[T]):
+    """The values of one kind of control record, from the latest snapshot to the end of the log."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry[T]] = []
+        self._entries: list[LogHistoryEntry[T]] = []
 
     def add(self, offset: int, value: T) -> None:
-        """A record at `offset`, which is behind all others, or takes the place of the last."""
+        """Add the value of a record at `offset`, behind all others or in place of the last."""
         self.truncate(offset)
-        self._entries.append(Entry(offset, value))
+        self._entries.append(LogHistoryEntry(offset, value))
 
     @property
-    def last(self) -> Entry[T] | None:
-        """What is in force at the end of the log."""
+    def last(self) -> LogHistoryEntry[T] | None:
+        """The value in force at the end of the log."""
         return self._entries[-1] if self._entries else None
 
     def at(self, offset: int) -> T | None:
-        """What is in force at `offset`, the record there included."""
+        """Return the value in force at `offset`, the record there included."""
         index = bisect_right(self._entries, offset, key=_offset)
         return self._entries[index - 1].value if index else None
 
     def truncate(self, end_offset: int) -> None:
-        """Forget what records from `end_offset` on said."""
+        """Forget the values of records from `end_offset` on."""
         del self._entries[bisect_left(self._entries, end_offset, key=_offset) :]
 
     def forget_before(self, offset: int) -> None:
-        """Keep what is in force at `offset` and later."""
+        """Forget all values but that in force at `offset` and later ones."""
         del self._entries[: max(0, bisect_right(self._entries, offset, key=_offset) - 1)]
 
     def clear(self) -> None:
@@ -51,5 +51,5 @@ class History(Generic[T]):
         self._entries.clear()
 
 
-def _offset(entry: Entry[T]) -> int:
+def _offset(entry: LogHistoryEntry[T]) -> int:
     return entry.offset

@@ -11,7 +11,7 @@ class CannotLead(LocalError):
     """The metadata has something that this controller must not write on; another may lead."""
 
 
-def check_leadable(features: FeaturesImage) -> None:
+def check_can_lead(features: FeaturesImage) -> None:
     """Check what the log, or else its bootstrap records, finalise. CannotLead, with what to do.
 
     1. Eligible leader replicas above level 0 (KIP-966): half of their rules lose data.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext
 from kwire.controller.replicas.replica_placer import UsableBroker, place
-from kwire.controller.replicas.replication import Replication
+from kwire.controller.replicas.replication_control import Replication
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import PartitionRegistration
 

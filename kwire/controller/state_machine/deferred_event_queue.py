@@ -19,7 +19,7 @@ Deferred = Callable[[ApiError | None], None]
 """Called once: with None when the write is committed, with an error when that is not known."""
 
 
-class Leadership:
+class DeferredEventQueue:
     """The writes of this node in one epoch, from its election to its resignation.
 
     A deferred answer is released in exactly one of two ways:

@@ -10,10 +10,10 @@ from random import Random
 
 from kwire.batches import read_batches
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
-from kwire.controller.handlers.replicas import new_partition
+from kwire.controller.handlers.placement import new_partition
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeats
-from kwire.controller.replicas.replication import FENCE, UNFENCE, Replication
+from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
+from kwire.controller.replicas.replication_control import FENCE, UNFENCE, Replication
 from kwire.image import EMPTY, MetadataImage, apply, apply_all
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.messages.records.partition import PartitionRecord
@@ -131,7 +131,7 @@ def test_a_broker_epoch_is_where_the_batch_of_its_registration_begins() -> None:
 def context(image: MetadataImage) -> ControllerContext:
     return ControllerContext(
         image=image,
-        heartbeats=BrokerHeartbeats(),
+        heartbeats=BrokerHeartbeatManager(),
         config=ControllerConfig(cluster_id="", node_id=1),
         quorum=QuorumView(),
         random=Random(0),

@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from kwire.controller.errors import ApiError
-from kwire.controller.state_machine.leadership import Deferred, Leadership
+from kwire.controller.state_machine.deferred_event_queue import Deferred, DeferredEventQueue
 from kwire.error_codes import ErrorCode
 
 
@@ -22,7 +22,7 @@ class Releases:
 
 def test_a_commit_releases_what_lies_below_it_whatever_the_order_of_deferral() -> None:
     for order in permutations([("first", 10), ("second", 20), ("third", 30)]):
-        leadership, releases = Leadership(5), Releases()
+        leadership, releases = DeferredEventQueue(5), Releases()
         for name, offset in order:
             leadership.defer(offset, releases.of(name))
         leadership.committed(20)
@@ -32,7 +32,7 @@ def test_a_commit_releases_what_lies_below_it_whatever_the_order_of_deferral() -
 
 
 def test_what_is_committed_already_is_released_at_once() -> None:
-    leadership, releases = Leadership(5), Releases()
+    leadership, releases = DeferredEventQueue(5), Releases()
     leadership.committed(10)
     leadership.defer(10, releases.of("done"))
     leadership.defer(11, releases.of("open"))
@@ -40,7 +40,7 @@ def test_what_is_committed_already_is_released_at_once() -> None:
 
 
 def test_the_end_of_the_epoch_fails_what_waits_and_what_comes_later() -> None:
-    leadership, releases = Leadership(5), Releases()
+    leadership, releases = DeferredEventQueue(5), Releases()
     leadership.defer(20, releases.of("waits"))
     leadership.end()
     leadership.defer(20, releases.of("late"))
@@ -54,7 +54,7 @@ def test_the_end_of_the_epoch_fails_what_waits_and_what_comes_later() -> None:
 
 
 def test_an_answer_of_an_earlier_epoch_holds_up_none_of_a_later_one() -> None:
-    earlier, later, releases = Leadership(5), Leadership(7), Releases()
+    earlier, later, releases = DeferredEventQueue(5), DeferredEventQueue(7), Releases()
     earlier.end()
     earlier.defer(1000, releases.of("stale"))
     later.defer(40, releases.of("fresh"))

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from kwire.controller.raft.connections import Connections
-from kwire.controller.raft.endpoints import Node
+from kwire.controller.raft.endpoints import PeerNode
+from kwire.controller.raft.request_manager import RequestManager
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest
 from tests.support.controller.raft.single_replica import Solo, fetch_response, observer, unattached
@@ -41,15 +41,15 @@ def test_the_pause_does_not_grow_for_ever() -> None:
 
 
 def test_a_leader_that_answered_ends_the_pause_and_makes_the_next_one_short() -> None:
-    server = Node(id=-2, host="localhost", port=9990)
-    connections = Connections(
+    server = PeerNode(id=-2, host="localhost", port=9990)
+    connections = RequestManager(
         bootstrap=[server], request_timeout_ms=2000, retry_backoff_ms=20, below=lambda end: 0
     )
     for _ in range(5):
-        connections.no_leader_named(1000)
-    assert connections.ready_bootstrap_server(1199) is None
-    assert connections.ready_bootstrap_server(1200) == server
-    connections.leader_answered()
-    assert connections.ready_bootstrap_server(1001) == server
-    connections.no_leader_named(2000)
+        connections.back_off_bootstrap_servers(1000)
+    assert connections.find_ready_bootstrap_server(1199) is None
+    assert connections.find_ready_bootstrap_server(1200) == server
+    connections.reset_bootstrap_backoff()
+    assert connections.find_ready_bootstrap_server(1001) == server
+    connections.back_off_bootstrap_servers(2000)
     assert connections.deadline(2000) == 2020

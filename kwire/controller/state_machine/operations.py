@@ -16,9 +16,9 @@ from kwire.codec.declaration import Request, Response
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import Handler
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
-from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeats
-from kwire.controller.state_machine.maintenance import Due, Schedule, due
-from kwire.controller.state_machine.view import View
+from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
+from kwire.controller.state_machine.metadata_view import View
+from kwire.controller.state_machine.periodic_tasks import Due, Schedule, due
 from kwire.image import MetadataImage
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.messages.records.fence_broker import FenceBrokerRecord
@@ -31,17 +31,21 @@ MAX_RECORDS_PER_BATCH = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class PreparedBatches:
     """Records to append behind a view, what the view is after each batch, and the sessions then."""
 
     records: tuple[VersionedRecord, ...]
     views: tuple[View, ...]
-    heartbeats: BrokerHeartbeats
+    heartbeats: BrokerHeartbeatManager
 
     @classmethod
     def of(
-        cls, records: Iterable[VersionedRecord], view: View, heartbeats: BrokerHeartbeats, now: int
-    ) -> Draft:
+        cls,
+        records: Iterable[VersionedRecord],
+        view: View,
+        heartbeats: BrokerHeartbeatManager,
+        now: int,
+    ) -> PreparedBatches:
         """Apply records to a view; ReplayError where they do not fit."""
         views: list[View] = []
         kept = tuple(records)
@@ -69,12 +73,12 @@ def encoded_batches(records: tuple[VersionedRecord, ...], now: int) -> list[byte
 
 
 def _followed(
-    heartbeats: BrokerHeartbeats,
+    heartbeats: BrokerHeartbeatManager,
     record: VersionedRecord,
     before: MetadataImage,
     after: MetadataImage,
     now: int,
-) -> BrokerHeartbeats:
+) -> BrokerHeartbeatManager:
     """Keep the sessions in step with the registrations."""
     message = record.record
     if isinstance(message, UnregisterBrokerRecord):
@@ -93,7 +97,7 @@ def _followed(
     )
 
 
-class Circumstances(TypedDict):
+class RequestArguments(TypedDict):
     """The arguments of `QuorumController.handle` that a request is judged by, besides the state."""
 
     version: int
@@ -111,14 +115,14 @@ class Outcome:
     """
 
     response: Response | None = None
-    draft: Draft | None = None
+    draft: PreparedBatches | None = None
     schedule: Schedule | None = None
     kraft_version: int | None = None
     batches: tuple[bytes, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestWork:
+class RequestOperation:
     """A request and the state that it is judged by. view: what is written behind."""
 
     request: Request
@@ -138,13 +142,13 @@ class RequestWork:
         heartbeats = context.heartbeats if result.heartbeats is None else result.heartbeats
         return Outcome(
             response=result.response,
-            draft=Draft.of(result.records, self.view, heartbeats, context.now),
+            draft=PreparedBatches.of(result.records, self.view, heartbeats, context.now),
             kraft_version=result.kraft_version,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TickWork:
+class PeriodicOperation:
     """A point in time and the state then."""
 
     context: ControllerContext
@@ -155,14 +159,14 @@ class TickWork:
         """Find the first of what is due."""
         found: Due = due(self.context, self.schedule)
         heartbeats = self.context.heartbeats if found.heartbeats is None else found.heartbeats
-        draft = Draft.of(found.records, self.view, heartbeats, self.context.now)
+        draft = PreparedBatches.of(found.records, self.view, heartbeats, self.context.now)
         return Outcome(draft=draft, schedule=found.schedule)
 
 
-Work = RequestWork | TickWork
+Work = RequestOperation | PeriodicOperation
 
 
-def judge_and_encode(work: Work) -> Outcome:
+def run_and_encode(work: Work) -> Outcome:
     """Do everything that takes long."""
     outcome = work.judge()
     if outcome.draft is None:

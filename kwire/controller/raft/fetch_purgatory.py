@@ -1,4 +1,4 @@
-"""A Fetch that the leader holds back until there is something new to say (Kafka's purgatory)."""
+"""A Fetch that the leader holds back until there is something new to say (Java: fetchPurgatory)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from kwire.controller.raft.events import RequestReceived
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParkedFetch:
-    """offset: the fetch offset. high_watermark: the leader's when it was parked. epoch: then too.
+class DelayedFetch:
+    """A request that waits.
 
+    offset: the fetch offset. high_watermark, epoch: the leader's when the request came.
     deadline: when an empty answer is due.
     """
 
@@ -21,7 +22,7 @@ class ParkedFetch:
     deadline: int
 
     def is_due(self, end_offset: int, high_watermark: int, now: int) -> bool:
-        """Whether the answer has changed, or time is up."""
+        """True if there are records or a higher high watermark to tell, or time is up."""
         return (
             end_offset > self.offset or high_watermark > self.high_watermark or now >= self.deadline
         )

@@ -1,4 +1,5 @@
-"""The voters and the kraft.version that the log names, committed or not (KIP-853).
+"""The voters and the kraft.version that the log names, committed or not (KIP-853 "Log and
+snapshot control records", Java: KRaftControlRecordStateMachine).
 
 Replicas act on a VotersRecord as soon as it is in their log, and take it back when it is truncated.
 """
@@ -11,8 +12,8 @@ from kwire.batches import Batch, Record, RecordBatch, read_batch, read_batches
 from kwire.batches.control_records import read_control_record
 from kwire.batches.current import HEADER
 from kwire.batches.reading import batch_size
-from kwire.controller.raft.history import Entry, History
 from kwire.controller.raft.log import Log
+from kwire.controller.raft.log_history import LogHistory, LogHistoryEntry
 from kwire.controller.raft.voter_set import VoterSet
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
@@ -22,42 +23,42 @@ _CHUNK = 8 << 20
 """Bytes read at once while the log is loaded: the size of Kafka's greatest batch."""
 
 
-class ControlHistory:
-    """What VotersRecords and KRaftVersionRecords said, by offset."""
+class ControlRecordStateMachine:
+    """The values of VotersRecords and KRaftVersionRecords, by offset."""
 
     def __init__(self, static_voters: VoterSet) -> None:
         self.static_voters = static_voters
-        self._voters: History[VoterSet] = History()
-        self._kraft_versions: History[int] = History()
+        self._voters: LogHistory[VoterSet] = LogHistory()
+        self._kraft_versions: LogHistory[int] = LogHistory()
 
     @property
     def voters(self) -> VoterSet:
-        """Those of the last record, else the static ones."""
+        """The voters of the last VotersRecord, else the static ones."""
         last = self._voters.last
         return last.value if last else self.static_voters
 
     @property
-    def voters_entry(self) -> Entry[VoterSet] | None:
+    def voters_entry(self) -> LogHistoryEntry[VoterSet] | None:
         """The last VotersRecord and its offset: -1 in the bootstrap snapshot."""
         return self._voters.last
 
     @property
     def kraft_version(self) -> int:
-        """That of the last record, else 0."""
+        """The level of the last KRaftVersionRecord, else 0."""
         last = self._kraft_versions.last
         return last.value if last else 0
 
     def voters_at(self, offset: int) -> VoterSet | None:
-        """What a snapshot up to and with `offset` must say; None: it must not say it."""
+        """Return the voters for a snapshot that contains `offset`; None if it has none."""
         return self._voters.at(offset)
 
     def kraft_version_at(self, offset: int) -> int:
-        """The level in force behind `offset`."""
+        """Return the level in force behind `offset`."""
         return self._kraft_versions.at(offset) or 0
 
     @property
     def previous_voters(self) -> VoterSet:
-        """Those before the last record: while that is uncommitted they may come back."""
+        """The voters before the last record: while that is uncommitted they may come back."""
         last = self._voters.last
         before = self._voters.at(last.offset - 1) if last else None
         return before or self.static_voters
@@ -76,7 +77,7 @@ class ControlHistory:
             offset = self.read(data)
 
     def read(self, data: bytes) -> int:
-        """Take what appended batches say; the offset behind them."""
+        """Take the control records of appended batches; return the offset behind them."""
         end = 0
         for batch in read_batches(data):
             self._take(batch)
@@ -84,12 +85,12 @@ class ControlHistory:
         return end
 
     def truncate(self, end_offset: int) -> None:
-        """The log ends here now."""
+        """Forget the records that were truncated: the log ends at `end_offset` now."""
         self._voters.truncate(end_offset)
         self._kraft_versions.truncate(end_offset)
 
     def forget_before(self, offset: int) -> None:
-        """A snapshot that ends here has been taken."""
+        """Forget the values that only older snapshots need: one that ends at `offset` was taken."""
         self._voters.forget_before(offset - 1)
         self._kraft_versions.forget_before(offset - 1)
 

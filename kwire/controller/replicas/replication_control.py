@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.configs.topic_configs import unclean_election_enabled
-from kwire.controller.replicas.partition_change_builder import Election, PartitionChange
+from kwire.controller.replicas.partition_change_builder import Election, PartitionChangeBuilder
 from kwire.image import MetadataImage
 from kwire.image.broker import BrokerRegistration
 from kwire.image.partition import NO_LEADER, UNASSIGNED, PartitionRegistration
@@ -50,7 +50,7 @@ class Replication:
         if election is None:
             unclean = unclean_election_enabled(self.image, self.static, topic.name, self.node_id)
             election = Election.UNCLEAN if unclean else Election.ONLINE
-        return PartitionChange(
+        return PartitionChangeBuilder(
             partition=partition,
             topic_id=topic.id,
             partition_id=number,
@@ -172,7 +172,7 @@ class Replication:
         return _all(self.change(located) for located in leaderless)[:limit]
 
     def balance(self, limit: int) -> list[VersionedRecord]:
-        """Leadership back to the preferred replicas, up to so many."""
+        """DeferredEventQueue back to the preferred replicas, up to so many."""
         elsewhere = self.image.topics.partitions(
             lambda partition: partition.leader != partition.preferred_leader
         )
