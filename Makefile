@@ -31,7 +31,7 @@ fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,
 
 simulate: .venv/ready  ## 1,000 histories of every scenario of the raft core, 10 of whole nodes
 	$(BIN)/python -m simulator --seeds $(or $(SEEDS),1000)
-	KWIRE_SEEDS=$(or $(WORLDS),10) $(BIN)/pytest -n 2 tests/controller/virtual
+	KWIRE_SEEDS=$(or $(WORLDS),10) $(BIN)/pytest -n 2 tests/virtual_nodes
 
 kills: .venv/ready  ## leaders of a mixed quorum: 20 killed, 20 stopped for 3 to 6 s; SEED=2 for others
 	KWIRE_KILLS=20 KWIRE_PAUSES=20 KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 3600 tests/controller/live/test_leader_kills.py

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.package import ROOT, sources
+from tests.support.package import sources
+from tests.support.paths import ROOT
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -67,13 +68,56 @@ def test_nothing_imports_through_a_door() -> None:
     assert not guilty
 
 
+def test_no_test_module_is_imported() -> None:
+    """What two test modules need lies in tests/support."""
+    guilty = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for folder in ("tests", "fixtures", "benchmarks", "kwire")
+        for path in (ROOT / folder).rglob("*.py")
+        for name in imported(path)
+        if name.startswith("tests.") and name.rpartition(".")[2].startswith(("test_", "conftest"))
+    ]
+    assert not guilty
+
+
+def test_between_the_tests_lie_no_helpers() -> None:
+    tests = ROOT / "tests"
+    helpers = [
+        str(path.relative_to(ROOT))
+        for path in tests.rglob("*.py")
+        if path.relative_to(tests).parts[0] != "support"
+        and not path.name.startswith(("test_", "conftest"))
+    ]
+    assert not helpers
+
+
+ROOMS_OF_TESTS = {
+    "cli/watch": "the screen, the browser and the plain form of one command",
+    "controller/live": "quorums of kwire's and Kafka's nodes",
+    "portability": "all rooms, without what only POSIX has",
+    "support": "what tests share",
+}
+"""Folders of tests that are no folder of kwire/ or fixtures/, and what they are about."""
+
+
+def test_the_folders_of_the_tests_are_those_of_what_they_test() -> None:
+    tests = ROOT / "tests"
+    folders = {str(path.parent.relative_to(tests)) for path in tests.rglob("*.py")}
+    rooms = {folder.removeprefix("support/") for folder in folders} - {"."} - set(ROOMS_OF_TESTS)
+    tested = {
+        room for room in rooms for top in ("kwire", "fixtures") if (ROOT / top / room).is_dir()
+    }
+    assert rooms == tested
+
+
 def imported(path: Path) -> Iterator[str]:
-    """Yield the module of each import statement of a file."""
+    """Yield the modules that a file imports, and the names that it imports from them."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 LOADED = """

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.package import ROOT, build, sources
+from tests.support.package import build, sources
+from tests.support.paths import ROOT
 
 NAMES = ("admin", "proxy", "cli", "controller", "pipeline", "fixtures", "net", "messages")
 """Modules of a user's own that kwire must neither import nor hide."""

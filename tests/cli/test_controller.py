@@ -24,8 +24,7 @@ from kwire.net.connection import Connection
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE, Command
 from tests.support.eventually import eventually
-
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
 
 
 def properties(folder: Path, more: str = "") -> Path:

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 from tests.support.cli.command import Command
+from tests.support.paths import FIXTURES
 
-GOLDEN = Path(__file__).parents[2] / "fixtures" / "logdirs" / "kafka-4.3.1"
+GOLDEN = FIXTURES / "logdirs" / "kafka-4.3.1"
 
 
 def test_a_segment_is_dumped_as_kafka_dumps_it(kwire: Command) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -17,8 +16,7 @@ from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from tests.support.codec.native.attack import Pair, native
-
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
 
 
 def program(name: str, version: int) -> native.Program:

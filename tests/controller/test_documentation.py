@@ -1,9 +1,9 @@
 """docs/controller.md names tests for every pitfall, and they are there."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
+
 ROW = re.compile(r"^\| (\d+) \| .* \| (.*) \|$", re.MULTILINE)
 TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
 

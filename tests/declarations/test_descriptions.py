@@ -5,14 +5,14 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import real_kafka
+from tests.support.paths import FIXTURES
 
-DESCRIPTIONS = Path(__file__).parents[2] / "fixtures/declarations/descriptions.toml"
+DESCRIPTIONS = FIXTURES / "declarations" / "descriptions.toml"
 TABLES = {
     "request": "requests",
     "response": "responses",

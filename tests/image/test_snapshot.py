@@ -12,8 +12,9 @@ from kwire.logdir.names import OffsetAndEpoch
 from kwire.logdir.snapshots import load_snapshot
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.messages.records.register_controller import RegisterControllerRecord
+from tests.support.paths import FIXTURES
 
-LOGDIRS = Path(__file__).parents[2] / "fixtures" / "logdirs"
+LOGDIRS = FIXTURES / "logdirs"
 
 SNAPSHOTS = [
     (path.parent, OffsetAndEpoch(offset=int(path.stem[:20]), epoch=int(path.stem[21:])))

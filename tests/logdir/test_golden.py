@@ -16,8 +16,9 @@ from kwire.logdir.names import METADATA_FOLDER, OffsetAndEpoch, snapshot_name
 from kwire.logdir.quorum_state import read_quorum_state
 from kwire.logdir.snapshots import build_snapshot, load_snapshot
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
+from tests.support.paths import FIXTURES
 
-GOLDEN = Path(__file__).parents[2] / "fixtures" / "logdirs" / "kafka-4.3.1"
+GOLDEN = FIXTURES / "logdirs" / "kafka-4.3.1"
 METADATA = GOLDEN / METADATA_FOLDER
 SNAPSHOT = OffsetAndEpoch(offset=178, epoch=1)
 

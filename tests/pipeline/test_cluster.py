@@ -15,10 +15,10 @@ from kwire.pipeline.ingest import OF_CAPTURES, ingest
 from kwire.pipeline.java import java_environment
 from kwire.pipeline.packages import SCALA
 from tests.support.eventually import eventually_blocking
+from tests.support.paths import ROOT
 from tests.support.pipeline.decodable_calls import night
 from tests.support.pipeline.streamed_tables import QUICK, rows
 
-ROOT = Path(__file__).parents[2]
 JARS = Path(pyspark.__file__).parent / "jars"
 HIDE = f"""import sys
 inside = {str(ROOT)!r}

@@ -1,13 +1,12 @@
 """The documentation of the tables is the tables."""
 
-from pathlib import Path
-
 import pytest
 
 from kwire.pipeline.describe import markdown
 from kwire.pipeline.schemas import TABLES
+from tests.support.paths import DOCS
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "pipeline.md"
+DOCUMENT = DOCS / "pipeline.md"
 
 
 @pytest.mark.parametrize("table", TABLES)

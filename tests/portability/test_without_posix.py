@@ -16,11 +16,11 @@ import pytest
 from kwire.controller.server.quorum import Quorum
 from kwire.logdir.lock import DirectoryLock
 from real_kafka import free_port
+from tests.support.paths import ROOT
 from tests.support.portability import without_posix
 
 SCRIPT = without_posix.__file__
 COMMAND = [sys.executable, SCRIPT, "from kwire.cli.main import main; main()"]
-ROOT = Path(__file__).parents[2]
 
 IMPORT_ALL = """
 import importlib, json, sys

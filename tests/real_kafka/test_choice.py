@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from real_kafka import DockerNotFound, choice, launcher, required
 from real_kafka.image import image
+from tests.support.paths import ROOT
 
 ONE_TEST = "tests/real_kafka/test_cluster.py::test_a_combined_node_is_its_own_quorum"
 
@@ -19,7 +19,7 @@ def run_tests(**environment: str) -> str:
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", ONE_TEST],
         env={**os.environ, **nowhere},
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=300,

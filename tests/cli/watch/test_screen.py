@@ -26,6 +26,7 @@ from kwire.proxy import Flow
 from kwire.proxy.capture.records import events
 from real_kafka import free_port
 from tests.support.cli.watch.screen import Screen, opened, screen
+from tests.support.paths import DOCS
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.dialogue import answered
 
@@ -225,7 +226,7 @@ async def test_what_is_pasted_is_text_and_no_command() -> None:
 
 
 async def test_the_keys_are_shown_and_are_those_of_the_page() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "watch.md").read_text()
+    page = (DOCS / "watch.md").read_text()
     async with screen() as shown:
         await shown.press("question_mark")
         (table,) = shown.app.screen.query(Static)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import hatch_build
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 NO_COMPILER = "no-such-compiler"
 
 

@@ -40,6 +40,7 @@ from tests.support.controller.raft.virtual_network import (
     voter_set,
 )
 from tests.support.controller.raft.voter_requests import add_request, remove_request
+from tests.support.paths import ROOT
 
 
 def others(network: Network, host: Host) -> list[int]:
@@ -329,7 +330,7 @@ def test_the_bootstrap_snapshot_stays_where_it_was_written() -> None:
 
 
 FORBIDDEN = {"asyncio", "time", "datetime", "socket", "random", "secrets", "os", "threading"}
-SOURCES = sorted((Path(__file__).parents[3] / "kwire" / "controller" / "raft").rglob("*.py"))
+SOURCES = sorted((ROOT / "kwire" / "controller" / "raft").rglob("*.py"))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)

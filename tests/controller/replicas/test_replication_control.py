@@ -5,7 +5,6 @@ restarted and stopped. Each of these batches is made here from the image before 
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 from kwire.batches import read_batches
@@ -19,10 +18,10 @@ from kwire.messages.records.broker_registration_change import BrokerRegistration
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord
+from tests.support.paths import ROOT
 
 LOG = (
-    Path(__file__).parents[3]
-    / "fixtures/logdirs/kafka-4.3.1-without-elr/__cluster_metadata-0/00000000000000000000.log"
+    ROOT / "fixtures/logdirs/kafka-4.3.1-without-elr/__cluster_metadata-0/00000000000000000000.log"
 )
 
 Step = tuple[MetadataImage, list[VersionedRecord]]

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -39,6 +38,7 @@ from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, free_port
 from tests.support.eventually import eventually
+from tests.support.paths import ROOT
 from tests.support.proxy.recording_relay import Recorder, recording
 from tests.support.proxy.tcp_connections import bypasses
 from tests.support.real_kafka.own_cluster import OwnCluster
@@ -49,7 +49,6 @@ WATCHED = (1, JOINING)
 
 PATIENCE = 120.0
 DUPLICATE_VOTER = 126
-ROOT = Path(__file__).parents[3]
 
 LAYOUT = Layout(
     controllers=CONTROLLERS,

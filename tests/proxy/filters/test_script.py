@@ -30,10 +30,11 @@ from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.net.frames import decode_request, decode_response
 from kwire.proxy.filters.script import BadScript, load
+from tests.support.paths import DOCS
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue, through
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "filters"
+EXAMPLES = DOCS / "filters"
 
 
 def example(name: str) -> HeldDialogue:

@@ -11,8 +11,9 @@ from kwire.proxy import Proxy, Tap
 from kwire.proxy.service.config import read_config
 from kwire.proxy.service.metrics import Metrics
 from kwire.proxy.service.metrics_families import Metered, ProxyCollector
+from tests.support.paths import DOCS
 
-FOLDER = Path(__file__).parents[3] / "docs" / "service"
+FOLDER = DOCS / "service"
 DASHBOARD = json.loads((FOLDER / "grafana-dashboard.json").read_text())
 QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
 VARIABLES = [one for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]

@@ -1,6 +1,5 @@
 """Messages are compared by what their elements are about, without what differs each time."""
 
-from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -16,6 +15,7 @@ from kwire.messages.a03_metadata import (
 )
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.proxy.capture.replay.comparison import GROWING, IGNORED, Ignore, differences
+from tests.support.paths import DOCS
 
 
 def metadata(*names: str, leader: int = 1, cluster: str = "c") -> MetadataResponse:
@@ -67,7 +67,7 @@ def test_what_is_ignored_is_a_field_or_the_end_of_a_path(pattern: str) -> None:
 
 
 def test_the_page_names_what_is_not_compared() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "replay.md").read_text()
+    page = (DOCS / "replay.md").read_text()
     assert [pattern for pattern in IGNORED if f"`{pattern}`" not in page] == []
 
 
@@ -104,7 +104,7 @@ def test_what_grows_with_a_log_is_growth_and_nothing_else_is() -> None:
 
 
 def test_the_page_names_what_grows() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "replay.md").read_text()
+    page = (DOCS / "replay.md").read_text()
     assert [name for name in GROWING if f"`{name}`" not in page] == []
 
 

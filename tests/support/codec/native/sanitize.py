@@ -22,8 +22,8 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import hatch_build
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[4]
 FLAGS = [
     "-O1",
     "-g",
