@@ -18,7 +18,7 @@ from kwire.cli.rule_text import rule_text
 from kwire.cli.screen import print_json, screen, table_of
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from kwire.net.address import Address
-from kwire.proxy.feed.receiver import Receiver, Refused
+from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.filters.rules import read_rule
 from kwire.proxy.service.config import read_config
 
@@ -79,7 +79,7 @@ def listed(where: Proxied) -> list[dict[str, Any]]:
 
     async def ask() -> list[dict[str, Any]]:
         async with where.receiver() as receiver:
-            await receiver.greeted()
+            await receiver.reached()
             return [
                 {
                     "name": rule.name,
@@ -123,7 +123,7 @@ async def _command(where: Proxied, commands: Sequence[Commanded]) -> list[dict[s
     outcomes = []
     async with where.receiver() as receiver:
         try:
-            await receiver.greeted()
+            await receiver.reached()
         except ConnectionFailed as error:
             raise CommandFailed(f"nothing was changed: {error}") from error
         for name, done, act in commands:
@@ -134,7 +134,7 @@ async def _command(where: Proxied, commands: Sequence[Commanded]) -> list[dict[s
 async def _outcomes(receiver: Receiver, name: str, done: str, act: Act) -> list[dict[str, str]]:
     try:
         names = await act(receiver) or (name,)
-    except Refused as error:
+    except CommandRefused as error:
         return [{"name": name, "outcome": "refused", "problem": str(error)}]
     except AnswerLost as error:
         problem = f"it is not known whether {name!r} was {done}: {error}; {SHOWN_AGAIN}"

@@ -10,7 +10,7 @@ from kwire.cli.screen import screen
 from kwire.net.address import Address
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.feed.datagrams import Status
-from kwire.proxy.feed.receiver import Receiver, Watched
+from kwire.proxy.feed.receiver import FeedEvent, Receiver
 from kwire.proxy.feed.watching import new_changes, watching
 
 
@@ -24,7 +24,7 @@ async def _run(address: Address, how: Display, token: bytes, backlog: int) -> No
     unread = asyncio.Event()
     teller = _Teller(address)
 
-    def take(watched: Watched) -> None:
+    def take(watched: FeedEvent) -> None:
         if watched.held:  # its flow follows when it has ended
             return
         event = watched.event
@@ -33,7 +33,7 @@ async def _run(address: Address, how: Display, token: bytes, backlog: int) -> No
 
     with Printer(lambda: loop.call_soon_threadsafe(unread.set)) as printer:
         async with watching(
-            address, take, token=token, backlog=backlog, told=teller.tell
+            address, take, token=token, backlog=backlog, on_status=teller.tell
         ) as receiver:
             teller.receiver = receiver
             silence = loop.call_later(2.0, teller.tell)

@@ -15,7 +15,7 @@ import yaml
 
 from kwire.capture import Damage, read_capture
 from kwire.net.address import Address
-from kwire.proxy.feed.receiver import Receiver, Watched
+from kwire.proxy.feed.receiver import FeedEvent, Receiver
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE
 from tests.support.cli.proxy_process import ANSWER, ASKED
@@ -197,7 +197,7 @@ async def test_viewers_see_what_passes_and_let_go_what_is_held(
 ) -> None:
     at = Address("127.0.0.1", free_port())
     more = {"feed": {"listen": str(at)}, "hold": "~api ApiVersions"}
-    seen: asyncio.Queue[Watched] = asyncio.Queue()
+    seen: asyncio.Queue[FeedEvent] = asyncio.Queue()
     with running(write(file, service(listener(gated_node.address), **more))) as run:
         address = await asyncio.to_thread(run.listening)
         async with asyncio.timeout(PATIENCE), Receiver(at, seen.put_nowait) as receiver:

@@ -27,7 +27,7 @@ from kwire.errors import InvalidValue, KwireError
 from kwire.net.address import Address
 from kwire.proxy import DecodedFlow
 from kwire.proxy.feed.datagrams import Status
-from kwire.proxy.feed.receiver import Receiver, Watched
+from kwire.proxy.feed.receiver import FeedEvent, Receiver
 from kwire.proxy.feed.watching import missing_bytes, new_changes, watching
 from kwire.proxy.flows.language import parse
 from kwire.proxy.flows.latencies import Latencies
@@ -104,7 +104,7 @@ class WatchApp(App[None]):
         self.flows = FlowLog()
         self._quorum = QuorumSeen()
         self._latencies = Latencies()
-        self._came: list[Watched] = []
+        self._came: list[FeedEvent] = []
         self._stack = AsyncExitStack()
         self._receiver: Receiver | None = None
         self._expressions: list[str] = []
@@ -154,7 +154,7 @@ class WatchApp(App[None]):
                 self._came.append,
                 token=self._token,
                 backlog=self._backlog,
-                told=self._told,
+                on_status=self._told,
             )
         )
         self._draw()
@@ -348,7 +348,7 @@ class WatchApp(App[None]):
     async def _complete(self, receiver: Receiver, entry: FlowLogEntry) -> None:
         """Fetch what the datagram had no room for."""
         event = await receiver.whole(entry.number)
-        self._came.append(Watched(entry.number, event, entry.held))
+        self._came.append(FeedEvent(entry.number, event, entry.held))
 
     def _told(self) -> None:
         status = None if self._receiver is None else self._receiver.status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kwire.proxy import DecodedFlow, Flow, Notice
-from kwire.proxy.feed.receiver import Watched
+from kwire.proxy.feed.receiver import FeedEvent
 from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.subject import Subject
 
@@ -45,7 +45,7 @@ class FlowLog:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, watched: Watched) -> FlowLogEntry:
+    def add(self, watched: FeedEvent) -> FlowLogEntry:
         """An event is there, or a held one has ended or was edited."""
         event = watched.event
         seen = DecodedFlow(event) if isinstance(event, Flow) else event

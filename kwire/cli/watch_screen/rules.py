@@ -15,7 +15,7 @@ from textual.widgets import DataTable, Label
 from kwire.cli.rule_text import rule_text
 from kwire.cli.watch_screen.ask import InputPrompt
 from kwire.errors import AnswerLost, InvalidValue, KwireError
-from kwire.proxy.feed.datagrams import RuleShown
+from kwire.proxy.feed.datagrams import ShownRule
 from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.filters.rules import read_rule
 
@@ -62,7 +62,7 @@ class RulesScreen(ModalScreen[None]):
         self._receiver = receiver
         self._complain = complain
         self._filter = filter
-        self._rules: tuple[RuleShown, ...] = ()
+        self._rules: tuple[ShownRule, ...] = ()
         self._table: DataTable[Any] = DataTable(cursor_type="row", zebra_stripes=True)
 
     def compose(self) -> ComposeResult:
@@ -101,7 +101,7 @@ class RulesScreen(ModalScreen[None]):
             self._do(self._receiver.add_rule(braced(text)))
 
     @property
-    def _chosen(self) -> RuleShown | None:
+    def _chosen(self) -> ShownRule | None:
         row = self._table.cursor_row
         return self._rules[row] if 0 <= row < len(self._rules) else None
 

@@ -1,5 +1,6 @@
-"""The proxy's feed: what passes, as UDP datagrams for viewers elsewhere (docs/watch.md).
+"""The proxy's feed: passing flows and notices as UDP datagrams for viewers (docs/watch.md).
 
-A datagram may be lost, so that no viewer can ever slow the traffic; sequence numbers show what was.
-The receiver decodes. It imports asyncio-dgram, which comes with the extra `watch`.
+UDP, since a viewer that is slow or gone must never slow the traffic; datagrams that are lost show
+as gaps in the sequence numbers. The receiver decodes the frames, so that the proxy does not have
+to. `sender` and `receiver` import asyncio-dgram, which comes with the extra `watch`.
 """

@@ -1,4 +1,4 @@
-"""What viewers may do: say which messages are held, change those that are, and let them go."""
+"""The commands of viewers: hold messages, edit and release held ones, change rules."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kwire.errors import InvalidValue
 from kwire.proxy.feed.datagrams import (
     AddRule,
     Command,
-    Done,
+    CommandResult,
     Edit,
     Release,
     RemoveRule,
     RuleCommand,
-    RuleShown,
     SetHold,
+    ShownRule,
     SwitchRule,
 )
 from kwire.proxy.filters.chain import Filters
@@ -29,15 +29,15 @@ from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.language import parse
 from kwire.proxy.flows.whole import ENCODING
 
-HOW: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
-"""What can become of a held message."""
+RELEASES: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
+"""The names by which viewers release a held message, and the action; None lets it pass."""
 
 
 class Controls:
-    """Does what viewers command.
+    """Executes the commands of viewers.
 
-    filters: those of the proxy, the stop among them. rules: those that viewers change.
-    expression: what the stop holds, as text.
+    filters: those of the proxy, with `stop`. rules: those that viewers may change. expression: the
+    text of the expression by which messages are held.
     """
 
     def __init__(
@@ -50,18 +50,18 @@ class Controls:
 
     @property
     def held(self) -> tuple[Flow, ...]:
-        """The flows that wait, the oldest first."""
-        return tuple(one.flow for one in self._stop.waiting)
+        """The flows with a held message, the oldest first."""
+        return tuple(waiting.flow for waiting in self._stop.waiting)
 
     def snapshot(self, flow: Flow) -> Flow | None:
-        """The flow with its message as it is now; None where it does not wait any more."""
-        waiting = next((one for one in self._stop.waiting if one.flow is flow), None)
+        """Return a copy of a flow with its held message as edited, None if it is not held."""
+        waiting = next((held for held in self._stop.waiting if held.flow is flow), None)
         if waiting is None:
             return None
         shown = copy(flow)
         try:
             frame = waiting.frame
-        except ENCODING:  # a filter before left what cannot be sent: its flow will say so
+        except ENCODING:  # an earlier filter made it impossible to encode: its flow reports that
             return shown
         if isinstance(waiting.message, Request):
             shown.request_copy, shown.request_size = frame, len(frame)
@@ -70,10 +70,10 @@ class Controls:
         return shown
 
     @property
-    def shown_rules(self) -> tuple[RuleShown, ...]:
-        """The rules as viewers are told of them."""
+    def shown_rules(self) -> tuple[ShownRule, ...]:
+        """The rules in their order, as viewers are sent them."""
         return tuple(
-            RuleShown(
+            ShownRule(
                 name=entry.name,
                 enabled=entry.enabled,
                 origin=entry.origin,
@@ -83,8 +83,13 @@ class Controls:
             for entry in self.rules.entries
         )
 
-    def obey(self, command: Command, flow_of: Callable[[int], Flow | None], by: str) -> Done:
-        """Do it, or say why not. flow_of: finds a held flow by its number. by: who commands."""
+    def execute(
+        self, command: Command, flow_of: Callable[[int], Flow | None], by: str
+    ) -> CommandResult:
+        """Execute a command; return its result.
+
+        flow_of: finds a held flow by its number. by: the address of the viewer.
+        """
         names: tuple[str, ...] = ()
         try:
             if isinstance(command, SetHold):
@@ -95,10 +100,10 @@ class Controls:
                 flow = flow_of(command.flow)
                 if flow is None:
                     raise InvalidValue(NOT_HELD)
-                self._act(command, flow)
+                self._change_held(command, flow)
         except InvalidValue as error:
-            return Done(number=command.number, problem=str(error)[:1000])
-        return Done(number=command.number, names=names)
+            return CommandResult(number=command.number, problem=str(error)[:1000])
+        return CommandResult(number=command.number, names=names)
 
     def _change_rules(self, command: RuleCommand, by: str) -> tuple[str, ...]:
         match command:
@@ -115,12 +120,12 @@ class Controls:
         self.expression = expression
         self._filters.replace(self._filters.filters)
 
-    def _act(self, command: Release | Edit, flow: Flow) -> None:
+    def _change_held(self, command: Release | Edit, flow: Flow) -> None:
         if isinstance(command, Edit):
             self._stop.edit(flow, command.path, _value(command.value))
-        elif command.how not in HOW:
-            raise InvalidValue(f"{command.how!r} is none of {', '.join(HOW)}")
-        elif not self._stop.release(HOW[command.how], flow):
+        elif command.how not in RELEASES:
+            raise InvalidValue(f"{command.how!r} is none of {', '.join(RELEASES)}")
+        elif not self._stop.release(RELEASES[command.how], flow):
             raise InvalidValue(NOT_HELD)
 
 

@@ -1,7 +1,7 @@
 """The datagrams between a proxy and its viewers: `kwf`, a version, a seal, a MessagePack map.
 
-The seal is the beginning of HMAC-SHA256 of the map under the token that both sides were given, the
-empty one on loopback. What is not sealed, or not one of these messages, is no datagram of ours.
+The seal is the first 16 bytes of HMAC-SHA256 over the map. Its key is the token that both sides
+were given, empty on loopback. A datagram with another seal or another content is ignored.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _HEAD = len(MAGIC) + 1 + SEAL
 
 
 class BadDatagram(WireError):
-    """Bytes that are no datagram of the feed, or are not sealed with this token."""
+    """Bytes that are not a datagram of the feed, or are sealed with another token."""
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """A map whose `type` is the class's tag; keys that a reader does not know are passed over."""
+    """A map whose `type` is the class's tag; a reader ignores keys that it does not know."""
 
 
 class Subscribe(_Message, frozen=True, tag="subscribe"):
-    """A viewer is there, or still there. backlog: so many of the latest events are wanted first.
+    """Begins or renews a subscription. backlog: how many of the latest events to send first.
 
-    cookie, in this and all other messages of a viewer: what its Challenge gave it.
+    cookie, in all messages of a viewer: the one from its Challenge.
     """
 
     cookie: bytes = b""
@@ -44,13 +44,13 @@ class Subscribe(_Message, frozen=True, tag="subscribe"):
 
 
 class Leave(_Message, frozen=True, tag="leave"):
-    """A viewer goes."""
+    """Ends a subscription."""
 
     cookie: bytes
 
 
-class Get(_Message, frozen=True, tag="get"):
-    """A viewer wants a flow with its whole frames, in parts that count from 0."""
+class GetFlow(_Message, frozen=True, tag="get"):
+    """Asks for a part of a flow with its whole frames; parts count from 0."""
 
     cookie: bytes
     flow: int
@@ -58,9 +58,9 @@ class Get(_Message, frozen=True, tag="get"):
 
 
 class SetHold(_Message, frozen=True, tag="set_hold"):
-    """Hold the messages of which the expression is so; None: hold no more of them.
+    """Hold messages that match an expression; None: hold no more messages.
 
-    number, in this and the other commands: what the answer repeats.
+    number, in all commands: counts up, and is repeated in the result.
     """
 
     cookie: bytes
@@ -69,7 +69,7 @@ class SetHold(_Message, frozen=True, tag="set_hold"):
 
 
 class Release(_Message, frozen=True, tag="release"):
-    """Let a held message go. how: `resume`, `drop`, or `close` its connection."""
+    """Release a held message. how: `resume`, `drop`, or `close` its connection."""
 
     cookie: bytes
     number: int
@@ -88,7 +88,7 @@ class Edit(_Message, frozen=True, tag="edit"):
 
 
 class GetRules(_Message, frozen=True, tag="get_rules"):
-    """A viewer wants the rules, in parts that count from 0; those of a number are of one moment."""
+    """Asks for a part of the rules, counted from 0; parts with one number are of one moment."""
 
     cookie: bytes
     number: int
@@ -104,7 +104,7 @@ class AddRule(_Message, frozen=True, tag="add_rule"):
 
 
 class SwitchRule(_Message, frozen=True, tag="switch_rule"):
-    """Let a rule act, or not."""
+    """Enable or disable a rule."""
 
     cookie: bytes
     number: int
@@ -121,7 +121,10 @@ class RemoveRule(_Message, frozen=True, tag="remove_rule"):
 
 
 class Challenge(_Message, frozen=True, tag="challenge"):
-    """The cookie of a viewer's address: shows that it really is where it says it is."""
+    """Gives a viewer the cookie of its address, which proves that it receives what is sent there.
+
+    Without it anybody could have the traffic sent to the address of somebody else.
+    """
 
     cookie: bytes
 
@@ -129,11 +132,11 @@ class Challenge(_Message, frozen=True, tag="challenge"):
 class Status(_Message, frozen=True, tag="status"):
     """Answers every Subscribe.
 
-    feed: the id of this run of the proxy. sequence: of the latest Seen for this viewer. seconds:
-    after so many without a Subscribe the viewer is forgotten. hold: the expression in force. held:
-    the flows that wait, the oldest first. controls: whether the proxy can hold at all. rules: the
-    revision of its rules, which grows with each change; changes: sentences about the latest ones.
-    A Status is also sent when the rules have changed.
+    feed: the id of this run of the proxy. sequence: of the latest event for this viewer. seconds:
+    after so many without a Subscribe the viewer is removed. hold: the expression in force. held:
+    the numbers of the held flows, the oldest first. controls: True if the proxy takes commands.
+    rules: the revision of its rules, which grows with each change. changes: sentences about the
+    latest changes. A Status is also sent when the rules have changed.
     """
 
     feed: str
@@ -147,12 +150,11 @@ class Status(_Message, frozen=True, tag="status"):
     changes: tuple[str, ...] = ()
 
 
-class Shown(_Message, frozen=True, tag="shown"):
-    """One flow, or one notice, within a Seen.
+class ShownEvent(_Message, frozen=True, tag="shown"):
+    """One flow or one notice within a Seen.
 
     records: as in a capture (docs/capture-format.md), their `event` is the number of the flow;
-    frames are cut where they do not fit. held: the response waits, where there is one, else the
-    request.
+    frames are cut if they do not fit. held: True if the flow's last message is held.
     """
 
     records: tuple[CaptureRecord, ...]
@@ -160,17 +162,17 @@ class Shown(_Message, frozen=True, tag="shown"):
 
 
 class Seen(_Message, frozen=True, tag="seen"):
-    """What has passed. events: Shown each. sequence: of the first of them.
+    """Sends events. events: a ShownEvent each. sequence: of the first of them.
 
-    Events are counted from 1 for each viewer, those that were lost on the way to it included.
+    Events are counted from 1 for each viewer, with those that were lost on the way to it.
     """
 
     sequence: int
     events: tuple[msgspec.Raw, ...]
 
 
-class Part(_Message, frozen=True, tag="part"):
-    """A piece of the MessagePack array of a flow's records; parts: how many, 0 if it is gone."""
+class FlowPart(_Message, frozen=True, tag="part"):
+    """A part of the MessagePack array of a flow's records. parts: how many, 0 if it is gone."""
 
     flow: int
     part: int
@@ -178,8 +180,8 @@ class Part(_Message, frozen=True, tag="part"):
     data: bytes = b""
 
 
-class RuleShown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A rule in force, or switched off.
+class ShownRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A rule, enabled or not.
 
     origin: `file` or `command`. hits: how often it has acted. rule: its other keys and values.
     """
@@ -192,7 +194,7 @@ class RuleShown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RulesPart(_Message, frozen=True, tag="rules"):
-    """A piece of the MessagePack array of RuleShown. number: the GetRules' that it answers."""
+    """A part of the MessagePack array of ShownRule. number: of the GetRules that it answers."""
 
     number: int
     part: int
@@ -200,8 +202,8 @@ class RulesPart(_Message, frozen=True, tag="rules"):
     data: bytes = b""
 
 
-class Done(_Message, frozen=True, tag="done"):
-    """Answers a command. problem: why it was not done, empty where it was.
+class CommandResult(_Message, frozen=True, tag="done"):
+    """Answers a command. problem: why it was refused, empty if it was done.
 
     names: of the rules that were added.
     """
@@ -213,68 +215,68 @@ class Done(_Message, frozen=True, tag="done"):
 
 RuleCommand = AddRule | SwitchRule | RemoveRule
 Command = SetHold | Release | Edit | RuleCommand
-FromViewer = Subscribe | Leave | Get | GetRules | Command
-FromProxy = Challenge | Status | Seen | Part | RulesPart | Done
+FromViewer = Subscribe | Leave | GetFlow | GetRules | Command
+FromProxy = Challenge | Status | Seen | FlowPart | RulesPart | CommandResult
 
 _encoder = msgspec.msgpack.Encoder()
 _from_viewer: msgspec.msgpack.Decoder[FromViewer] = msgspec.msgpack.Decoder(FromViewer)
 _from_proxy: msgspec.msgpack.Decoder[FromProxy] = msgspec.msgpack.Decoder(FromProxy)
-_shown: msgspec.msgpack.Decoder[Shown] = msgspec.msgpack.Decoder(Shown)
+_shown: msgspec.msgpack.Decoder[ShownEvent] = msgspec.msgpack.Decoder(ShownEvent)
 _records: msgspec.msgpack.Decoder[tuple[CaptureRecord, ...]] = msgspec.msgpack.Decoder(
     tuple[CaptureRecord, ...]
 )
-_rules: msgspec.msgpack.Decoder[tuple[RuleShown, ...]] = msgspec.msgpack.Decoder(
-    tuple[RuleShown, ...]
+_rules: msgspec.msgpack.Decoder[tuple[ShownRule, ...]] = msgspec.msgpack.Decoder(
+    tuple[ShownRule, ...]
 )
 
 
 def encode(message: FromViewer | FromProxy, token: bytes) -> bytes:
-    """The datagram."""
+    """Encode and seal a datagram."""
     body = _encoder.encode(message)
     return b"".join((MAGIC, bytes((VERSION,)), _seal(body, token), body))
 
 
 def decode_from_viewer(data: bytes, token: bytes) -> FromViewer:
-    """What a viewer says. Raises BadDatagram."""
-    return _decoded(_from_viewer, _opened(data, token))
+    """Decode a datagram from a viewer. Raises BadDatagram."""
+    return _decode(_from_viewer, _unseal(data, token))
 
 
 def decode_from_proxy(data: bytes, token: bytes) -> FromProxy:
-    """What a proxy says. Raises BadDatagram."""
-    return _decoded(_from_proxy, _opened(data, token))
+    """Decode a datagram from a proxy. Raises BadDatagram."""
+    return _decode(_from_proxy, _unseal(data, token))
 
 
-def encode_shown(shown: Shown) -> msgspec.Raw:
-    """An event, to be put into the datagrams of many viewers."""
+def encode_shown(shown: ShownEvent) -> msgspec.Raw:
+    """Encode an event once, for the datagrams of many viewers."""
     return msgspec.Raw(_encoder.encode(shown))
 
 
-def decode_shown(data: msgspec.Raw) -> Shown:
-    """An event. Raises BadDatagram."""
-    return _decoded(_shown, bytes(data))
+def decode_shown(data: msgspec.Raw) -> ShownEvent:
+    """Decode an event. Raises BadDatagram."""
+    return _decode(_shown, bytes(data))
 
 
 def encode_records(records: tuple[CaptureRecord, ...]) -> bytes:
-    """What the parts of a flow are cut from."""
+    """Encode the records of a flow, to be cut into FlowParts."""
     return _encoder.encode(records)
 
 
 def decode_records(data: bytes) -> tuple[CaptureRecord, ...]:
-    """The parts of a flow, joined. Raises BadDatagram."""
-    return _decoded(_records, data)
+    """Decode joined FlowParts. Raises BadDatagram."""
+    return _decode(_records, data)
 
 
-def encode_rules(rules: tuple[RuleShown, ...]) -> bytes:
-    """Encode what RulesPart are cut from."""
+def encode_rules(rules: tuple[ShownRule, ...]) -> bytes:
+    """Encode rules, to be cut into RulesParts."""
     return _encoder.encode(rules)
 
 
-def decode_rules(data: bytes) -> tuple[RuleShown, ...]:
-    """Decode the RulesPart, joined. Raises BadDatagram."""
-    return _decoded(_rules, data)
+def decode_rules(data: bytes) -> tuple[ShownRule, ...]:
+    """Decode joined RulesParts. Raises BadDatagram."""
+    return _decode(_rules, data)
 
 
-def _opened(data: bytes, token: bytes) -> bytes:
+def _unseal(data: bytes, token: bytes) -> bytes:
     if len(data) < _HEAD or data[:3] != MAGIC:
         raise BadDatagram("not a datagram of a feed")
     if data[3] != VERSION:
@@ -289,7 +291,7 @@ def _seal(body: bytes, token: bytes) -> bytes:
     return hmac.digest(token, body, "sha256")[:SEAL]
 
 
-def _decoded(decoder: msgspec.msgpack.Decoder[T], body: bytes) -> T:
+def _decode(decoder: msgspec.msgpack.Decoder[T], body: bytes) -> T:
     try:
         return decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

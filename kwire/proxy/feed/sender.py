@@ -1,4 +1,4 @@
-"""The proxy's end of the feed: a sink that sends what passes to whoever watches."""
+"""The proxy's end of the feed: a sink that sends events to viewers and takes their commands."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.data_path.server import CannotListen
 from kwire.proxy.data_path.tap import LONG
 from kwire.proxy.feed.commands import Controls
+from kwire.proxy.feed.datagram_records import ROOM, records_of_event, shorten_frames
 from kwire.proxy.feed.datagrams import (
     LIMIT,
     BadDatagram,
     Challenge,
     Command,
-    Done,
+    CommandResult,
     Edit,
+    FlowPart,
     FromProxy,
     FromViewer,
-    Get,
+    GetFlow,
     GetRules,
     Leave,
-    Part,
     RulesPart,
     Seen,
-    Shown,
+    ShownEvent,
     Status,
     Subscribe,
     decode_from_viewer,
@@ -48,35 +49,34 @@ from kwire.proxy.feed.datagrams import (
     encode_rules,
     encode_shown,
 )
-from kwire.proxy.feed.fitting import ROOM, fitted, records_of
-from kwire.proxy.feed.kept import Kept
-from kwire.proxy.feed.viewers import LEASE, At, Viewer, Viewers
+from kwire.proxy.feed.recent_events import RecentEvents
+from kwire.proxy.feed.viewers import LEASE, SocketAddress, Viewer, Viewers
 from kwire.proxy.flows.flow import Event, Flow, Kind, Notice
 from kwire.text.ids import uuid_text
 
 logger = logging.getLogger(__name__)
 
 QUEUE_LIMIT = 16 * 1024 * 1024
-"""Bytes of events that may wait to be sent; what finds no room is lost to the viewers."""
+"""Bytes of events that may wait to be sent; viewers lose those that find no room."""
 
 BACKLOG = 1000
-"""Most events that a new viewer is sent of those before its time."""
+"""Most earlier events that a new viewer is sent."""
 
-PART = LIMIT - 128
-"""Bytes of one part of a flow."""
+PART_SIZE = LIMIT - 128
+"""Bytes of one part of a flow or of the rules."""
 
 GATHER = 0.1
-"""Seconds for which events are gathered, so that a datagram brings many."""
+"""Seconds for which events are collected, so that one datagram carries many."""
 
-STANDING = 100
-"""Notices that stay so, and that each new viewer is sent, however old."""
+LASTING_NOTICES = 100
+"""Most notices of a lasting state, which each new viewer is sent however old they are."""
 
-_PACE = 0.002  # seconds between datagrams of old events: a socket's buffer holds few
+_PACE = 0.002  # seconds between datagrams of old events, which would overflow a socket's buffer
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """An event to send to these viewers, or to all."""
+class _Send:
+    """An event to send. only: the one viewer to send it to, None for all."""
 
     number: int
     monotonic: float
@@ -91,8 +91,9 @@ class Feed:
     async with Feed(Address("127.0.0.1", 9900)) as feed, Proxy(listeners, sinks=[feed]):
         ...
 
-    token: viewers must have the same; without one only loopback is listened at. controls: what
-    viewers may do, nothing without. ignored: datagrams that were no viewer's. Raises InvalidValue.
+    token: viewers must have the same; needed if other machines can reach the address. controls:
+    executes the commands of viewers; without it they may only watch. ignored: datagrams that were
+    not a viewer's. Raises InvalidValue.
     """
 
     def __init__(
@@ -104,11 +105,11 @@ class Feed:
         self._token = token
         self._controls = controls
         self._viewers = Viewers(os.urandom(32))
-        self._kept = Kept()
+        self._recent = RecentEvents()
         self._numbers = count()
         self._held: dict[Flow, int] = {}
-        self._standing: deque[_Job] = deque(maxlen=STANDING)
-        self._queue: deque[_Job] = deque()
+        self._lasting: deque[_Send] = deque(maxlen=LASTING_NOTICES)
+        self._queue: deque[_Send] = deque()
         self._waiting = 0
         self._filled = asyncio.Event()
         self._announced = asyncio.Event()
@@ -119,24 +120,25 @@ class Feed:
 
     @property
     def address(self) -> Address:
-        """Where it really listens."""
+        """The address at which it listens, with the port that the system chose."""
         return Address(*self._stream.sockname[:2])
 
     def __call__(self, event: Event) -> None:
         """Take an event from the data path."""
         number = self._held.pop(event, None) if isinstance(event, Flow) else None
-        job = _Job(next(self._numbers) if number is None else number, time.monotonic(), event)
-        self._kept.add(job.number, job.monotonic, event)
+        item = _Send(next(self._numbers) if number is None else number, time.monotonic(), event)
+        self._recent.add(item.number, item.monotonic, event)
         if isinstance(event, Notice) and event.kind is Kind.BYPASSED:
-            self._standing.append(job)
-        self._put(job)
+            self._lasting.append(item)
+        self._enqueue(item)
 
     def hold(self, flow: Flow) -> None:
-        """A message waits: viewers are shown it before its flow has ended."""
+        """Send a flow whose message is held, before the flow has ended."""
         number = self._held.get(flow)
-        if number is None:  # it is, where its request has waited before its response
+        # Its request may have been held before its response: the flow keeps its number.
+        if number is None:
             number = self._held[flow] = next(self._numbers)
-        self._put(_Job(number, time.monotonic(), flow, held=True))
+        self._enqueue(_Send(number, time.monotonic(), flow, held=True))
 
     async def __aenter__(self) -> Self:
         try:
@@ -145,8 +147,8 @@ class Feed:
             reason = why_not_bound(error)
             raise CannotListen(f"no feed at {self._listen}: {reason}") from error
         loop = asyncio.get_running_loop()
-        work = (self._receive(), self._work(), self._announce())
-        self._tasks = [loop.create_task(one) for one in work]
+        coroutines = (self._receive(), self._send_queued(), self._send_statuses())
+        self._tasks = [loop.create_task(coroutine) for coroutine in coroutines]
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -156,80 +158,83 @@ class Feed:
             self._stream.close()
 
     def announce(self) -> None:
-        """Tell viewers at once that the rules have changed; those that miss it hear it later."""
+        """Send viewers a Status at once, since the rules have changed.
+
+        A viewer that misses it gets the next one when it renews.
+        """
         self._announced.set()
 
-    def _put(self, job: _Job) -> None:
+    def _enqueue(self, item: _Send) -> None:
         if not len(self._viewers):
             return
-        if self._waiting + job.event.weight > QUEUE_LIMIT:
-            self._lose(self._targets(job))
+        if self._waiting + item.event.weight > QUEUE_LIMIT:
+            self._count_lost(self._targets(item))
             return
-        self._waiting += job.event.weight
-        self._queue.append(job)
+        self._waiting += item.event.weight
+        self._queue.append(item)
         self._filled.set()
 
-    async def _work(self) -> None:
+    async def _send_queued(self) -> None:
         while True:
             await self._filled.wait()
             await asyncio.sleep(GATHER)
             self._filled.clear()
             self._viewers.expire(time.monotonic())
             while self._queue:
-                await self._send(await self._packed())
+                await self._send(await self._pack())
 
-    async def _announce(self) -> None:
+    async def _send_statuses(self) -> None:
         while True:
             await self._announced.wait()
             self._announced.clear()
             for viewer in self._viewers:
                 await self._write(self._status(viewer), viewer.address)
 
-    async def _packed(self) -> list[tuple[_Job, msgspec.Raw]]:
-        """The next events that fit one datagram and are for the same viewers."""
-        packed: list[tuple[_Job, msgspec.Raw]] = []
+    async def _pack(self) -> list[tuple[_Send, msgspec.Raw]]:
+        """Return the next events that fit one datagram and are for the same viewers."""
+        packed: list[tuple[_Send, msgspec.Raw]] = []
         size = 0
         while self._queue and (not packed or self._queue[0].only is packed[0][0].only):
-            shown = await self._shown(self._queue[0])
+            shown = await self._encode(self._queue[0])
             size += 0 if shown is None else len(bytes(shown))
             if packed and size > ROOM:
                 break
-            job = self._queue.popleft()
-            self._waiting -= job.event.weight
+            item = self._queue.popleft()
+            self._waiting -= item.event.weight
             if shown is not None:
-                packed.append((job, shown))
+                packed.append((item, shown))
         return packed
 
-    async def _shown(self, job: _Job) -> msgspec.Raw | None:
-        """The event as it is sent; None where there is nothing to tell any more."""
-        event: Event | None = job.event
-        if job.held and isinstance(event, Flow):
+    async def _encode(self, item: _Send) -> msgspec.Raw | None:
+        """Encode an event; return None if there is nothing to send any more."""
+        event: Event | None = item.event
+        if item.held and isinstance(event, Flow):
             event = self._snapshot(event)
         if event is None:
             return None
         try:
-            records = fitted(await self._records(job.number, job.monotonic, event))
+            records = shorten_frames(await self._records(item.number, item.monotonic, event))
         except Exception:  # one event that cannot be sent must not end the feed
             logger.exception("an event is not sent to viewers: %r", event)
-            self._lose(self._targets(job))
+            self._count_lost(self._targets(item))
             return None
-        return encode_shown(Shown(records=records, held=job.held))
+        return encode_shown(ShownEvent(records=records, held=item.held))
 
-    async def _send(self, packed: list[tuple[_Job, msgspec.Raw]]) -> None:
+    async def _send(self, packed: list[tuple[_Send, msgspec.Raw]]) -> None:
         if not packed:
             return
         events = tuple(shown for _, shown in packed)
-        job = packed[0][0]
-        for viewer in self._targets(job):
+        item = packed[0][0]
+        for viewer in self._targets(item):
             seen = Seen(sequence=viewer.sequence + 1, events=events)
             viewer.sequence += len(events)
             await self._write(seen, viewer.address)
-        await asyncio.sleep(_PACE if job.only else 0)
+        await asyncio.sleep(_PACE if item.only else 0)
 
-    def _targets(self, job: _Job) -> Iterable[Viewer]:
-        return self._viewers if job.only is None else (job.only,)
+    def _targets(self, item: _Send) -> Iterable[Viewer]:
+        return self._viewers if item.only is None else (item.only,)
 
-    def _lose(self, viewers: Iterable[Viewer]) -> None:
+    def _count_lost(self, viewers: Iterable[Viewer]) -> None:
         for viewer in viewers:
             viewer.sequence += 1
 
@@ -240,12 +245,12 @@ class Feed:
         self, number: int, monotonic: float, event: Event
     ) -> tuple[CaptureRecord, ...]:
         if event.weight > LONG:
-            return await asyncio.to_thread(records_of, event, number, self.name, monotonic)
-        return records_of(event, number, self.name, monotonic)
+            return await asyncio.to_thread(records_of_event, event, number, self.name, monotonic)
+        return records_of_event(event, number, self.name, monotonic)
 
     async def _receive(self) -> None:
         while True:
-            with suppress(OSError):  # what the system tells of earlier datagrams
+            with suppress(OSError):  # ICMP errors of datagrams that were sent before
                 data, address = await self._stream.recv()
                 assert isinstance(address, tuple)
                 try:
@@ -257,11 +262,11 @@ class Feed:
                 if answer is not None:
                     await self._write(answer, address)
 
-    async def _write(self, message: FromProxy, address: At) -> None:
+    async def _write(self, message: FromProxy, address: SocketAddress) -> None:
         with suppress(OSError):
             await self._stream.send(encode(message, self._token), address)
 
-    async def _answer(self, message: FromViewer, address: At) -> FromProxy | None:
+    async def _answer(self, message: FromViewer, address: SocketAddress) -> FromProxy | None:
         proven = self._viewers.proven(address, message.cookie)
         if isinstance(message, Subscribe):
             return self._welcome(message, address) if proven else self._challenge(address)
@@ -269,34 +274,34 @@ class Feed:
         if viewer is None:
             self.ignored += 1
         elif isinstance(message, Leave):
-            self._viewers.forget(address)
-        elif isinstance(message, Get):
-            return await self._part(message)
+            self._viewers.remove(address)
+        elif isinstance(message, GetFlow):
+            return await self._flow_part(message)
         elif isinstance(message, GetRules):
             return self._rules_part(message, viewer)
         else:
-            return self._obey(message, viewer)
+            return self._execute(message, viewer)
         return None
 
-    def _challenge(self, address: At) -> Challenge:
+    def _challenge(self, address: SocketAddress) -> Challenge:
         return Challenge(cookie=self._viewers.cookie(address))
 
-    def _welcome(self, message: Subscribe, address: At) -> Status | None:
+    def _welcome(self, message: Subscribe, address: SocketAddress) -> Status | None:
         now = time.monotonic()
         viewer, is_new = self._viewers.renew(address, now)
         if viewer is None:
             self.ignored += 1
             return None
         if is_new:
-            latest = self._kept.latest(min(message.backlog, BACKLOG))
+            latest = self._recent.latest(min(message.backlog, BACKLOG))
             numbers = {number for number, _, _ in latest}
-            for job in self._standing:
-                if job.number not in numbers:
-                    self._put(replace(job, only=viewer))
+            for item in self._lasting:
+                if item.number not in numbers:
+                    self._enqueue(replace(item, only=viewer))
             for number, at, event in latest:
-                self._put(_Job(number, at, event, only=viewer))
+                self._enqueue(_Send(number, at, event, only=viewer))
             for flow, number in self._held.items():
-                self._put(_Job(number, now, flow, held=True, only=viewer))
+                self._enqueue(_Send(number, now, flow, held=True, only=viewer))
         return self._status(viewer)
 
     def _status(self, viewer: Viewer) -> Status:
@@ -317,56 +322,61 @@ class Feed:
         held = () if self._controls is None else self._controls.held
         return (self._held[flow] for flow in held if flow in self._held)
 
-    async def _part(self, message: Get) -> Part:
-        data = await self._whole(message.flow)
-        parts = -(-len(data) // PART)
-        start = max(message.part, 0) * PART
-        piece = data[start : start + PART]
-        return Part(flow=message.flow, part=message.part, parts=parts, data=piece)
+    async def _flow_part(self, message: GetFlow) -> FlowPart:
+        data = await self._encode_whole(message.flow)
+        parts = -(-len(data) // PART_SIZE)
+        start = max(message.part, 0) * PART_SIZE
+        part = data[start : start + PART_SIZE]
+        return FlowPart(flow=message.flow, part=message.part, parts=parts, data=part)
 
     def _rules_part(self, message: GetRules, viewer: Viewer) -> RulesPart:
-        """A part of the rules as they were when their number came first: they change meanwhile."""
+        """Return a part of the rules as they were at the first GetRules with this number.
+
+        The rules may change while a viewer fetches the parts.
+        """
         if viewer.rules is None or viewer.rules[0] != message.number:
             shown = () if self._controls is None else self._controls.shown_rules
             viewer.rules = message.number, encode_rules(shown)
         data = viewer.rules[1]
-        start = max(message.part, 0) * PART
+        start = max(message.part, 0) * PART_SIZE
         return RulesPart(
             number=message.number,
             part=message.part,
-            parts=-(-len(data) // PART),
-            data=data[start : start + PART],
+            parts=-(-len(data) // PART_SIZE),
+            data=data[start : start + PART_SIZE],
         )
 
-    async def _whole(self, number: int) -> bytes:
-        """The records of a flow as they are sent in parts; nothing where it is gone."""
+    async def _encode_whole(self, number: int) -> bytes:
+        """Return the encoded records of a flow, empty if it is gone."""
         if number in self._parts:
             return self._parts[number]
         held = self._flow_of(number)
         snapshot = None if held is None else self._snapshot(held)
         if snapshot is not None:
             return encode_records(await self._records(number, time.monotonic(), snapshot))
-        kept = self._kept.get(number)
-        if kept is None:
+        recent = self._recent.get(number)
+        if recent is None:
             return b""
-        data = encode_records(await self._records(number, *kept))
+        data = encode_records(await self._records(number, *recent))
+        # Kept for the other parts of the same flow, which a viewer asks for one by one.
         while len(self._parts) >= 4:
             del self._parts[next(iter(self._parts))]
         self._parts[number] = data
         return data
 
     def _flow_of(self, number: int) -> Flow | None:
-        return next((flow for flow, one in self._held.items() if one == number), None)
+        return next((flow for flow, held in self._held.items() if held == number), None)
 
-    def _obey(self, command: Command, viewer: Viewer) -> Done:
-        if viewer.done is not None and command.number <= viewer.done.number:
-            return viewer.done
+    def _execute(self, command: Command, viewer: Viewer) -> CommandResult:
+        # A viewer repeats a command whose result was lost: answer it again, execute it once.
+        if viewer.result is not None and command.number <= viewer.result.number:
+            return viewer.result
         if self._controls is None:
-            return Done(number=command.number, problem="this proxy holds no messages")
+            return CommandResult(number=command.number, problem="this proxy holds no messages")
         by = str(Address(*viewer.address[:2]))
-        viewer.done = done = self._controls.obey(command, self._flow_of, by)
-        if isinstance(command, Edit) and not done.problem:
+        viewer.result = result = self._controls.execute(command, self._flow_of, by)
+        if isinstance(command, Edit) and not result.problem:
             flow = self._flow_of(command.flow)
             if flow is not None:
-                self._put(_Job(command.flow, time.monotonic(), flow, held=True))
-        return done
+                self._enqueue(_Send(command.flow, time.monotonic(), flow, held=True))
+        return result

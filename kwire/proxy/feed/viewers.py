@@ -1,4 +1,4 @@
-"""Who watches: viewers by their address, each until it has not been heard of for a while."""
+"""The viewers of a feed by address, each until its lease ends."""
 
 from __future__ import annotations
 
@@ -7,42 +7,43 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kwire.proxy.feed.datagrams import Done
+from kwire.proxy.feed.datagrams import CommandResult
 
 LEASE = 10.0
-"""Seconds for which a viewer is remembered; it renews well before."""
+"""Seconds after the last Subscribe at which a viewer is removed; it renews well before."""
 
-MOST = 32
-"""Viewers at a time; one more is not taken until another goes."""
+VIEWER_LIMIT = 32
+"""Most viewers at a time: every event is sent to each of them."""
 
-COOKIE = 16
+COOKIE_SIZE = 16
 """Bytes of a cookie."""
 
-At = tuple[Any, ...]
-"""A socket's address, as the system writes it."""
+SocketAddress = tuple[Any, ...]
+"""A socket's address in the form of the socket module."""
 
 
 @dataclass(slots=True, eq=False)
 class Viewer:
-    """until: when it is forgotten. sequence: of the latest event for it, sent or lost.
+    """A viewer.
 
-    done: the answer to its latest command, which is not obeyed again when it comes again.
-    rules: the number of its latest GetRules, and what it is answered with.
+    until: monotonic seconds, when its lease ends. sequence: of the latest event for it, sent or
+    lost. result: of its latest command, to answer a repeated datagram without executing the command
+    again. rules: the number of its latest GetRules, and the encoded rules of that moment.
     """
 
-    address: At
+    address: SocketAddress
     until: float
     sequence: int = 0
-    done: Done | None = None
+    result: CommandResult | None = None
     rules: tuple[int, bytes] | None = None
 
 
 class Viewers:
-    """The viewers of one feed. secret: random bytes that cookies are made with."""
+    """The viewers of one feed. secret: random bytes that cookies are derived from."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._known: dict[At, Viewer] = {}
+        self._known: dict[SocketAddress, Viewer] = {}
 
     def __iter__(self) -> Iterator[Viewer]:
         return iter(tuple(self._known.values()))
@@ -50,36 +51,42 @@ class Viewers:
     def __len__(self) -> int:
         return len(self._known)
 
-    def cookie(self, address: At) -> bytes:
-        """What somebody at this address has to repeat: so nobody is sent what he did not want."""
-        return hmac.digest(self._secret, repr(address).encode(), "sha256")[:COOKIE]
+    def cookie(self, address: SocketAddress) -> bytes:
+        """Return the bytes that a viewer at an address has to repeat in all its messages.
 
-    def proven(self, address: At, cookie: bytes) -> bool:
-        """Whether it has been given this cookie."""
+        They keep a sender with a forged address from having events sent to somebody else.
+        """
+        return hmac.digest(self._secret, repr(address).encode(), "sha256")[:COOKIE_SIZE]
+
+    def proven(self, address: SocketAddress, cookie: bytes) -> bool:
+        """True if this is the cookie of an address."""
         return hmac.compare_digest(cookie, self.cookie(address))
 
-    def get(self, address: At) -> Viewer | None:
-        """The viewer there."""
+    def get(self, address: SocketAddress) -> Viewer | None:
+        """Return the viewer at an address, None if there is none."""
         return self._known.get(address)
 
-    def renew(self, address: At, now: float) -> tuple[Viewer | None, bool]:
-        """Remember a viewer; and whether it is new. None where there is no room for one more."""
+    def renew(self, address: SocketAddress, now: float) -> tuple[Viewer | None, bool]:
+        """Renew the lease of a viewer or add it; return it and True if it is new.
+
+        Return no viewer if there is no room for one more.
+        """
         known = self._known.get(address)
         if known is not None:
             known.until = now + LEASE
             return known, False
         self.expire(now)
-        if len(self._known) >= MOST:
+        if len(self._known) >= VIEWER_LIMIT:
             return None, True
         self._known[address] = viewer = Viewer(address, now + LEASE)
         return viewer, True
 
-    def forget(self, address: At) -> None:
-        """It has left."""
+    def remove(self, address: SocketAddress) -> None:
+        """Remove the viewer at an address."""
         self._known.pop(address, None)
 
     def expire(self, now: float) -> None:
-        """Forget whom nothing was heard of."""
+        """Remove the viewers whose lease has ended."""
         for viewer in self:
             if viewer.until <= now:
                 del self._known[viewer.address]

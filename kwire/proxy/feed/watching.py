@@ -1,4 +1,4 @@
-"""Watches a feed: events in their order, those that a datagram had to cut fetched whole."""
+"""A viewer that fetches the flows that were cut to fit a datagram, and keeps the order."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from kwire.errors import AnswerLost
 from kwire.net.address import Address
 from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.feed.datagrams import BadDatagram, Status
-from kwire.proxy.feed.receiver import Receiver, Refused, Watched
+from kwire.proxy.feed.receiver import CommandRefused, FeedEvent, Receiver
 from kwire.proxy.flows.flow import Event, Flow
 
 WHOLE = 256 * 1024
-"""Bytes of the longest flow that is fetched whole without being asked for."""
+"""Bytes of the longest flow that is fetched whole without a user's command."""
 
 WAITING = 5000
-"""Events that may wait for those before them."""
+"""Events that may wait for those before them to be fetched."""
 
 
 def missing_bytes(event: Event) -> int:
-    """Bytes of a flow's frames that are not here, though its viewer could ask for them."""
+    """Return how many bytes of a flow's frames are missing that the proxy can be asked for."""
     if not isinstance(event, Flow):
         return 0
     frames = (
@@ -41,22 +41,27 @@ def new_changes(before: Status | None, now: Status) -> tuple[str, ...]:
 @asynccontextmanager
 async def watching(
     address: Address,
-    take: Callable[[Watched], None],
+    take: Callable[[FeedEvent], None],
     *,
     token: bytes = b"",
     backlog: int = 200,
-    told: Callable[[], None] = lambda: None,
+    on_status: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Receiver]:
-    """As Receiver, whose arguments these are; what finds no room to wait is passed on as cut."""
-    queue: asyncio.Queue[Watched] = asyncio.Queue(WAITING)
+    """Watch a feed while the context lasts; the arguments are those of Receiver.
 
-    def put(watched: Watched) -> None:
+    If too many events wait, further ones are passed on as they came.
+    """
+    queue: asyncio.Queue[FeedEvent] = asyncio.Queue(WAITING)
+
+    def put(event: FeedEvent) -> None:
         try:
-            queue.put_nowait(watched)
+            queue.put_nowait(event)
         except asyncio.QueueFull:
-            take(watched)
+            take(event)
 
-    async with Receiver(address, put, token=token, backlog=backlog, told=told) as receiver:
+    async with Receiver(
+        address, put, token=token, backlog=backlog, on_status=on_status
+    ) as receiver:
         task = asyncio.create_task(_complete(receiver, queue, take))
         try:
             yield receiver
@@ -65,12 +70,12 @@ async def watching(
 
 
 async def _complete(
-    receiver: Receiver, queue: asyncio.Queue[Watched], take: Callable[[Watched], None]
+    receiver: Receiver, queue: asyncio.Queue[FeedEvent], take: Callable[[FeedEvent], None]
 ) -> None:
     while True:
-        watched = await queue.get()
-        if 0 < missing_bytes(watched.event) <= WHOLE:
-            with suppress(Refused, AnswerLost, BadDatagram):
-                event = await receiver.whole(watched.number)
-                watched = Watched(watched.number, event, watched.held)
-        take(watched)
+        shown = await queue.get()
+        if 0 < missing_bytes(shown.event) <= WHOLE:
+            with suppress(CommandRefused, AnswerLost, BadDatagram):
+                event = await receiver.whole(shown.number)
+                shown = FeedEvent(shown.number, event, shown.held)
+        take(shown)

@@ -4,7 +4,7 @@ from kwire.cli.watch_screen.flow_log import FlowLog
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.proxy import Event, Kind, Notice
-from kwire.proxy.feed.receiver import Watched
+from kwire.proxy.feed.receiver import FeedEvent
 from kwire.proxy.flows.language import parse
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
@@ -21,7 +21,7 @@ def filled() -> FlowLog:
     log = FlowLog()
     passed: list[Event] = [NOTICE, VOTE, QUORUM, VOTE]
     for number, event in enumerate(passed):
-        log.add(Watched(number, event))
+        log.add(FeedEvent(number, event))
     return log
 
 
@@ -29,8 +29,8 @@ def test_a_filter_shows_flows_that_were_and_that_come() -> None:
     log = filled()
     assert numbers(log) == [0, 1, 2, 3]
     log.filter(parse("~api Vote"))
-    log.add(Watched(4, QUORUM))
-    log.add(Watched(5, VOTE))
+    log.add(FeedEvent(4, QUORUM))
+    log.add(FeedEvent(5, VOTE))
     assert numbers(log) == [1, 3, 5]
     log.filter(None)
     assert numbers(log) == [0, 1, 2, 3, 4, 5]
@@ -38,16 +38,16 @@ def test_a_filter_shows_flows_that_were_and_that_come() -> None:
 
 def test_a_held_request_becomes_its_flow_in_its_place() -> None:
     log = FlowLog()
-    held = log.add(Watched(7, VOTE, held=True))
-    log.add(Watched(8, QUORUM))
-    assert log.add(Watched(7, VOTE)) is held
+    held = log.add(FeedEvent(7, VOTE, held=True))
+    log.add(FeedEvent(8, QUORUM))
+    assert log.add(FeedEvent(7, VOTE)) is held
     assert not held.held
     assert numbers(log) == [7, 8]
 
 
 def test_what_the_proxy_holds_no_more_is_not_held() -> None:
     log = FlowLog()
-    first, second = (log.add(Watched(number, VOTE, held=True)) for number in (1, 2))
+    first, second = (log.add(FeedEvent(number, VOTE, held=True)) for number in (1, 2))
     log.settle((2,))
     assert (first.held, second.held) == (False, True)
 
@@ -56,7 +56,7 @@ def test_the_oldest_leave_and_say_how_many() -> None:
     log = FlowLog(most=20)
     log.filter(parse("~api Vote"))
     for number in range(25):
-        log.add(Watched(number, VOTE if number % 2 else QUORUM))
+        log.add(FeedEvent(number, VOTE if number % 2 else QUORUM))
     assert len(log) == 19
     assert numbers(log) == list(range(7, 25, 2))
     assert log.gone == 3
@@ -64,6 +64,6 @@ def test_the_oldest_leave_and_say_how_many() -> None:
 
 def test_clear_keeps_what_is_held() -> None:
     log = filled()
-    log.add(Watched(9, VOTE, held=True))
+    log.add(FeedEvent(9, VOTE, held=True))
     log.clear()
     assert numbers(log) == [9]

@@ -12,17 +12,17 @@ from kwire.capture import CaptureRecord
 from kwire.proxy.feed.datagrams import (
     BadDatagram,
     Challenge,
-    Done,
+    CommandResult,
     Edit,
+    FlowPart,
     FromProxy,
     FromViewer,
-    Get,
+    GetFlow,
     Leave,
-    Part,
     Release,
     Seen,
     SetHold,
-    Shown,
+    ShownEvent,
     Status,
     Subscribe,
     decode_from_proxy,
@@ -37,11 +37,11 @@ RECORD = CaptureRecord(
     capture="c", connection=1, client="a:1", upstream="b:2", kind="NOTICE", event=0, at_us=1,
     monotonic_ns=2,
 )  # fmt: skip
-SHOWN = Shown(records=(RECORD,), held=True)
+SHOWN = ShownEvent(records=(RECORD,), held=True)
 VIEWERS: list[FromViewer] = [
     Subscribe(cookie=b"c", backlog=9),
     Leave(cookie=b"c"),
-    Get(cookie=b"c", flow=3, part=1),
+    GetFlow(cookie=b"c", flow=3, part=1),
     SetHold(cookie=b"c", number=1, expression="~api Vote"),
     Release(cookie=b"c", number=2, flow=3, how="drop"),
     Edit(cookie=b"c", number=3, flow=3, path="a.b", value="1"),
@@ -50,8 +50,8 @@ PROXYS: list[FromProxy] = [
     Challenge(cookie=b"c"),
     Status(feed="f", sequence=2, seconds=10.0, held=(3,), hold="~api Vote", controls=True),
     Seen(sequence=1, events=(encode_shown(SHOWN),)),
-    Part(flow=3, part=0, parts=2, data=b"x"),
-    Done(number=1, problem="no"),
+    FlowPart(flow=3, part=0, parts=2, data=b"x"),
+    CommandResult(number=1, problem="no"),
 ]
 
 
@@ -89,7 +89,7 @@ WRONG = {
     "a later version": (b"kwf\x02" + bytes(40), "version 2 of the feed, where 1 is spoken"),
     "another token": (encode(Subscribe(), b"other"), "sealed with another token, or damaged"),
     "a proxy's": (encode(Challenge(cookie=b""), b""), "not a message of the feed"),
-    "a field of another type": (encode(Get(cookie=b"", flow="x"), b""), "not a message"),  # type: ignore[arg-type]
+    "a field of another type": (encode(GetFlow(cookie=b"", flow="x"), b""), "not a message"),  # type: ignore[arg-type]
 }
 
 

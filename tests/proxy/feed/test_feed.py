@@ -19,14 +19,14 @@ from kwire.proxy.feed.datagrams import (
     Challenge,
     Release,
     Seen,
-    Shown,
+    ShownEvent,
     Status,
     Subscribe,
     decode_from_proxy,
     encode,
     encode_shown,
 )
-from kwire.proxy.feed.receiver import Refused
+from kwire.proxy.feed.receiver import CommandRefused
 from kwire.proxy.feed.sender import Feed
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
@@ -148,7 +148,7 @@ async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
 
 
 async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sender, "PART", 50)
+    monkeypatch.setattr(sender, "PART_SIZE", 50)
     shown = Viewing()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
         await eventually(lambda: one.status is not None)
@@ -157,7 +157,7 @@ async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch)
         whole = await one.whole(shown.flows[0].number)
         assert isinstance(whole, Flow)
         assert (whole.request_copy, whole.response_copy) == (VOTE[4:], GRANTED[4:])
-        with pytest.raises(Refused, match="does not keep that flow"):
+        with pytest.raises(CommandRefused, match="does not keep that flow"):
             await one.whole(99)
 
 
@@ -185,7 +185,7 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
 
 
 async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receiver, "PATIENCE", 0.01)
+    monkeypatch.setattr(receiver, "REPEAT", 0.01)
     good, bad = Viewing(), Viewing()
     async with traffic(token=b"sesame") as run:
         address = run.feed.address
@@ -214,8 +214,8 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
         sealed(b"\xc1"),
         sealed(b"\xdd\xff\xff\xff\xff"),
         encode(Seen(sequence=1, events=(msgspec.Raw(b"\x01"),)), b""),
-        encode(Seen(sequence=2, events=(encode_shown(Shown(records=())),)), b""),
-        encode(Seen(sequence=3, events=(encode_shown(Shown(records=(record,))),)), b""),
+        encode(Seen(sequence=2, events=(encode_shown(ShownEvent(records=())),)), b""),
+        encode(Seen(sequence=3, events=(encode_shown(ShownEvent(records=(record,))),)), b""),
     ]
     shown = Viewing()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as proxy:
@@ -226,8 +226,8 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
                 proxy.sendto(data, client)
             proxy.sendto(encode(Status(feed="f", sequence=3, seconds=10.0), b""), client)
             await eventually(lambda: one.status is not None)
-            assert one.foreign == len(wrong)
-            assert one.problem == "a record of no time that there is"
+            assert one.unreadable == len(wrong)
+            assert one.problem == "a record with a time out of range"
     assert shown == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Ending, Flow
 from kwire.proxy.feed.datagrams import Release
-from kwire.proxy.feed.receiver import Receiver, Refused
+from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.feed.sender import Feed
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
@@ -57,7 +57,7 @@ async def test_a_held_request_is_shown_edited_and_let_go() -> None:
         assert await reader.readexactly(len(GRANTED)) == GRANTED
         await eventually(lambda: len(shown.flows) == 1)
         assert shown.flows[0].number == number
-        with pytest.raises(Refused, match="not held any more"):
+        with pytest.raises(CommandRefused, match="not held any more"):
             await one.release(number)
         await one.set_hold(None)
         await run.vote()
@@ -145,7 +145,7 @@ async def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
         held(run, one, shown) as reader,
     ):
         number = shown.held[0].number
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(CommandRefused, match=said):
             await one.edit(number, path, value)
         await one.release(number)
         assert await reader.readexactly(len(GRANTED)) == GRANTED
@@ -173,13 +173,13 @@ async def test_a_held_request_is_killed(how: str, note: str) -> None:
 async def test_what_cannot_be_done_is_said() -> None:
     shown = Viewing()
     async with traffic() as run, viewer(run.feed.address, shown) as one, held(run, one, shown):
-        with pytest.raises(Refused, match="column 6: no API is called 'Fetsch'"):
+        with pytest.raises(CommandRefused, match="column 6: no API is called 'Fetsch'"):
             await one.set_hold("~api Fetsch")
-        with pytest.raises(Refused, match="'burn' is none of resume, drop, close"):
+        with pytest.raises(CommandRefused, match="'burn' is none of resume, drop, close"):
             await one.release(shown.held[0].number, "burn")
     async with Feed(HERE) as feed, viewer(feed.address, Viewing()) as one:
         await eventually(lambda: one.status is not None)
-        with pytest.raises(Refused, match="holds no messages"):
+        with pytest.raises(CommandRefused, match="holds no messages"):
             await one.set_hold(None)
 
 

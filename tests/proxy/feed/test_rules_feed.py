@@ -9,7 +9,7 @@ from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from kwire.net.address import Address
 from kwire.proxy.feed import receiver
 from kwire.proxy.feed.datagrams import AddRule
-from kwire.proxy.feed.receiver import LONGEST_RULE, Receiver, Refused
+from kwire.proxy.feed.receiver import LONGEST_RULE, CommandRefused, Receiver
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy
@@ -30,7 +30,7 @@ async def is_answered(run: Traffic) -> bool:
 
 async def test_a_rule_acts_while_it_is_there_and_switched_on() -> None:
     async with traffic(b"secret") as run, viewer(run.feed.address, Viewing(), b"secret") as one:
-        await one.greeted()
+        await one.reached()
         assert await one.rules() == ()
         assert await one.add_rule(CLOSE) == ("cut",)
         assert not await is_answered(run)
@@ -52,8 +52,8 @@ async def test_all_viewers_are_told_of_a_change_at_once() -> None:
         viewer(run.feed.address, Viewing()) as one,
         viewer(run.feed.address, Viewing()) as other,
     ):
-        await one.greeted()
-        await other.greeted()
+        await one.reached()
+        await other.reached()
         await one.add_rule(DROP)
         await eventually(lambda: other.status is not None and other.status.rules > 0)
         assert other.status is not None
@@ -67,12 +67,12 @@ async def test_two_who_command_at_once_lose_nothing() -> None:
         viewer(run.feed.address, Viewing()) as one,
         viewer(run.feed.address, Viewing()) as other,
     ):
-        await one.greeted()
-        await other.greeted()
+        await one.reached()
+        await other.reached()
         both = await asyncio.gather(
             *(who.add_rule(DROP) for who in (one, other)), return_exceptions=True
         )
-        assert sorted(map(type, both), key=str) == sorted([tuple, Refused], key=str)
+        assert sorted(map(type, both), key=str) == sorted([tuple, CommandRefused], key=str)
 
         async def add(who: Receiver, name: str) -> None:
             for number in range(50):
@@ -88,11 +88,11 @@ async def test_an_answer_that_is_lost_does_not_make_a_command_be_done_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The command is sent again, and the proxy gives the same answer again."""
-    monkeypatch.setattr(receiver, "PATIENCE", 0.05)
+    monkeypatch.setattr(receiver, "REPEAT", 0.05)
     lost = 3
     async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
-        await one.greeted()
-        answered = one._answered
+        await one.reached()
+        answered = one._resolve
 
         def lose(key: object, answer: receiver._Answer) -> None:
             nonlocal lost
@@ -100,7 +100,7 @@ async def test_an_answer_that_is_lost_does_not_make_a_command_be_done_twice(
             if lost < 0:
                 answered(key, answer)
 
-        monkeypatch.setattr(one, "_answered", lose)
+        monkeypatch.setattr(one, "_resolve", lose)
         revision = run.rules.revision
         assert await one.add_rule(DROP) == ("lost",)
         assert run.rules.revision == revision + 1
@@ -109,7 +109,7 @@ async def test_an_answer_that_is_lost_does_not_make_a_command_be_done_twice(
 async def test_a_port_that_another_had_before_gets_no_old_answer() -> None:
     """A viewer that was killed has not taken its leave; the next may be given its port."""
     async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
-        await one.greeted()
+        await one.reached()
         await one.add_rule(DROP)
         first = next(one._numbers)
     again = viewer(run.feed.address, Viewing())
@@ -118,7 +118,7 @@ async def test_a_port_that_another_had_before_gets_no_old_answer() -> None:
 
 async def test_a_long_list_comes_whole_while_hits_are_counted() -> None:
     async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
-        await one.greeted()
+        await one.reached()
         patch = "patch: {voter_id: 3}, "
         for number in range(300):
             rule = f"{{name: {'n' * 80}{number}, match: ~api Vote, {patch}}}"
@@ -132,10 +132,10 @@ async def test_a_long_list_comes_whole_while_hits_are_counted() -> None:
 
 async def test_what_cannot_be_done_is_refused_with_its_reason() -> None:
     async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
-        await one.greeted()
-        with pytest.raises(Refused, match="no rule is called 'x'"):
+        await one.reached()
+        with pytest.raises(CommandRefused, match="no rule is called 'x'"):
             await one.remove_rule("x")
-        with pytest.raises(Refused, match="match: column 6: no API is called 'Vo'"):
+        with pytest.raises(CommandRefused, match="match: column 6: no API is called 'Vo'"):
             await one.add_rule("{match: ~api Vo, drop: true}")
         with pytest.raises(InvalidValue, match="put it in a rules file"):
             await one.add_rule("{" + " " * LONGEST_RULE + "}")
@@ -146,7 +146,7 @@ async def test_without_an_answer_it_is_unknown_and_done_later_only_once() -> Non
     """The way to the proxy is cut behind the greeting, then what was sent arrives after all."""
     async with traffic() as run, lossy(run.feed.address, []) as way:
         async with Receiver(way, lambda _: None, backlog=0, timeout=0.3) as one:
-            await one.greeted()
+            await one.reached()
             receive = run.feed._answer
             kept: list[tuple[object, object]] = []
 
@@ -173,11 +173,11 @@ async def test_nobody_there_and_another_token_are_said_in_a_sentence() -> None:
                 with pytest.raises(
                     ConnectionFailed, match="is --token what --feed-token was given, or does"
                 ):
-                    await stranger.greeted()
+                    await stranger.reached()
         assert run.rules.revision == 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gone:
         gone.bind(("127.0.0.1", 0))
         nobody = Address(*gone.getsockname())
     async with Receiver(nobody, lambda _: None) as one:
         with pytest.raises(ConnectionFailed, match="nothing listens there"):
-            await one.greeted()
+            await one.reached()

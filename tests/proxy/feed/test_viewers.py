@@ -1,6 +1,6 @@
 """Viewers are remembered while they renew, and only where they have shown to be."""
 
-from kwire.proxy.feed.viewers import LEASE, MOST, Viewers
+from kwire.proxy.feed.viewers import LEASE, VIEWER_LIMIT, Viewers
 
 HERE, THERE = ("127.0.0.1", 5000), ("127.0.0.1", 5001)
 
@@ -25,9 +25,9 @@ def test_a_viewer_that_does_not_renew_is_forgotten() -> None:
 
 def test_there_is_room_for_so_many() -> None:
     viewers = Viewers(b"secret")
-    for port in range(MOST):
+    for port in range(VIEWER_LIMIT):
         assert viewers.renew(("::1", port), 0.0)[0]
     assert viewers.renew(HERE, 0.0) == (None, True)
-    viewers.forget(("::1", 3))
+    viewers.remove(("::1", 3))
     assert viewers.renew(HERE, 0.0)[0]
-    assert len(viewers) == MOST
+    assert len(viewers) == VIEWER_LIMIT

@@ -12,7 +12,7 @@ from random import Random
 from kwire.net.address import Address
 from kwire.proxy import Filters, Listener, Proxy
 from kwire.proxy.feed.commands import Controls
-from kwire.proxy.feed.receiver import Receiver, Watched
+from kwire.proxy.feed.receiver import FeedEvent, Receiver
 from kwire.proxy.feed.sender import Feed
 from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rule_set import RuleSet
@@ -60,16 +60,16 @@ async def traffic(token: bytes = b"", listen: Address = HERE) -> AsyncIterator[T
                 yield Traffic(feed, proxy.addresses[listener], proxy, rules)
 
 
-class Viewing(list[Watched]):
+class Viewing(list[FeedEvent]):
     """What one viewer was shown."""
 
     @property
-    def flows(self) -> list[Watched]:
+    def flows(self) -> list[FeedEvent]:
         """The RPCs that have ended."""
         return [one for one in self if hasattr(one.event, "ending") and not one.held]
 
     @property
-    def held(self) -> list[Watched]:
+    def held(self) -> list[FeedEvent]:
         """The requests that were held."""
         return [one for one in self if one.held]
 

@@ -7,16 +7,21 @@ from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, Metad
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow, Kind, Notice
+from kwire.proxy.feed.datagram_records import (
+    ROOM,
+    event_of_records,
+    records_of_event,
+    shorten_frames,
+)
 from kwire.proxy.feed.datagrams import (
     LIMIT,
     BadDatagram,
     Seen,
-    Shown,
+    ShownEvent,
     encode,
     encode_records,
     encode_shown,
 )
-from kwire.proxy.feed.fitting import ROOM, event_of, fitted, records_of
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
 TOPICS = [MetadataResponseTopic(name=f"topic-{number}") for number in range(2000)]
@@ -24,10 +29,10 @@ TOPICS = [MetadataResponseTopic(name=f"topic-{number}") for number in range(2000
 
 def back(shown: Flow | Notice) -> Flow | Notice:
     """An event after its journey in a datagram."""
-    records = fitted(records_of(shown, 7, "feed"))
-    event = encode_shown(Shown(records=records, held=True))
+    records = shorten_frames(records_of_event(shown, 7, "feed"))
+    event = encode_shown(ShownEvent(records=records, held=True))
     assert len(encode(Seen(sequence=1 << 40, events=(event,)), b"")) <= LIMIT
-    number, came = event_of(records)
+    number, came = event_of_records(records)
     assert number == 7
     return came
 
@@ -53,7 +58,7 @@ def test_a_long_answer_is_cut_and_still_says_how_long_it_was() -> None:
     assert sent.response_copy.startswith(came.response_copy)
     (problem,) = DecodedFlow(came).problems
     assert "bytes were copied" in problem
-    assert ROOM - 8 < len(encode_records(fitted(records_of(sent, 7, "feed")))) <= ROOM
+    assert ROOM - 8 < len(encode_records(shorten_frames(records_of_event(sent, 7, "feed")))) <= ROOM
 
 
 def test_two_long_frames_share_the_room() -> None:
@@ -89,11 +94,11 @@ def test_no_secret_leaves_the_proxy() -> None:
     secret = b"\x00alice\x00sesame"
     sent = flow(SaslAuthenticateRequest(auth_bytes=secret), SaslAuthenticateResponse(), 2).flow
     assert secret in (sent.request_copy or b"")
-    assert b"sesame" not in encode_records(records_of(sent, 7, "feed"))
+    assert b"sesame" not in encode_records(records_of_event(sent, 7, "feed"))
 
 
 def test_records_that_are_no_event_are_refused() -> None:
-    (record, answer) = records_of(flow(VoteRequest(), VoteResponse(), 2).flow, 7, "feed")
+    (record, answer) = records_of_event(flow(VoteRequest(), VoteResponse(), 2).flow, 7, "feed")
     wrong = (
         (),
         (record, record),
@@ -102,4 +107,4 @@ def test_records_that_are_no_event_are_refused() -> None:
     )
     for records in wrong:
         with pytest.raises(BadDatagram):
-            event_of(records)
+            event_of_records(records)
