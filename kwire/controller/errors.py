@@ -1,4 +1,4 @@
-"""How a handler refuses."""
+"""The exception by which a handler refuses a request (Java: ApiException)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kwire.errors import KwireError
 
 
 class ApiError(KwireError):
-    """A request, or a part of one, is answered with this code and nothing is changed."""
+    """Raised to answer a request, or a part of one, with an error code; nothing is changed."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         self.code = code

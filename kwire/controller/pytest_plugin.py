@@ -17,13 +17,13 @@ from kwire.controller.server.background import BackgroundQuorum
 
 @pytest.fixture
 def kwire_quorum() -> Iterator[BackgroundQuorum]:
-    """Three controllers of kwire's with a leader, new for each test."""
+    """A quorum of three controllers that has a leader, new for each test."""
     with BackgroundQuorum(3) as quorum:
         yield quorum
 
 
 @pytest.fixture
 def kwire_controller() -> Iterator[BackgroundQuorum]:
-    """One controller of kwire's that leads, new for each test; it starts at once."""
+    """A quorum of one controller, new for each test; it starts in a fraction of the time."""
     with BackgroundQuorum(1) as quorum:
         yield quorum

@@ -1,1 +1,1 @@
-"""A controller as it runs: sockets, disk and clock around the replica and the state machine."""
+"""A running controller: sockets, disk and clock around the replica and the state machine."""

@@ -1,4 +1,4 @@
-"""A quorum in a thread of its own, for programs that are not asynchronous.
+"""A quorum in a thread of its own, for programs without asyncio.
 
 with BackgroundQuorum(3) as quorum:
     subprocess.run([..., "--bootstrap-controller", quorum.bootstrap_controllers])
@@ -20,7 +20,10 @@ T = TypeVar("T")
 
 
 class BackgroundQuorum:
-    """Takes what `Quorum` takes. `quorum` may be looked at from outside, `run` acts on it."""
+    """A Quorum in a thread. Takes the parameters of `Quorum`.
+
+    quorum: may be read from any thread; whatever acts on it goes through `run`.
+    """
 
     def __init__(self, size: int = 3, **options: Any) -> None:
         self.quorum = Quorum(size, **options)
@@ -36,22 +39,25 @@ class BackgroundQuorum:
         return self.quorum.bootstrap_controllers
 
     def start(self) -> None:
-        """Start all controllers; return when one of them serves. InvalidValue after `close`."""
+        """Start all controllers; return when one of them is active. InvalidValue after `close`."""
         with self._changing:
             if self._closed:
                 raise InvalidValue("the quorum is closed: make a new one")
             self._thread.start()
-            doing = self._submit(self.quorum.start)
-        doing.result()
+            started = self._submit(self.quorum.start)
+        started.result()
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Have something done in the quorum's thread: `background.run(quorum.wait_for_leader)`."""
+        """Run a coroutine function in the quorum's thread and return its result.
+
+        Example: `background.run(background.quorum.wait_for_leader)`.
+        """
         return self._submit(work).result()
 
     def _submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
-        return asyncio.run_coroutine_threadsafe(self._noted(work), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._registered(work), self._loop)
 
-    async def _noted(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def _registered(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         task = asyncio.current_task()
         assert task is not None
         self._working.add(task)
@@ -61,11 +67,11 @@ class BackgroundQuorum:
             self._working.discard(task)
 
     def kill(self, node_id: int) -> None:
-        """Stop one controller at once, as a power cut would."""
+        """Stop a controller at once, as a power cut would."""
         self.run(self.quorum.nodes[node_id].kill)
 
     def start_node(self, node_id: int) -> None:
-        """Start one again."""
+        """Start a controller again."""
 
         async def work() -> None:
             await self.quorum.start_node(node_id)
@@ -73,7 +79,7 @@ class BackgroundQuorum:
         self.run(work)
 
     def close(self) -> None:
-        """Stop everything, what another thread waits for included; a second time do nothing."""
+        """Stop the quorum and cancel calls of other threads. A second call does nothing."""
         with self._changing:
             if self._closed:
                 return
@@ -82,13 +88,13 @@ class BackgroundQuorum:
                 self._thread.start()
         try:
             asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
-        finally:  # a thread that is left would keep the program from ending
+        finally:  # a thread that still runs would keep the program from ending
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
 
     async def _stop(self) -> None:
-        """Stop the quorum once all work has ended: it may still write into the folders."""
+        """Stop the quorum after all calls have ended: they may still write into its folders."""
         await cancel_and_wait(self._working)
         await self.quorum.stop()
 

@@ -1,4 +1,4 @@
-"""The replica's log and votes in a log directory: a raft `Log` that writes what effects say."""
+"""The log and the votes of a replica in a log directory: a raft `Log` on Kafka's own files."""
 
 from __future__ import annotations
 
@@ -35,9 +35,12 @@ logger = logging.getLogger(__name__)
 
 
 class DirectoryLog:
-    """The metadata directory of a node, formatted beforehand and open for writing.
+    """The metadata directory of a node, formatted beforehand, locked and open for writing.
 
-    bootstrap: the records that the first leader of the cluster begins with.
+    bootstrap: the records with which the first leader of the cluster begins. election: the stored
+    epoch, leader and vote; None if there is no quorum-state.
+
+    Raises InvalidValue if the directory is not formatted, or formatted for another node.
     """
 
     def __init__(
@@ -63,7 +66,9 @@ class DirectoryLog:
             self._log = MetadataLog.open(self._folder, config=config)
             if torn := self._log.torn:
                 logger.warning("%s: %d bytes of a torn write cut off", torn.file, torn.size)
-            self._log.flush()  # what a killed process left in the page cache will be acknowledged
+            # A process that was killed left written, unflushed batches in the page cache. They are
+            # counted as the log's end from now on, so they have to be on the disk.
+            self._log.flush()
             state = read_quorum_state(self._folder)
         except BaseException:
             self._lock.close()
@@ -78,41 +83,41 @@ class DirectoryLog:
 
     @property
     def end(self) -> OffsetAndEpoch:
-        """The next offset and the last epoch."""
+        """The offset behind the last record, and its epoch."""
         return OffsetAndEpoch(offset=self._log.end_offset, epoch=self._log.last_fetched_epoch)
 
     @property
     def size(self) -> int:
-        """Bytes in the segments."""
+        """The bytes of all segments."""
         return self._log.size
 
     def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """Where the greatest epoch not above `epoch` ends, and that epoch."""
+        """Return the end offset of the greatest epoch not above `epoch`, and that epoch."""
         return _raft_id(self._log.end_offset_for_epoch(epoch))
 
     def read(self, offset: int, max_bytes: int, end: int | None = None) -> bytes:
-        """Whole batches from the one that holds `offset`, none of them at or behind `end`."""
+        """Return whole batches from the one that holds `offset`, none of them at or behind `end`."""
         return self._log.read(offset, max_bytes, end)
 
     def snapshots(self) -> list[OffsetAndEpoch]:
-        """The ids of complete snapshots, ascending."""
+        """Return the ids of complete snapshots, ascending."""
         return [_raft_id(id) for id in self._log.snapshots]
 
     def snapshot_size(self, id: OffsetAndEpoch) -> int | None:
-        """Bytes of a snapshot; None where there is no such."""
+        """Return the size of a snapshot in bytes; None if there is no such snapshot."""
         own = _file_id(id)
         return self._log.snapshot_size(own) if self._log.has_snapshot(own) else None
 
     def read_snapshot(self, id: OffsetAndEpoch, position: int, max_bytes: int) -> bytes:
-        """Bytes of a snapshot, cut anywhere."""
+        """Return bytes of a snapshot, cut anywhere."""
         return self._log.read_snapshot(_file_id(id), position, max_bytes)
 
     def iter_snapshot(self, id: OffsetAndEpoch) -> Iterator[VersionedRecord]:
-        """Read the metadata records of a snapshot in pieces; FileError where it is broken."""
+        """Yield the metadata records of a snapshot, read in pieces. FileError if it is damaged."""
         return iter_snapshot(self._folder, _file_id(id))
 
     def persist(self, effect: PersistElection) -> None:
-        """Replace quorum-state; it is on the disk when this returns."""
+        """Replace quorum-state, flushed: a vote must be on the disk before it is answered."""
         try:
             state = QuorumState(data=effect.data, version=effect.version)
             write_quorum_state(self._folder, state)
@@ -128,11 +133,11 @@ class DirectoryLog:
         self._log.truncate_to(effect.offset)
 
     def flush(self) -> None:
-        """Return when everything appended is on the disk."""
+        """Flush the appended batches to the disk. StorageFailed if that fails."""
         self._log.flush()
 
     def write_snapshot(self, effect: WriteSnapshot) -> None:
-        """Write a part; the one at position 0 begins the file anew."""
+        """Write a part of a downloaded snapshot; the part at position 0 begins the file anew."""
         if effect.position == 0:
             if old := self._parts.pop(effect.id, None):
                 old.discard()
@@ -140,9 +145,9 @@ class DirectoryLog:
         self._parts[effect.id].append(effect.data)
 
     def finish_snapshot(self, effect: InstallSnapshot) -> None:
-        """Flush and check a whole download; FileError where it is broken.
+        """Flush and check a downloaded snapshot. FileError if it is damaged.
 
-        A thread of its own may do that, for it touches no other file. `install_snapshot` is next.
+        May run in a thread: it uses no other file. `install_snapshot` comes next.
         """
         try:
             self._parts.pop(effect.id).freeze()
@@ -151,15 +156,14 @@ class DirectoryLog:
             raise StorageFailed(f"{self._folder}: snapshot {effect.id}: {error}") from error
 
     def install_snapshot(self, effect: InstallSnapshot) -> None:
-        """Let a finished snapshot stand for everything before it."""
+        """Replace the log by a finished snapshot: the log begins at its offset."""
         self._log.add_snapshot(_file_id(effect.id), is_checked=True)
         self._log.truncate_to_latest_snapshot()
 
     def store_snapshot(self, id: OffsetAndEpoch, batches: Iterable[bytes]) -> None:
-        """Write a snapshot of this node's own state, flush it and read it again.
+        """Write a snapshot of this node's own state, flush it, and read it again to check it.
 
-        A thread of its own may do that: it touches no other file, and `add_snapshot` is still to
-        come.
+        May run in a thread: it uses no other file. `add_snapshot` comes next.
         """
         try:
             write_snapshot(self._folder, _file_id(id), batches)
@@ -168,15 +172,15 @@ class DirectoryLog:
             raise StorageFailed(f"{self._folder}: snapshot {id}: {error}") from error
 
     def add_snapshot(self, id: OffsetAndEpoch) -> None:
-        """Take in what `store_snapshot` wrote; the log stays as it is."""
+        """Make a stored snapshot known; the log stays as it is."""
         self._log.add_snapshot(_file_id(id), is_checked=True)
 
     def clean(self, max_bytes: int) -> None:
-        """Let the log begin at a snapshot while all of it takes more than that."""
+        """Remove the oldest segments and snapshots until the rest takes `max_bytes` at most."""
         self._log.clean(max_bytes=max_bytes)
 
     def close(self) -> None:
-        """Flush, and give the files back; parts of snapshots are given up."""
+        """Flush and close the files, and unlock the directory; unfinished snapshots are removed."""
         for part in self._parts.values():
             part.discard()
         self._parts.clear()
@@ -187,7 +191,7 @@ class DirectoryLog:
 
 
 def _directory_id(storage: StorageProperties, environment: Environment) -> UUID:
-    """Return the id of the metadata directory. Directories that have none get one, for ever."""
+    """Return the id of the metadata directory; write one into directories of before Kafka 3.7."""
     now = datetime.fromtimestamp(environment.wall_clock(), UTC)
     for folder in add_directory_ids(storage.directories, partial(_new_id, environment), now):
         logger.info("%s: had no directory.id and got one", folder)

@@ -1,4 +1,4 @@
-"""Sources of chance and of the time of day for a node: the machine's, or a simulation's."""
+"""The random source and the time of day of a node: the machine's, or a simulation's."""
 
 from __future__ import annotations
 

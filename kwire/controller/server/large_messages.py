@@ -1,9 +1,9 @@
-"""Decodes, encodes and frees large messages in threads, so that the event loop answers meanwhile.
+"""Work on large messages in threads, so that the event loop goes on meanwhile.
 
 An engine needs less than a microsecond for an element of a message, but a frame of 100 MiB has
-millions of them. Both engines let other threads run in between. Two things would not, each for up
-to a second, and are dealt with here: the garbage collector, when it visits all elements at once,
-and the end of a message, when all elements are freed at once.
+millions of them. The engines let other threads run in between. Two things do not, each for up to a
+second: the garbage collector, which visits all elements at once, is paused; and the elements of a
+message, which its end would free all at once, are freed step by step.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def decoded(frame: bytes) -> AsyncIterator[RequestFrame]:
-    """Give the request in a frame, and free it at the end of the block. Raises as decode_request.
+    """Decode a frame; yield the request, and free it after the block. Raises as decode_request.
 
-    Nobody may keep the request's own lists behind the end; what is in them may be kept.
+    The request's own lists are emptied then; their elements may be kept.
     """
     if len(frame) < LARGE_FRAME:
         yield decode_request(frame)
@@ -51,7 +51,7 @@ async def decoded(frame: bytes) -> AsyncIterator[RequestFrame]:
 async def in_thread_if(
     is_large: bool, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    """Call a function of large messages in a thread, of others at once."""
+    """Call a function, in a thread if `is_large`; return its result."""
     if not is_large:
         return function(*args, **kwargs)
     with collector.paused():
@@ -78,7 +78,7 @@ async def write(writer: asyncio.StreamWriter, answer: bytes) -> None:
 
 
 def has_many_elements(message: Group, many: int = MANY) -> bool:
-    """True if the arrays of a message have so many elements or more, nested ones included."""
+    """True if the arrays of a message have `many` elements or more, nested ones included."""
     left = many
     groups = [message]
     while groups:
@@ -99,7 +99,7 @@ def _arrays(group: Group) -> Iterator[Any]:
 
 
 def free(message: Group) -> None:
-    """Empty the arrays of a message, a few elements at a time."""
+    """Empty the arrays of a message, some elements at a time; other threads run in between."""
     for items in _arrays(message):
         while isinstance(items, list) and items:
             del items[-_FREED_AT_ONCE:]

@@ -1,4 +1,4 @@
-"""Kafka's raft-metrics (KIP-595, KIP-853) and KafkaController gauges, as Prometheus reads them.
+"""Kafka's raft-metrics (KIP-595, KIP-853) and KafkaController gauges, for Prometheus.
 
 A name is Kafka's domain, type and name in lower case, joined by underscores.
 """
@@ -50,7 +50,7 @@ LEADER_GAUGES: Mapping[str, Callable[[RaftMetrics], float]] = MappingProxyType(
         "number-of-offline-voters": lambda raft: raft.number_of_offline_voters,
     }
 )
-"""What only a leader knows, and only a leader reports."""
+"""Gauges that only a leader can know, and only a leader reports."""
 SENSOR_GAUGES: Mapping[str, Callable[[RaftSensors, int], float]] = MappingProxyType(
     {
         "commit-latency-avg": lambda sensors, now: sensors.commit_latency.average(now),
@@ -62,17 +62,19 @@ SENSOR_GAUGES: Mapping[str, Callable[[RaftSensors, int], float]] = MappingProxyT
         "poll-idle-ratio-avg": lambda sensors, now: sensors.idle_ratio(now),
     }
 )
-"""Of the last minute; latencies are milliseconds."""
+"""Values of the last minute; latencies are milliseconds."""
 
 
 def controller_gauges(node: ControllerNode, raft: RaftMetrics) -> dict[str, float]:
-    """Kafka's name to value. Brokers, topics and partitions are those of the committed image.
+    """Return values by Kafka's names, from the committed image.
 
-    LastAppliedRecordOffset: the active controller applies ahead of the commit.
+    LastAppliedRecordOffset is ahead of it on the active controller, which applies records when it
+    writes them.
     """
     metadata, image = node.metadata, node.metadata.image
     brokers = image.cluster.brokers.values()
-    partitions = [one for topic in image.topics.by_id.values() for one in topic.partitions.values()]
+    topics = image.topics.by_id.values()
+    partitions = [partition for topic in topics for partition in topic.partitions.values()]
     ahead = metadata.controller.end_offset if metadata.is_active else metadata.offset
     return {
         "ActiveControllerCount": metadata.is_active,
@@ -80,8 +82,10 @@ def controller_gauges(node: ControllerNode, raft: RaftMetrics) -> dict[str, floa
         "ActiveBrokerCount": sum(not broker.fenced for broker in brokers),
         "GlobalTopicCount": len(image.topics.by_id),
         "GlobalPartitionCount": len(partitions),
-        "OfflinePartitionsCount": sum(one.leader == NO_LEADER for one in partitions),
-        "PreferredReplicaImbalanceCount": sum(one.leader != one.replicas[0] for one in partitions),
+        "OfflinePartitionsCount": sum(partition.leader == NO_LEADER for partition in partitions),
+        "PreferredReplicaImbalanceCount": sum(
+            partition.leader != partition.replicas[0] for partition in partitions
+        ),
         "LastAppliedRecordOffset": ahead - 1,
         "LastCommittedRecordOffset": metadata.offset - 1,
         "IgnoredStaticVoters": raft.ignored_static_voters,
@@ -95,13 +99,13 @@ def prometheus_name(group: str, name: str) -> str:
 
 
 class NodesCollector:
-    """Reads the controllers that run, each time it is asked; every sample names its node."""
+    """A Prometheus collector over the running controllers; every sample has the label node_id."""
 
     def __init__(self, nodes: Callable[[], Iterable[ControllerNode]]) -> None:
         self._nodes = nodes
 
     def collect(self) -> Iterator[Metric]:
-        """One family a name, with a sample for each node."""
+        """Yield one family for each name, with a sample for each node."""
         families: dict[str, Metric] = {}
         for node in self._nodes():
             if node.running:
@@ -139,7 +143,7 @@ def _gauge(id: str, group: str, name: str, value: float) -> Metric:
 
 
 def _labelled(id: str, name: str, label: str, values: Mapping[str, float]) -> Metric:
-    """What is a text in Kafka: the text is a label, and 1 stands at the one that is true."""
+    """Return a gauge for a metric that is a text in Kafka: a sample for each text, as a label."""
     text = f"{RAFT} {name}"
     family = GaugeMetricFamily(prometheus_name(RAFT, name), text, labels=[NODE, label])
     for key, value in values.items():

@@ -1,4 +1,4 @@
-"""One controller as it runs: its directory, its replica, its metadata, its listeners."""
+"""One running controller: its directory, its replica, its metadata, its listeners."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from kwire.net.service import Service
 log = logging.getLogger(__name__)
 
 HAND_OVER = 5.0
-"""Seconds a leader has to be replaced when it stops: Kafka's own time-out."""
+"""Seconds for which a leader that stops waits for its successor: Kafka's own time-out."""
 
 
 class ControllerNode:
     """A controller; `async with` starts and stops it.
 
-    sockets: bound ones, by listener name, for who had to know the ports beforehand.
-    metered: whether `requests` counts what is answered.
-    environment: of a simulation; by default the machine's.
+    sockets: bound sockets by listener name, if the ports had to be known beforehand.
+    metered: True to count requests in `requests`.
+    environment: random source and time of day; by default the machine's.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class ControllerNode:
         self._running = False
 
     async def start(self) -> None:
-        """Open the directory, begin to take part, listen.
+        """Open the directory, listen, and take part in the quorum.
 
-        Raises InvalidValue where the directory is not formatted, FileError where it is damaged,
-        CannotLead where its metadata are not for kwire, OSError where a port is taken. The sockets
-        it was given are closed then.
+        Raises InvalidValue if the directory is not formatted, FileError if it is damaged,
+        CannotLead if its metadata have features that kwire cannot lead, OSError if a port is taken.
+        The sockets passed to the node are closed then.
         """
         try:
             await self._start()
@@ -78,7 +78,8 @@ class ControllerNode:
             tls=context,
             foreign=foreign,
         )
-        # Registrations wait for commits, which fetches make: one connection would block itself.
+        # A registration waits for a commit, which fetches make. A controller answers one request of
+        # a connection at a time: on a shared connection both would wait for each other.
         self._registration = Channels(
             client_id=str(config.node_id), request_timeout_ms=timeout, tls=context
         )
@@ -99,8 +100,9 @@ class ControllerNode:
         log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
 
     async def _opened(self) -> tuple[DirectoryLog, Raft]:
-        """Open and read the log in a thread, for it may be long, and other nodes share the loop."""
+        """Open and read the log in a thread: it may be long, and other nodes may share the loop."""
         opening = asyncio.create_task(asyncio.to_thread(self._open))
+        # A thread cannot be cancelled: it is waited for, and the directory it opened is closed.
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -124,11 +126,14 @@ class ControllerNode:
 
     async def _listen(self, apis: Service) -> None:
         config = self.config
-        for one in config.listeners:
+        for listener_config in config.listeners:
             listener = ControllerListener(
-                one, apis, idle=config.idle_ms / 1000, frame_limit=config.frame_limit
+                listener_config,
+                apis,
+                idle=config.idle_ms / 1000,
+                frame_limit=config.frame_limit,
             )
-            await listener.start(self._sockets.pop(one.name, None))
+            await listener.start(self._sockets.pop(listener_config.name, None))
             self._listeners.append(listener)
 
     @property
@@ -138,15 +143,15 @@ class ControllerNode:
 
     @property
     def running(self) -> bool:
-        """Between start and stop."""
+        """True between start and stop."""
         return self._running
 
     async def failed(self) -> None:
-        """Wait until it cannot go on; raises why: StorageFailed, CommittedDataLost."""
+        """Wait until the node cannot go on; raise StorageFailed, CommittedDataLost or another error."""
         await asyncio.shield(self.runtime.failure)
 
     async def stop(self) -> None:
-        """Stop in order: a leader hands over first, as it does on SIGTERM."""
+        """Stop in order: a leader hands over first, as a Kafka controller does on SIGTERM."""
         if not self._running:
             return
         if not await self.runtime.shut_down(HAND_OVER):
@@ -154,7 +159,7 @@ class ControllerNode:
         await self.kill()
 
     async def kill(self) -> None:
-        """Stop at once. What was acknowledged is on the disk; nobody is told."""
+        """Stop at once. Acknowledged records are on the disk; no other node is told."""
         if not self._running:
             return
         self._running = False

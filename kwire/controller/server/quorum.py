@@ -1,4 +1,4 @@
-"""A quorum of controllers inside this process: no Java, no file to write, a second to start.
+"""A quorum of controllers in this process: no Java, no file to write, a second to start.
 
 async with Quorum(3) as quorum:
     admin = AdminClient(bootstrap_controllers=quorum.bootstrap_controllers)
@@ -34,10 +34,11 @@ READY = 30.0
 
 @dataclass(slots=True, kw_only=True)
 class QuorumMember:
-    """A place for a controller: its directory and its port outlive its restarts.
+    """One controller of a quorum, running or not: its directory and its port outlive restarts.
 
-    bound: the socket that keeps the port until the first start. advertised: host and port that it
-    tells the others, such as those of a proxy. directory_id: of an observer, known once it started.
+    bound: the socket that reserves the port until the first start. advertised: host and port that
+    it tells other nodes, such as those of a proxy. directory_id: an observer's is known once it has
+    started.
     """
 
     node_id: int
@@ -54,13 +55,13 @@ class QuorumMember:
 class Quorum:
     """Controllers on 127.0.0.1, their data in a folder that goes with them.
 
-    size: how many voters there are at first, with ids from 3000 on.
-    properties: more of Kafka's server.properties, for all of them.
-    folder: where the data lies; kept where it is given.
+    size: the number of initial voters, with ids from 3000 on.
+    properties: further settings of Kafka's server.properties, for all controllers.
+    folder: for the data, which is kept then; by default a temporary one, removed at the end.
     release: metadata.version of the cluster, as `4.3` or `3.9-IV0`.
-    metered: whether the controllers count their requests.
+    metered: True to have the controllers count their requests.
     ports: of the voters, in the order of their ids; by default free ones.
-    environment: of a simulation; by default the machine's.
+    environment: random source and time of day; by default the machine's.
     """
 
     def __init__(
@@ -104,6 +105,8 @@ class Quorum:
         properties: Mapping[str, str],
         port: int | None = None,
     ) -> QuorumMember:
+        # The socket is bound now, so that voters know each other's addresses before any of them
+        # starts, and nothing else takes the port.
         bound = None
         if port is None:
             bound = _free_port()
@@ -123,18 +126,18 @@ class Quorum:
     def add_member(
         self, node_id: int, *, properties: Mapping[str, str] | None = None
     ) -> QuorumMember:
-        """A place for one more controller, which starts as an observer (KIP-853)."""
+        """Add a controller, which starts as an observer (KIP-853); return its member."""
         if node_id in self.members:
             raise InvalidValue(f"there is a controller {node_id} already")
         return self._member(node_id, is_voter=False, properties=properties or {})
 
     def advertise(self, node_id: int, host: str, port: int) -> None:
-        """Have a controller tell the others that it is reached there. Before any of them starts."""
+        """Have a controller advertise a host and port. Call it before any controller starts."""
         self.members[node_id].advertised = (host, port)
 
     @property
     def addresses(self) -> dict[int, tuple[str, int]]:
-        """Where each controller listens."""
+        """Host and port of each controller's listener, by node id."""
         return {id: ("127.0.0.1", member.port) for id, member in self.members.items()}
 
     @property
@@ -144,7 +147,7 @@ class Quorum:
 
     @property
     def nodes(self) -> dict[int, ControllerNode]:
-        """The controllers that run."""
+        """The running controllers, by node id."""
         return {
             id: member.node
             for id, member in self.members.items()
@@ -153,18 +156,18 @@ class Quorum:
 
     @property
     def leader(self) -> ControllerNode | None:
-        """The controller that may write now."""
+        """The active controller, which may write; None if there is none now."""
         found = [node for node in self.nodes.values() if node.metadata.is_active]
         return max(found, key=lambda node: node.raft.epoch, default=None)
 
     async def start(self, timeout: float = READY) -> None:
-        """Start all of them; return when one of them serves."""
+        """Start all controllers; return when one of them is active."""
         for node_id in self.members:
             await self.start_node(node_id)
         await self.wait_for_leader(timeout)
 
     async def wait_for_leader(self, timeout: float = READY) -> ControllerNode:
-        """The controller that may write, as soon as there is one; TimeoutError where none is."""
+        """Return the active controller as soon as there is one; TimeoutError if there is none."""
         async with asyncio.timeout(timeout):
             while (leader := self.leader) is None:
                 running = self.nodes.values()
@@ -179,7 +182,7 @@ class Quorum:
         return leader
 
     async def start_node(self, node_id: int) -> ControllerNode:
-        """Start one, or start it again where its directory is."""
+        """Start a controller; its directory is formatted before the first start."""
         member = self.members[node_id]
         config = NodeConfig.of(self._server_properties(member))
         if not (member.folder / "meta.properties").exists():
@@ -194,7 +197,7 @@ class Quorum:
 
     def _server_properties(self, member: QuorumMember) -> dict[str, str]:
         host, port = member.advertised
-        voters = [one.advertised for one in self.members.values() if one.is_voter]
+        voters = [voter.advertised for voter in self.members.values() if voter.is_voter]
         return {
             "process.roles": "controller",
             "node.id": str(member.node_id),
@@ -211,27 +214,28 @@ class Quorum:
     def _format(self, member: QuorumMember, config: NodeConfig) -> None:
         voters = tuple(
             InitialVoter(
-                node_id=one.node_id,
-                host=one.advertised[0],
-                port=one.advertised[1],
-                directory_id=one.directory_id,
+                node_id=voter.node_id,
+                host=voter.advertised[0],
+                port=voter.advertised[1],
+                directory_id=voter.directory_id,
             )
-            for one in self.members.values()
-            if one.is_voter
+            for voter in self.members.values()
+            if voter.is_voter
         )
         options = FormatOptions(
             cluster_id=self.cluster_id,
             initial_controllers=voters if member.is_voter else (),
             no_initial_controllers=not member.is_voter,
+            # Half of KIP-966's rules would lose data: kwire refuses to lead at level 1.
             features={ELIGIBLE_LEADER_REPLICAS: 0},
             release_version=self._release,
         )
         formatting = plan(config.storage, options, self._new_id)
-        member.directory_id = formatting.directories[0][2]  # an observer's is made here
+        member.directory_id = formatting.directories[0][2]  # an observer's id is new
         write(formatting, datetime.fromtimestamp(self._environment.wall_clock(), UTC))
 
     async def stop(self) -> None:
-        """Stop all of them, followers first, and remove what is theirs."""
+        """Stop all controllers, followers first, and remove a temporary folder."""
         running = self.nodes.values()
         for node in sorted(running, key=lambda node: node.metadata.is_active):
             await node.kill()

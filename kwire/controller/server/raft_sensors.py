@@ -1,6 +1,6 @@
 """Latencies and rates of a replica at work (KIP-595; Java: KafkaRaftMetrics and its Sensors).
 
-Whoever runs the replica says what happened and when: nothing here reads a clock.
+The runtime of the replica passes events and their times: nothing here reads a clock.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import nan
 
 WINDOW_MS = 30_000
-"""metrics.sample.window.ms; values are those of two windows' time (metrics.num.samples)."""
+"""metrics.sample.window.ms; a value covers two windows (metrics.num.samples)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,16 +23,16 @@ class _Window:
 
 
 class Sensor:
-    """Numbers from 0 on, a minute long (Java: SampledStat).
+    """Statistics of the numbers of the last minute, from 0 on (Java: SampledStat).
 
-    A window counts until its last number is a minute old, so that three of them may overlap it.
+    A window counts until its last number is a minute old, so that three windows may be needed.
     """
 
     def __init__(self) -> None:
         self._windows: deque[_Window] = deque(maxlen=3)
 
     def record(self, value: float, now: int) -> None:
-        """Take a number."""
+        """Add a number. now: milliseconds."""
         if not self._windows or now - self._windows[-1].start >= WINDOW_MS:
             self._windows.append(_Window(start=now, last=now))
         window = self._windows[-1]
@@ -42,18 +42,21 @@ class Sensor:
         window.maximum = max(window.maximum, value)
 
     def average(self, now: int) -> float:
-        """NaN where there is none."""
+        """Return the average; NaN if there are no numbers."""
         recent = self._recent(now)
         count = sum(window.count for window in recent)
         return sum(window.total for window in recent) / count if count else nan
 
     def maximum(self, now: int) -> float:
-        """NaN where there is none."""
+        """Return the greatest number; NaN if there are no numbers."""
         return max((window.maximum for window in self._recent(now)), default=nan)
 
     def rate(self, now: int) -> float:
-        """Their sum, a second; a window's length is added to the time while that is shorter than
-        one, so that the first seconds have no huge rate (Java: Rate.windowSize)."""
+        """Return the sum of the numbers for each second.
+
+        While the time is shorter than a window, a window's length is added to it, so that the first
+        seconds have no huge rate (Java: Rate.windowSize).
+        """
         recent = self._recent(now)
         if not recent:
             return 0.0
@@ -68,7 +71,7 @@ class Sensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _UncommittedBatch:
-    """What a leader appended, until it is committed."""
+    """A batch that a leader has appended and that is not committed yet."""
 
     end_offset: int
     records: int
@@ -76,10 +79,11 @@ class _UncommittedBatch:
 
 
 class RaftSensors:
-    """Milliseconds, and records a second.
+    """The sensors of one replica: milliseconds, and records a second.
 
-    commit_latency: of a leader's batch, divided by its records, as Kafka has it. election_latency:
-    from this replica's candidacy until it leads or follows. busy: milliseconds at work.
+    commit_latency: from append to commit of a leader's batch, divided by its number of records, as
+    in Kafka. election_latency: from this replica's candidacy until it leads or follows. busy:
+    milliseconds at work.
     """
 
     def __init__(self) -> None:
@@ -94,7 +98,7 @@ class RaftSensors:
         self._uncommitted: deque[_UncommittedBatch] = deque()
 
     def stepped(self, role: str, epoch: int, now: int) -> None:
-        """The role and the epoch after a step."""
+        """Take the role and the epoch after a step."""
         if (role, epoch) == (self._role, self._epoch):
             return
         self._role, self._epoch = role, epoch
@@ -107,7 +111,7 @@ class RaftSensors:
             self._candidate_since = None
 
     def appended(self, base_offset: int, end_offset: int, now: int) -> None:
-        """Records went into the log: a leader's own, or fetched ones."""
+        """Count records that were appended to the log: a leader's own, or fetched ones."""
         records = end_offset - base_offset
         if self._role != "leader":
             self.fetch_records.record(records, now)
@@ -118,11 +122,11 @@ class RaftSensors:
         )
 
     def committed(self, high_watermark: int, now: int) -> None:
-        """Everything below is committed."""
+        """Record the latency of the batches below the high watermark."""
         while self._uncommitted and self._uncommitted[0].end_offset <= high_watermark:
             batch = self._uncommitted.popleft()
             self.commit_latency.record((now - batch.appended) / batch.records, now)
 
     def idle_ratio(self, now: int) -> float:
-        """The part of the time in which the replica had nothing to do."""
+        """Return the share of the time in which the replica had nothing to do."""
         return max(0.0, 1 - self.busy.rate(now) / 1000)

@@ -1,4 +1,4 @@
-"""Tells the active controller where this one is reached and what it can do (KIP-919)."""
+"""The registration of a controller: its endpoints and features, in the metadata (KIP-919)."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ FIRST_RETRY, LAST_RETRY = 0.1, 10.0
 def registration(
     config: NodeConfig, incarnation: UUID, features: Mapping[str, VersionRange]
 ) -> ControllerRegistrationRequest:
-    """What a controller says of itself; one incarnation from start to stop."""
+    """Return the request of a controller. incarnation: a new id for each start of the node."""
     return ControllerRegistrationRequest(
         controller_id=config.node_id,
         incarnation_id=incarnation,
         zk_migration_ready=False,
         listeners=[
             Listener(
-                name=one.name,
-                host=one.advertised_host,
-                port=one.advertised_port,
-                security_protocol=SSL if one.tls else PLAINTEXT,
+                name=listener.name,
+                host=listener.advertised_host,
+                port=listener.advertised_port,
+                security_protocol=SSL if listener.tls else PLAINTEXT,
             )
-            for one in config.listeners
+            for listener in config.listeners
         ],
         features=[
             Feature(
@@ -58,7 +58,10 @@ def registration(
 
 
 class Registrar:
-    """Registers one controller, again whenever the metadata does not say what it should."""
+    """Registers one controller, and again whenever the metadata lacks its incarnation.
+
+    Java: ControllerRegistrationManager.
+    """
 
     def __init__(
         self,
@@ -75,17 +78,21 @@ class Registrar:
         self._incarnation = environment.new_uuid()
 
     async def run(self) -> None:
-        """Until cancelled.
+        """Register until cancelled.
 
-        1. Wait for a leader whose metadata.version knows controllers and lacks this incarnation.
-        2. Ask it; after a refusal, or silence, pause and begin again.
+        1. Wait for a leader, a metadata.version that has RegisterControllerRecord, and an image
+           without this incarnation.
+        2. Ask the leader; after a refusal, or no answer, pause and begin again.
         3. Wait until the record is committed here.
         """
         pause = FIRST_RETRY
         while True:
+            # 1.
             await self._metadata.until(lambda: self._is_due)
+            # 2.
             if await self._ask():
                 pause = FIRST_RETRY
+            # 3. The pause also bounds the wait for the commit: the leader may have lost its office.
             try:
                 async with asyncio.timeout(pause):
                     await self._metadata.until(lambda: not self._is_due)

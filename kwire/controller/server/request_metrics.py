@@ -1,4 +1,4 @@
-"""How many requests a controller answered, with which error codes, and how long each took."""
+"""Counts, error codes and times of the requests that a controller answered."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ PREFIX = "kafka_network_requestmetrics"
 
 
 class RequestMetrics:
-    """Kafka's RequestMetrics of one node: RequestsPerSec and ErrorsPerSec as totals, TotalTimeMs
-    as a histogram of seconds. They belong to no registry."""
+    """Kafka's RequestMetrics of one node.
+
+    RequestsPerSec and ErrorsPerSec are totals, TotalTimeMs is a histogram of seconds. They are in
+    no registry of Prometheus, since one process may run several nodes.
+    """
 
     def __init__(self) -> None:
         self._requests = Counter(
@@ -43,7 +46,7 @@ class RequestMetrics:
         )
 
     def count(self, request: Request, version: int, response: Response, seconds: float) -> None:
-        """One request and its answer."""
+        """Count one request and its response, and observe its time."""
         name = api_name(type(request).key or 0)
         self._requests.labels(name, str(version)).inc()
         self._times.labels(name).observe(seconds)
@@ -51,13 +54,13 @@ class RequestMetrics:
             self._errors.labels(name, error_codes.name(code)).inc()
 
     def collect(self) -> Iterator[Metric]:
-        """What Prometheus reads."""
+        """Yield the metric families."""
         for family in (self._requests, self._errors, self._times):
             yield from family.collect()
 
 
 class MeteredService:
-    """A service whose answers are counted."""
+    """A service that counts the answers of another one."""
 
     def __init__(self, service: Service, metrics: RequestMetrics) -> None:
         self._service = service
@@ -65,11 +68,11 @@ class MeteredService:
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """What the service answers."""
+        """The APIs of the counted service."""
         return self._service.apis
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """The service's answer. One that never comes, or closes the connection, is not counted."""
+        """Return the service's answer. A request without one is not counted."""
         began = time.perf_counter()
         response = await self._service.answer(request, context)
         if response is not None:
@@ -79,10 +82,10 @@ class MeteredService:
 
 
 def codes(value: object) -> Iterator[int]:
-    """Every `error_code` within, as Kafka counts them: one a topic, a partition, a resource."""
+    """Yield every `error_code` within, as Kafka counts them: of a topic, a partition, a resource."""
     if isinstance(value, list | tuple):
-        for one in value:
-            yield from codes(one)
+        for element in value:
+            yield from codes(element)
     elif isinstance(value, msgspec.Struct):
         for field in value.__struct_fields__:
             inner = getattr(value, field)

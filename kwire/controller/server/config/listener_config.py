@@ -1,4 +1,4 @@
-"""Where a controller listens, and what it tells others of that."""
+"""The listeners of a controller: the addresses it binds, and those it advertises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kwire.errors import InvalidValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerConfig:
-    """One of `controller.listener.names`. An empty host stands for all interfaces."""
+    """One listener of `controller.listener.names`. An empty host stands for all interfaces."""
 
     name: str
     host: str
@@ -23,45 +23,45 @@ class ListenerConfig:
 
 
 def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
-    """Those that controller.listener.names names, in its order.
+    """Return the listeners of controller.listener.names, in its order.
 
-    InvalidValue where `listeners` lacks one, or where a protocol is not spoken here.
+    Raises InvalidValue if `listeners` lacks one, or if its security protocol is not supported.
     """
     names = [name.upper() for name in property_values.listed(pairs, "controller.listener.names")]
-    listens = _by_name(pairs, "listeners")
-    advertised = _by_name(pairs, "advertised.listeners")
+    bound = _addresses_by_name(pairs, "listeners")
+    advertised = _addresses_by_name(pairs, "advertised.listeners")
     protocols = _protocols(pairs)
-    found = []
+    listeners = []
     for name in names:
-        if name not in listens:
+        if name not in bound:
             raise InvalidValue(f"listeners has no {name}, which controller.listener.names names")
-        host, port = listens[name]
-        told_host, told_port = advertised.get(name, (host or "localhost", port))
+        host, port = bound[name]
+        advertised_host, advertised_port = advertised.get(name, (host or "localhost", port))
         protocol = protocols.get(name, "PLAINTEXT")
         if protocol not in ("PLAINTEXT", "SSL"):
             text = f"listener {name} wants {protocol}: PLAINTEXT and SSL are spoken here"
             raise InvalidValue(text)
-        found.append(
+        listeners.append(
             ListenerConfig(
                 name=name,
                 host=host,
                 port=port,
-                advertised_host=told_host,
-                advertised_port=told_port,
+                advertised_host=advertised_host,
+                advertised_port=advertised_port,
                 tls=tls_config(pairs, name) if protocol == "SSL" else None,
             )
         )
-    return tuple(found)
+    return tuple(listeners)
 
 
-def _by_name(pairs: Mapping[str, str], name: str) -> dict[str, tuple[str, int]]:
-    found = {}
+def _addresses_by_name(pairs: Mapping[str, str], name: str) -> dict[str, tuple[str, int]]:
+    addresses = {}
     for text in property_values.listed(pairs, name):
         listener, separator, address = text.partition("://")
         if not separator:
             raise InvalidValue(f"{name}: {text!r} is not NAME://host:port")
-        found[listener.upper()] = property_values.address(address, name)
-    return found
+        addresses[listener.upper()] = property_values.address(address, name)
+    return addresses
 
 
 def _protocols(pairs: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a controller takes from Kafka's own server.properties; what it does not take, it names."""
+"""The settings of a controller, from Kafka's own server.properties."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from kwire.text.properties import parse_properties
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeConfig:
-    """One controller as its file describes it. Times are milliseconds.
+    """The settings of one controller. Times are milliseconds.
 
     quorum: the times among the `controller.quorum.*` settings, by name.
     static: all names and values; some are defaults of topics.
-    unknown: names that nothing here takes, sorted.
+    unknown: names that have no effect here, sorted. They are no error: the file of a Kafka
+    controller should run.
     """
 
     storage: StorageProperties
@@ -43,7 +44,7 @@ class NodeConfig:
 
     @classmethod
     def read(cls, file: Path) -> NodeConfig:
-        """Take a server.properties. InvalidValue, naming the file, where a value has no meaning."""
+        """Read a server.properties. InvalidValue, naming the file, for an invalid value."""
         try:
             return cls.of(parse_properties(file.read_text(encoding="utf-8")))
         except UnicodeDecodeError:
@@ -53,7 +54,7 @@ class NodeConfig:
 
     @classmethod
     def of(cls, pairs: Mapping[str, str]) -> NodeConfig:
-        """Take names and values. InvalidValue where one is missing or has no meaning."""
+        """Read names and values. InvalidValue for a missing or invalid value."""
         storage = storage_properties(pairs)
         if storage.roles != {"controller"}:
             raise InvalidValue("process.roles must be controller: kwire has no brokers")
@@ -92,7 +93,7 @@ class NodeConfig:
 
     @property
     def endpoints(self) -> Endpoints:
-        """Where the other nodes reach this one, the default listener first."""
+        """The advertised endpoints of this node, the default listener first."""
         return Endpoints(
             tuple(
                 ListenerEndpoint(name=one.name, host=one.advertised_host, port=one.advertised_port)
@@ -101,7 +102,7 @@ class NodeConfig:
         )
 
     def raft_config(self, cluster_id: str, directory_id: UUID) -> Config:
-        """What the replica has to know, once the directory has said who it is."""
+        """Return the configuration of the replica; the ids are from its formatted directory."""
         return Config(
             node_id=self.node_id,
             directory_id=directory_id,
@@ -119,7 +120,7 @@ class NodeConfig:
         )
 
     def controller_config(self, cluster_id: str) -> ControllerConfig:
-        """What the state machine has to know."""
+        """Return the configuration of the state machine."""
         static = self.static
         return ControllerConfig(
             cluster_id=cluster_id,

@@ -1,4 +1,4 @@
-"""Values of server.properties by their types; every error names the property."""
+"""Typed values of server.properties. InvalidValue names the property."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kwire.text.numbers import whole_number
 
 
 def listed(pairs: Mapping[str, str], name: str) -> list[str]:
-    """A list with commas; empty where the property is missing."""
-    return [part for one in pairs.get(name, "").split(",") if (part := one.strip())]
+    """Return the elements of a list with commas; none if the property is missing."""
+    return [element for text in pairs.get(name, "").split(",") if (element := text.strip())]
 
 
 def number(pairs: Mapping[str, str], name: str, default: int) -> int:
-    """A number from 0 on."""
+    """Return a number from 0 on; the default if the property is missing or empty."""
     text = pairs.get(name, "").strip()
     if not text:
         return default
@@ -25,7 +25,7 @@ def number(pairs: Mapping[str, str], name: str, default: int) -> int:
 
 
 def flag(pairs: Mapping[str, str], name: str) -> bool:
-    """`true` or `false`; false where the property is missing."""
+    """Return True for `true`; False for `false`, or if the property is missing."""
     text = pairs.get(name, "false").strip().lower()
     if text not in ("true", "false"):
         raise InvalidValue(f"{name} is {text!r}: it must be true or false")
@@ -33,7 +33,7 @@ def flag(pairs: Mapping[str, str], name: str) -> bool:
 
 
 def address(text: str, name: str) -> tuple[str, int]:
-    """`host:port`; an IPv6 host in brackets."""
+    """Parse `host:port`; an IPv6 host is in brackets. name: of the property, for the error."""
     host, colon, digits = text.rpartition(":")
     port = whole_number(digits, bits=16)
     if not colon or port is None:
@@ -42,5 +42,5 @@ def address(text: str, name: str) -> tuple[str, int]:
 
 
 def addresses(pairs: Mapping[str, str], name: str) -> tuple[tuple[str, int], ...]:
-    """A list of `host:port`."""
+    """Return a list of `host:port`."""
     return tuple(address(text, name) for text in listed(pairs, name))

@@ -1,4 +1,4 @@
-"""What a listener with SSL shows and trusts: PEM in files, or in the properties (KIP-651)."""
+"""Keys and trusted certificates of a listener with SSL: PEM in files or properties (KIP-651)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s(.+?)\s-----END \1-----", re
 class TlsConfig:
     """Stores as PEM text.
 
-    keystore: private key and certificate chain. truststore: the authorities of both sides; the
-    system's where it is None. verify_host: whether a server must be the host that was called.
+    keystore: private key and certificate chain. truststore: certificates of authorities, for both
+    sides; None for the system's. verify_host: True to compare a server's certificate with its host
+    name.
     """
 
     keystore: str = field(repr=False)
@@ -35,23 +36,21 @@ class TlsConfig:
     verify_host: bool
 
     def server_context(self) -> ssl.SSLContext:
-        """For a listener."""
+        """Return the context of a listener."""
         context = self._context(ssl.Purpose.CLIENT_AUTH)
         context.verify_mode = _CLIENT_AUTH[self.client_auth]
         return context
 
     def client_context(self) -> ssl.SSLContext:
-        """For requests to other controllers."""
+        """Return the context of requests to other controllers."""
         context = self._context(ssl.Purpose.SERVER_AUTH)
         context.check_hostname = self.verify_host
         return context
 
     def _context(self, purpose: ssl.Purpose) -> ssl.SSLContext:
-        """InvalidValue where a store is PEM of something else.
-
-        ssl takes a private key from a file only: one that no other user can read, and that goes
-        at once.
-        """
+        """Return a context with the stores loaded. InvalidValue if ssl cannot use them."""
+        # ssl loads a private key from a file only. This one is readable by its user alone, and
+        # removed at the end of the block.
         with NamedTemporaryFile("w", prefix="kwire-", suffix=".pem") as file:
             file.write(self.keystore)
             file.flush()
@@ -64,9 +63,9 @@ class TlsConfig:
 
 
 def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
-    """The `ssl.*` values, and those that are the listener's own: `listener.name.<name>.ssl.*`.
+    """Read `ssl.*`, overridden by the listener's own `listener.name.<name>.ssl.*`.
 
-    InvalidValue where there is no key, or where a store is no PEM.
+    Raises InvalidValue if there is no key, or if a store is not PEM.
     """
     prefix = f"listener.name.{listener.lower()}."
     own = {name.removeprefix(prefix): pairs[name] for name in pairs if name.startswith(prefix)}
@@ -87,7 +86,7 @@ def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
 
 
 def _store(pairs: Mapping[str, str], store: str, names: tuple[str, ...]) -> str | None:
-    """The PEM text of a store, from a file or from the properties of those names."""
+    """Return the PEM text of a store, from its file or its properties; None if there is neither."""
     location = f"ssl.{store}.location"
     given = [name for name in (location, *names) if pairs.get(name)]
     if not given:
@@ -110,7 +109,10 @@ def _read(path: Path, name: str) -> str:
 
 
 def _pem(text: str, name: str) -> str:
-    """The blocks of a PEM text in lines of 64, for in a property they often stand in one line."""
+    """Return the blocks of a PEM text in lines of 64 characters, as ssl needs them.
+
+    In a property a block often stands in one line.
+    """
     blocks = _BLOCK.findall(text)
     if not blocks:
         raise InvalidValue(f"{name} has no PEM block: -----BEGIN ...")
