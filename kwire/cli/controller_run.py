@@ -1,4 +1,4 @@
-"""Runs controllers in the foreground; SIGTERM ends them in order, and so does Ctrl-C."""
+"""Controllers in the foreground, until SIGTERM or Ctrl-C ends them in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kwire.operating_system import TERMINATION, on_signal
 
 
 def run_node(file: Path, metrics: str | None) -> None:
-    """One controller, as its server.properties says; metrics: `host:port` to serve them at."""
+    """Run one controller from its server.properties. metrics: `host:port` to serve them at."""
     where = _where(metrics)
     config = NodeConfig.read(file)
     if config.unknown:
@@ -48,7 +48,7 @@ async def _run_node(config: NodeConfig, where: Address | None) -> None:
 
 
 def run_quorum(size: int, folder: Path | None, release: str | None, metrics: str | None) -> None:
-    """Some controllers that find each other; metrics: `host:port` to serve those of all at."""
+    """Run a quorum of controllers. metrics: `host:port` to serve those of all of them at."""
     where = _where(metrics)
     if folder is not None and any(folder.glob("node-*")):
         raise CommandFailed(f"{folder} has nodes already: give an empty folder")
@@ -78,14 +78,14 @@ def _where(metrics: str | None) -> Address | None:
 def _metrics(
     where: Address | None, nodes: Callable[[], Iterable[ControllerNode]]
 ) -> AbstractAsyncContextManager[object]:
-    """Around the nodes, so that a port that is taken is told before anything starts."""
+    """Serve the metrics around the nodes, so that a taken port fails before any node starts."""
     if where is None:
         return nullcontext()
     return MetricsServer(NodesCollector(nodes), where.host, where.port)
 
 
 def _terminated() -> asyncio.Event:
-    """Set at SIGTERM, so that a leader can hand over; Ctrl-C cancels instead."""
+    """Return an event that SIGTERM sets, so that a leader can hand over; Ctrl-C cancels instead."""
     ended = asyncio.Event()
     on_signal(TERMINATION, ended.set)
     return ended

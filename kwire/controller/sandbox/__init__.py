@@ -3,9 +3,9 @@
 async with SandboxController(ClusterCopy(...)) as service:
     response = await service.answer(request, context)
 
-The handlers are the controller's own, the rules of the voter set those of its raft core. The other
-voters are not there: each fetches at once, so that whatever is written is committed. Nothing of it
-reaches the cluster that was copied.
+The handlers and the raft core are those of a real controller. The other voters do not run: fetches
+are made up for each of them at once, so that every write is committed. Nothing reaches the cluster
+that was copied.
 """
 
 from kwire.controller.sandbox.cluster_copy import ClusterCopy

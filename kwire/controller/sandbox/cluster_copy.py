@@ -1,4 +1,4 @@
-"""What a simulated controller begins with: a cluster's metadata at one offset, as a directory."""
+"""The copy that a sandbox controller begins with: a cluster's metadata at one offset."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from kwire.text.ids import ZERO_UUID
 LISTENER = "CONTROLLER"
 
 NEVER_MS = 1 << 30
-"""Twelve days: nobody heartbeats or fetches here as a real node would."""
+"""Twelve days, for time-outs that heartbeats and fetches of real nodes would hold off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterCopy:
     """A cluster as an observer knows it.
 
-    node_id: of its leader, whose place the simulated one takes. end: the offset and the epoch that
-    the image is at. epoch: the leader's. voters: of a dynamic quorum. static_voters: `id@host:port`
-    of controller.quorum.voters, where there are none.
+    node_id: of its leader, in whose place the sandbox controller leads. end: offset and epoch of
+    the image. epoch: of the leader. voters: of a dynamic quorum. static_voters: of a static one, as
+    `id@host:port` in controller.quorum.voters.
     """
 
     cluster_id: str
@@ -50,17 +50,18 @@ class ClusterCopy:
 
     @property
     def directory_id(self) -> UUID:
-        """Of the leader; zero where the voters are static."""
+        """The directory id of the leader; zero in a static quorum."""
         return self._key.wire_directory_id
 
     @property
     def listener(self) -> str:
         """The name of the voters' default listener."""
         voters = self.voters.voters if self.voters is not None else []
-        return next((one.name for voter in voters for one in voter.endpoints), LISTENER)
+        names = (endpoint.name for voter in voters for endpoint in voter.endpoints)
+        return next(names, LISTENER)
 
     def config(self, folder: Path) -> NodeConfig:
-        """The controller's properties. It listens nowhere."""
+        """Return the configuration of the sandbox controller, which does not listen."""
         quorum = (
             {"controller.quorum.voters": ",".join(self.static_voters)}
             if self.voters is None
@@ -82,7 +83,11 @@ class ClusterCopy:
         )
 
     def write(self, folder: Path) -> None:
-        """Make a directory of a replica that was just about to be elected in the leader's epoch."""
+        """Write the directory of a replica that is about to be elected in the leader's epoch.
+
+        Its quorum-state has the vote for itself in that epoch, its log begins at a snapshot of the
+        image, whose voters are those of the cluster.
+        """
         now = datetime.now(UTC)
         millis = int(now.timestamp() * 1000)
         log = folder / METADATA_FOLDER
@@ -99,7 +104,7 @@ class ClusterCopy:
         write_snapshot(log, self.end, snapshot)
         version = 1 if self.kraft_version else 0
         election = ElectionState(epoch=self.epoch, voted_key=self._key)
-        voters = [int(one.partition("@")[0]) for one in self.static_voters]
+        voters = [int(voter.partition("@")[0]) for voter in self.static_voters]
         data = election.to_data(version, voters)
         write_quorum_state(log, QuorumState(data=data, version=version))
         meta = MetaProperties(
@@ -108,7 +113,7 @@ class ClusterCopy:
         write_meta_properties(folder, meta, now)
 
     def _records(self) -> Iterator[VersionedRecord]:
-        """The image without eligible leader replicas, which kwire's controller does not do."""
+        """Yield the image's records without eligible leader replicas, which kwire does not have."""
         none = FeatureLevelRecord(name=ELIGIBLE_LEADER_REPLICAS, feature_level=0)
         image = apply_all(self.image, [none, ClearElrRecord(topic_name="")])
         yield from image.records()
@@ -124,11 +129,9 @@ class ClusterCopy:
 
     def _advertised(self) -> str:
         for voter in self.voters.voters if self.voters is not None else []:
-            for one in voter.endpoints:
+            for endpoint in voter.endpoints:
                 if voter.voter_id == self.node_id:
-                    return f"{one.host}:{one.port}"
-        own = f"{self.node_id}@"
-        return next(
-            (one.removeprefix(own) for one in self.static_voters if one.startswith(own)),
-            "127.0.0.1:1",
-        )
+                    return f"{endpoint.host}:{endpoint.port}"
+        prefix = f"{self.node_id}@"
+        own = (voter for voter in self.static_voters if voter.startswith(prefix))
+        return next(own, "127.0.0.1:1").removeprefix(prefix)

@@ -1,4 +1,4 @@
-"""The service of a simulated controller."""
+"""A controller that leads a copy of a cluster, as a service."""
 
 from __future__ import annotations
 
@@ -47,23 +47,25 @@ APIS: Mapping[int, Versions] = {
 their heartbeats and unregistration, and the changes of the voter set."""
 
 READY = 30.0
+"""Seconds within which it must be elected."""
+
 TURN = 0.01
-"""Seconds between two acknowledgements, while somebody waits for an answer."""
+"""Seconds between two acknowledgements while a request waits for its answer."""
 
 
 class SandboxController:
-    """Leads in place of the origin's leader while the context lasts; its files go with it."""
+    """Leads in place of the copied cluster's leader; its files are removed at the end."""
 
-    def __init__(self, origin: ClusterCopy) -> None:
-        self._origin = origin
+    def __init__(self, cluster: ClusterCopy) -> None:
+        self._cluster = cluster
         self._folder = tempfile.TemporaryDirectory(prefix="kwire-simulated-")
 
     async def __aenter__(self) -> Self:
         folder = Path(self._folder.name, "data")
-        origin, config = self._origin, self._origin.config(folder)
-        origin.write(folder)
+        cluster, config = self._cluster, self._cluster.config(folder)
+        cluster.write(folder)
         self._log = DirectoryLog(config.storage)
-        raft_config = config.raft_config(origin.cluster_id, self._log.directory_id)
+        raft_config = config.raft_config(cluster.cluster_id, self._log.directory_id)
         environment = Environment()
         below = environment.random.randrange
         self._raft = Raft(raft_config, self._log, self._log.election, below=below)
@@ -90,17 +92,20 @@ class SandboxController:
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """What it answers of what a controller answers."""
+        """The APIs of a controller that it answers."""
         return APIS
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """What a controller would answer whose quorum does whatever it says.
+        """Return the answer of a controller whose voters acknowledge every write at once.
 
-        A new voter counts as caught up; whether it is there, and can be one, is really asked.
+        A new voter counts as caught up. Its ApiVersions is really requested, so that AddRaftVoter
+        fails for a voter that does not run or does not support the kraft.version.
         """
         await self._acknowledge()
         if isinstance(request, AddRaftVoterRequest):
+            # A new voter must be an observer that has caught up (KIP-853): its fetch says so.
             await self._fetch(ReplicaKey.from_wire(request.voter_id, request.voter_directory_id))
+        # The proxy's listener has another name; raft knows the endpoints of its own only.
         own = replace(context, listener=self._raft.config.listener)
         answering = asyncio.ensure_future(self._apis.answer(request, own))
         try:

@@ -1,4 +1,4 @@
-"""The other voters of a simulated controller: they are not there, and agree to everything."""
+"""Stand-ins for the other voters of a sandbox controller: they agree to everything."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ FETCH_VERSION = 17
 
 
 class ShadowChannels(Channels):
-    """Votes are granted. Who is to become a voter is really asked for its ApiVersions; nothing
-    else is sent to anybody."""
+    """Channels that grant votes without sending them.
+
+    ApiVersions is really sent, to a controller that is to become a voter; no other request is.
+    """
 
     def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
-        """The end of it is fed back, as always."""
+        """Feed a granted vote back; send ApiVersions; let every other request fail."""
         if isinstance(effect.request, ApiVersionsRequest):
             super().send(effect, feed)
         else:
-            self.spawn(_fed(effect, feed))
+            self.spawn(_feed_answer(effect, feed))
 
 
-async def _fed(effect: Send, feed: Callable[[Event], None]) -> None:
+async def _feed_answer(effect: Send, feed: Callable[[Event], None]) -> None:
     response = _answer(effect.request)
     if response is None:
         code = ErrorCode.BROKER_NOT_AVAILABLE
@@ -41,16 +43,16 @@ async def _fed(effect: Send, feed: Callable[[Event], None]) -> None:
 def _answer(request: Request) -> Response | None:
     if not isinstance(request, vote.VoteRequest):
         return None
-    asked = request.topics[0].partitions[0]
+    candidate = request.topics[0].partitions[0]
     granted = vote.ResponsePartitionData(
-        leader_id=-1, leader_epoch=asked.replica_epoch, vote_granted=True
+        leader_id=-1, leader_epoch=candidate.replica_epoch, vote_granted=True
     )
     topic = vote.ResponseTopicData(topic_name=request.topics[0].topic_name, partitions=[granted])
     return vote.VoteResponse(topics=[topic])
 
 
 def acknowledgement(raft: Raft, replica: ReplicaKey) -> FetchRequest:
-    """The fetch of a replica that has the whole log."""
+    """Return the fetch of a replica that has the whole log, which acknowledges all of it."""
     partition = FetchPartition(
         current_leader_epoch=raft.epoch,
         fetch_offset=raft.end_offset,

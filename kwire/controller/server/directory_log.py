@@ -96,7 +96,7 @@ class DirectoryLog:
         return _raft_id(self._log.end_offset_for_epoch(epoch))
 
     def read(self, offset: int, max_bytes: int, end: int | None = None) -> bytes:
-        """Return whole batches from the one that holds `offset`, none of them at or behind `end`."""
+        """Return whole batches from the one with `offset` on, none of them at or behind `end`."""
         return self._log.read(offset, max_bytes, end)
 
     def snapshots(self) -> list[OffsetAndEpoch]:

@@ -147,7 +147,7 @@ class ControllerNode:
         return self._running
 
     async def failed(self) -> None:
-        """Wait until the node cannot go on; raise StorageFailed, CommittedDataLost or another error."""
+        """Wait until the node cannot go on; raise why, as StorageFailed or CommittedDataLost."""
         await asyncio.shield(self.runtime.failure)
 
     async def stop(self) -> None:

@@ -82,7 +82,7 @@ class MeteredService:
 
 
 def codes(value: object) -> Iterator[int]:
-    """Yield every `error_code` within, as Kafka counts them: of a topic, a partition, a resource."""
+    """Yield every `error_code` within, as Kafka counts them: one for each topic or resource."""
     if isinstance(value, list | tuple):
         for element in value:
             yield from codes(element)
