@@ -14,7 +14,7 @@ NOT_LEADER = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_CONTROLL
 
 
 class Failures:
-    """Why each of the nodes that were asked once failed, by address."""
+    """The reason of each node that was asked once and failed, by address."""
 
     def __init__(self, bootstrap: Bootstrap) -> None:
         self._bootstrap = bootstrap

@@ -1,4 +1,4 @@
-"""Captures and metadata logs become tables on Spark, and answers read off them (docs/pipeline.md).
+"""Tables of captures and metadata logs on Spark, and analyses of them (docs/pipeline.md).
 
 Nothing here imports PySpark: it is an extra, and `kwire.pipeline.installed` says what to install.
 """

@@ -1,7 +1,7 @@
-"""Whether frames come twice is seldom a question: a recorder numbers them in their order.
+"""Proves cheaply that no frame comes twice: a recorder numbers events in their order.
 
-Where they ascend in every slice, and no two slices overlap, each is there once, and nobody has to
-look for repeats.
+If the numbers ascend in every slice, and no two slices overlap, each frame is there once. The
+search for repeats, a shuffle of all frames, is then left out (docs/decisions/0026).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KINDS = pa.array([REQUEST, RESPONSE, NOTICE])
 
 
 class EventRange(NamedTuple):
-    """The frames of a recording that a slice has. first, last: of their places."""
+    """The frames of a recording that a slice has. first, last: see `_ordinals`."""
 
     capture: str
     first: int
@@ -34,36 +34,38 @@ class Ascent:
     """Follows the frames of a slice, batch after batch. unbroken: each is behind the one before."""
 
     unbroken: bool = True
-    _spans: dict[str, EventRange] = field(default_factory=dict)
+    _ranges: dict[str, EventRange] = field(default_factory=dict)
 
     @property
-    def spans(self) -> list[EventRange]:
-        """Of all recordings in the slice."""
-        return list(self._spans.values())
+    def ranges(self) -> list[EventRange]:
+        """The ranges of all recordings in the slice."""
+        return list(self._ranges.values())
 
     def follow(self, decoded: pa.RecordBatch) -> None:
-        """Take the frames of a batch; damage is none."""
-        captures, places = decoded["capture"], _places(decoded)
+        """Take the frames of a batch; rows of damage have no recording and are left out."""
+        captures, ordinals = decoded["capture"], _ordinals(decoded)
         for capture in captures.unique().drop_null().to_pylist():
-            own = places[pc.equal(captures, capture).fill_null(False).to_numpy(False)]
-            before = self._spans.get(capture)
+            own = ordinals[pc.equal(captures, capture).fill_null(False).to_numpy(False)]
+            before = self._ranges.get(capture)
             if before is not None:
+                # The last frame of the batch before: the border of two batches is checked, too.
                 own = np.concatenate(([before.last], own))
             self.unbroken = self.unbroken and bool((np.diff(own) > 0).all())
             first = own[0] if before is None else before.first
-            self._spans[capture] = EventRange(capture, int(first), int(own[-1]))
+            self._ranges[capture] = EventRange(capture, int(first), int(own[-1]))
 
 
-def apart(spans: Iterable[EventRange]) -> bool:
-    """Whether no two of them, of the same recording, overlap."""
-    ordered = sorted(spans)
+def apart(ranges: Iterable[EventRange]) -> bool:
+    """Return True if no two ranges of the same recording overlap."""
+    ordered = sorted(ranges)
     return not any(
-        one.capture == other.capture and one.last >= other.first for one, other in pairwise(ordered)
+        left.capture == right.capture and left.last >= right.first
+        for left, right in pairwise(ordered)
     )
 
 
-def _places(decoded: pa.RecordBatch) -> npt.NDArray[np.int64]:
-    """A number for each event and kind, in the order in which a recorder writes them."""
+def _ordinals(decoded: pa.RecordBatch) -> npt.NDArray[np.int64]:
+    """Return a number for each event and kind, in the order in which a recorder writes them."""
     kinds: npt.NDArray[np.int64] = pc.index_in(decoded["kind"], _KINDS).to_numpy(False)
     events: npt.NDArray[np.int64] = decoded["event"].fill_null(0).to_numpy(False)
     return events * len(_KINDS) + kinds

@@ -1,8 +1,9 @@
-"""A decoded message as JSON for the tables: msgspec writes it, once what it cannot write is mended.
+"""Decoded messages as JSON for the tables, written by msgspec after some fields are replaced.
 
 Fields have the names of the declarations. Ids become Kafka's own text; record batches become null,
-and are counted: the capture has them. This changes the message, which is of no further use. Where
-nobody wants the JSON, ids stay as they are: most messages then have nothing to mend.
+and are counted: they stay in the capture, since tables are given to people who may not see the
+data. The message itself is changed: a copy would cost as much again, and it is not used further.
+Without JSON, ids stay as they are: most messages then have nothing to replace.
 """
 
 from __future__ import annotations
@@ -30,33 +31,33 @@ _encode = msgspec.json.Encoder().encode
 _NO_TAGS = b',"unknown_tags":null'
 
 _text = lru_cache(maxsize=65536)(uuid_text)
-"""A cluster has few ids, and says them often."""
+"""A cluster has few ids, which are in most of its messages."""
 
 
-class Mending(msgspec.Struct, frozen=True):
-    """Which fields of a struct hold what: names of fields, and the structs below with theirs."""
+class Replacements(msgspec.Struct, frozen=True):
+    """The fields of a struct to replace: their names, and the structs below with theirs."""
 
     uuids: tuple[str, ...] = ()
     uuid_arrays: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
-    structs: tuple[tuple[str, Mending], ...] = ()
-    arrays: tuple[tuple[str, Mending], ...] = ()
+    structs: tuple[tuple[str, Replacements], ...] = ()
+    arrays: tuple[tuple[str, Replacements], ...] = ()
 
 
-NOTHING = Mending()
+NOTHING = Replacements()
 
 
 @cache
-def mending(cls: StructClass, ids: bool = True) -> Mending:
-    """What there is to do in this struct and those below it; ids: whether they become text."""
-    found: dict[str, list[Any]] = {name: [] for name in Mending.__struct_fields__}
+def replacements(cls: StructClass, ids: bool = True) -> Replacements:
+    """Return the fields to replace in this struct and those below. ids: True to make them text."""
+    found: dict[str, list[Any]] = {name: [] for name in Replacements.__struct_fields__}
     for name, field in cls.fields.items():
         node = _bare(field.type)
         if isinstance(node, StructOf):
-            if (below := mending(node.cls, ids)) != NOTHING:
+            if (below := replacements(node.cls, ids)) != NOTHING:
                 found["structs"].append((name, below))
         elif isinstance(node, ArrayOf) and isinstance(element := _bare(node.element), StructOf):
-            if (below := mending(element.cls, ids)) != NOTHING:
+            if (below := replacements(element.cls, ids)) != NOTHING:
                 found["arrays"].append((name, below))
         elif isinstance(node, ArrayOf):
             if ids and _is_uuid(_bare(node.element)):
@@ -66,11 +67,11 @@ def mending(cls: StructClass, ids: bool = True) -> Mending:
                 found["uuids"].append(name)
         elif isinstance(node, VariableLength) and node.construct_class is constructs.Records:
             found["records"].append(name)
-    return Mending(**{name: tuple(values) for name, values in found.items()})
+    return Replacements(**{name: tuple(values) for name, values in found.items()})
 
 
-def mend(group: Group, plan: Mending) -> int:
-    """Write ids as text and take record batches out; gives how many bytes these had."""
+def replace_fields(group: Group, plan: Replacements) -> int:
+    """Replace ids by text and record batches by null; return the bytes that the batches had."""
     records_bytes = 0
     for name in plan.uuids:
         value: UUID | None = getattr(group, name)
@@ -86,15 +87,15 @@ def mend(group: Group, plan: Mending) -> int:
             setattr(group, name, None)
     for name, below in plan.structs:
         if (inner := getattr(group, name)) is not None:
-            records_bytes += mend(inner, below)
+            records_bytes += replace_fields(inner, below)
     for name, below in plan.arrays:
         for element in getattr(group, name) or ():
-            records_bytes += mend(element, below)
+            records_bytes += replace_fields(element, below)
     return records_bytes
 
 
 def json(group: Group) -> str:
-    """The JSON of a mended message; text that is not UTF-8 with its bytes as escapes."""
+    """Return the JSON of a message after `replace_fields`; bytes that are no UTF-8 are escaped."""
     try:
         data = _encode(group)
     except UnicodeEncodeError:
@@ -103,7 +104,7 @@ def json(group: Group) -> str:
 
 
 def printable(text: str | None) -> str | None:
-    """Text that other programs take: bytes that are no UTF-8 become escapes."""
+    """Return text that other programs take: bytes that are no UTF-8 become escapes."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -113,9 +114,9 @@ def _printable(value: Any) -> Any:
     if isinstance(value, Group):
         return _printable(msgspec.structs.asdict(cast(Any, value)))
     if isinstance(value, dict):
-        return {key: _printable(one) for key, one in value.items()}
+        return {key: _printable(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_printable(one) for one in value]
+        return [_printable(element) for element in value]
     return value
 
 

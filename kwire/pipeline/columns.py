@@ -48,25 +48,25 @@ _SCALARS: dict[Construct, DataType] = {
 
 
 def column(name: str, kind: DataType, doc: str) -> StructField:
-    """A column with its description, which Spark and Parquet keep."""
+    """Return a column with its description, which Spark and Parquet keep."""
     return StructField(name, kind, True, {"comment": doc})
 
 
 def doc_of(field: StructField) -> str:
-    """The description of a column."""
+    """Return the description of a column."""
     return str(field.metadata.get("comment", ""))
 
 
 @cache
 def struct_of(cls: StructClass) -> StructType:
-    """The fields of all versions of a message, under their Python names; ids as Kafka's text."""
+    """Return the fields of all versions of a message, under their Python names; ids as text."""
     return StructType(
         [StructField(name, type_of(field.type), True) for name, field in cls.fields.items()]
     )
 
 
 def type_of(node: FieldType) -> DataType:
-    """The Spark type of a declared type. Record batches are left in the capture: see `body`."""
+    """Return the Spark type of a declared type. Record batches stay in the capture: see `body`."""
     match node:
         case Nullable():
             return type_of(node.inner)

@@ -1,4 +1,4 @@
-"""Counts that Spark takes while it writes: counts in are counts out."""
+"""Counts that Spark takes while it writes: rows read must be rows written."""
 
 from __future__ import annotations
 
@@ -17,26 +17,28 @@ class CountsDiffer(LocalError):
 
 
 def count_rows() -> Column:
-    """Of all rows, as `rows`."""
+    """Return the count of all rows, as `rows`."""
     return f.count(f.lit(1)).alias("rows")
 
 
 def statuses() -> list[Column]:
-    """Of frames by status, and of notices: together every row."""
+    """Return the counts of frames by status, and of notices: together every row."""
     status, notice = f.col("status"), f.col("notice")
-    counts = [f.count_if(status == one).alias(one) for one in STATUSES]
+    counts = [f.count_if(status == name).alias(name) for name in STATUSES]
     lost = notice.eqNullSafe(f.lit(DAMAGE))
-    told = (f.col("kind") == NOTICE) & ~lost
-    return [*counts, f.count_if(told).alias(NOTICE), f.count_if(lost).alias(DAMAGE)]
+    others = (f.col("kind") == NOTICE) & ~lost
+    return [*counts, f.count_if(others).alias(NOTICE), f.count_if(lost).alias(DAMAGE)]
 
 
 def failures() -> list[Column]:
-    """Of verdicts that do not hold, by check."""
-    return [f.count_if((f.col("check") == one) & ~f.col("passed")).alias(one) for one in CHECKS]
+    """Return the counts of failed verdicts, by check."""
+    return [
+        f.count_if((f.col("check") == check) & ~f.col("passed")).alias(check) for check in CHECKS
+    ]
 
 
 def ensure_same(read: int, written: int, what: str) -> None:
-    """CountsDiffer unless they are equal."""
+    """Raise CountsDiffer unless the counts are equal. what: the noun for the message."""
     if read != written:
         raise CountsDiffer(
             f"{read} {what} were read and {written} written: a file has changed meanwhile, or kwire"

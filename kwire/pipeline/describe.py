@@ -12,12 +12,14 @@ from kwire.pipeline.typed import message_columns, record_columns
 
 
 def markdown(table: str) -> str:
-    """The columns of a table; those that are made from declarations in one row."""
-    made = [field.name for field in [*message_columns(), *record_columns()]]
+    """Return the columns of a table in Markdown; those made from declarations share one row."""
+    from_declarations = [field.name for field in [*message_columns(), *record_columns()]]
     schema = TABLES[table]
     lines = ["| column | type | meaning |", "| --- | --- | --- |"]
-    lines += [line for field in schema if field.name not in made for line in _lines(field)]
-    structs = [f"`{field.name}`" for field in schema if field.name in made]
+    lines += [
+        line for field in schema if field.name not in from_declarations for line in _lines(field)
+    ]
+    structs = [f"`{field.name}`" for field in schema if field.name in from_declarations]
     if structs:
         lines.append(f"| {', '.join(structs)} | struct | the message, null in all other rows |")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""One captured frame, decoded, encoded again, and told of in values for columns."""
+"""One captured frame, decoded and encoded again, as values for columns."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from kwire.net.frames import (
     request_header_version,
     response_header_version,
 )
-from kwire.pipeline.body import json, mend, mending, printable
+from kwire.pipeline.body import json, printable, replace_fields, replacements
 from kwire.proxy.flows.walk import failures
 
 STATUSES = DECODED, CUT, ABSENT, UNDECODABLE = "DECODED", "CUT", "ABSENT", "UNDECODABLE"
 
 
-class Finding(NamedTuple):
-    """What a frame says; the columns of `frames` of the same names, and its body as JSON.
+class DecodedColumns(NamedTuple):
+    """The columns of `frames` that come from a frame's bytes, and its body as JSON.
 
-    wire_correlation_id: of the header. Without the frame, or where it does not decode, all but
-    status and error are null; body is null too where nobody wants it. A notice has no status.
+    wire_correlation_id: of the header. Without the frame, or if it does not decode, all but status
+    and error are null; body is null, too, if bodies are left out. A notice has no status.
     """
 
     status: str | None
@@ -49,23 +49,26 @@ def read_frame(
     is_request: bool,
     *,
     bodies: bool = True,
-) -> Finding:
-    """What is in a frame of this API and version; nothing about it raises. bodies: as JSON, too."""
+) -> DecodedColumns:
+    """Decode a frame of this API and version; never raise, whatever is in it.
+
+    bodies: True for its body as JSON.
+    """
     if frame is None:
-        return Finding(ABSENT, "the frame is not in the capture")
+        return DecodedColumns(ABSENT, "the frame is not in the capture")
     if size is not None and len(frame) < size:
-        return Finding(CUT, f"{len(frame)} of {size} bytes are in the capture")
+        return DecodedColumns(CUT, f"{len(frame)} of {size} bytes are in the capture")
     if key is None or version is None:
-        return Finding(UNDECODABLE, "the API of the frame is not known")
+        return DecodedColumns(UNDECODABLE, "the API of the frame is not known")
     try:
         return _read(frame, key, version, is_request, bodies)
     except KwireError as error:
-        return Finding(UNDECODABLE, printable(str(error)))
+        return DecodedColumns(UNDECODABLE, printable(str(error)))
     except Exception as error:  # a fault of the codec must not cost the job: it is a row
-        return Finding(UNDECODABLE, printable(f"kwire failed with {error!r}"))
+        return DecodedColumns(UNDECODABLE, printable(f"kwire failed with {error!r}"))
 
 
-def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) -> Finding:
+def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) -> DecodedColumns:
     if is_request:
         head = request_head(frame)
         key, version = head.key, head.version
@@ -76,12 +79,13 @@ def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) 
     messages = _messages(key, version, is_request)
     body: Message
     body, end = messages.decode(frame, offset)
+    # The round trip proves that no field was lost; the table `verdicts` tells where it fails.
     try:
         identical = headers.encode(header) + messages.encode(body) == frame
     except EncodeError:
         identical = False
-    records_bytes = mend(body, mending(type(body), bodies))
-    return Finding(
+    records_bytes = replace_fields(body, replacements(type(body), bodies))
+    return DecodedColumns(
         DECODED,
         None,
         len(frame) - end,

@@ -1,9 +1,9 @@
-"""Captures and metadata logs become tables: `kwire pipeline ingest`.
+"""Makes tables of captures and metadata logs: `kwire pipeline ingest`.
 
 1. Find the files, and refuse what cannot be read before anything starts.
 2. Decode every frame once, in the task that reads it, into a folder of its own below the output.
-3. Refuse captures that the tables have already; what comes twice is taken once.
-4. Write the tables of captures from it; count what went in and what came out.
+3. Refuse captures that the tables have already; take frames that come twice once.
+4. Write the tables of captures from that folder; compare the counts of rows in and out.
 5. The same for the records of logs and snapshots.
 """
 
@@ -36,10 +36,10 @@ from kwire.pipeline.tables.records import records
 from kwire.pipeline.tables.verdicts import frame_verdicts, log_verdicts
 
 Step = Callable[[str], None]
-"""Told of each table that is being written."""
+"""Called with the name of each step, as `writing calls`."""
 
 Stage = Callable[..., Staged]
-"""Decodes captures into a folder: `stage_slices`, or `stage_captured`, but for what is read."""
+"""Decodes captures into a folder: `stage_slices` or `stage_captured`, with its input bound."""
 
 TASKS_END = 10.0
 """Seconds for cancelled tasks to end; Spark kills a Python worker after two."""
@@ -57,7 +57,7 @@ OF_CAPTURES: Tables = {
 }
 
 WITH_BODIES = frozenset({"messages", "quorum"})
-"""Tables of captures that need what is in a message."""
+"""Tables of captures that need the content of messages: JSON is half of the cost of decoding."""
 
 OF_LOGS: Tables = {
     "records": records,
@@ -69,10 +69,10 @@ OF_LOGS: Tables = {
 
 @dataclass(slots=True, kw_only=True)
 class Summary:
-    """What was done. read: files. rows: written, by table. frames: read, by status.
+    """The result. read: files. rows: written, by table. frames: read, by status.
 
     repeated: frames of these that had come before, and are not written again. damages: sentences
-    about what could not be read, with file and offset. failed: verdicts that do not hold, by check.
+    about bytes that could not be read, with file and offset. failed: failed verdicts, by check.
     """
 
     read: list[str] = field(default_factory=list)
@@ -120,14 +120,14 @@ def ingest(
 
 
 def readable(paths: Sequence[str]) -> list[File]:
-    """The files that paths stand for; it needs no session. Raises NothingToRead, FileError."""
+    """Return the files that paths stand for, without a session. Raises NothingToRead, FileError."""
     files = find(paths, CAPTURED | LOGGED)
     plan(files)
     return files
 
 
 def read_kwire(spark: SparkSession, paths: Sequence[str], rows: str, split: int) -> DataFrame:
-    """`frames` (CAPTURED) or `records` (LOGGED) of files, through the data source in Python."""
+    """Read `frames` (CAPTURED) or `records` (LOGGED) of files through the data source in Python."""
     spark.dataSource.register(KwireSource)
     reader = spark.read.format("kwire").option("rows", rows).option("split", str(split))
     return reader.option("paths", json.dumps(list(paths))).load()
@@ -142,22 +142,25 @@ class _Ingestion:
     summary: Summary
 
     def captures(self, stage: Stage) -> None:
-        """Frames are counted as they are read, as they are staged, and as they are written."""
+        """Write the tables of captures; count frames when read, when staged, and when written."""
         with self._folder("frames") as folder:
+            # 2.
             staged = stage(folder, bodies=bool(WITH_BODIES & set(self._chosen(OF_CAPTURES))))
             ensure_same(staged.read, staged.written, "frames")
             self.summary.frames = {name: count for name, count in staged.counts.items() if count}
             self.summary.damages += staged.damages
             decoded = staged.frame(self.spark, folder)
+            # 3.
             ensure_new(decoded, self.output, self._chosen(OF_CAPTURES))
             if not staged.once:
                 self.summary.repeated = repeats(decoded)
             if self.summary.repeated:
                 decoded = once(decoded)
+            # 4.
             self._write(decoded, staged.written - self.summary.repeated, OF_CAPTURES)
 
     def logs(self, logged: DataFrame) -> None:
-        """Records are counted as they are read, and as they are written."""
+        """Write the tables of logs; count records when read, and when written."""
         with self._folder("records") as folder:
             counted = Observation()
             observed = logged.observe(counted, count_rows())
@@ -169,12 +172,13 @@ class _Ingestion:
 
     @contextmanager
     def _folder(self, what: str) -> Iterator[str]:
-        """Where it is staged: decoded once, read by every table; gone in the end."""
+        """Give a folder for staged rows, which every table is made from; remove it in the end."""
         self.told(f"reading {what}")
         folder = f"{self.output}/staging-{uuid4().hex}"
         try:
             yield folder
         except BaseException:
+            # A task that still runs would write its file again after the folder is removed.
             _wait_for_tasks(self.spark)
             raise
         finally:
@@ -192,26 +196,26 @@ class _Ingestion:
         return [name for name in tables if not self.only or name in self.only]
 
     def _append(self, rows: DataFrame, table: str) -> int:
-        """Write rows behind those of a table, and give how many."""
+        """Append rows to a table; return how many."""
         written = Observation()
         counts = failures() if table == "verdicts" else []
         observed = rows.observe(written, count_rows(), *counts)
         observed.write.mode("append").partitionBy("date", "hour").parquet(f"{self.output}/{table}")
-        found = dict(written.get)
-        count = int(found.pop("rows"))
-        for check, failed in found.items():
+        observed_counts = dict(written.get)
+        count = int(observed_counts.pop("rows"))
+        for check, failed in observed_counts.items():
             if failed:
                 self.summary.failed[check] = self.summary.failed.get(check, 0) + failed
         return count
 
 
 def _wait_for_tasks(spark: SparkSession) -> None:
-    """Wait until the tasks of a job that failed have ended, too: they write on for a moment."""
+    """Wait until the tasks of a failed job have ended: they go on writing for a moment."""
     until = monotonic() + TASKS_END
     with suppress(Exception):  # the JVM may be gone, and all tasks with it
         status = spark.sparkContext._jsc.sc().statusTracker()
         while monotonic() < until:
-            if not sum(one.numRunningTasks() for one in status.getExecutorInfos()):
+            if not sum(executor.numRunningTasks() for executor in status.getExecutorInfos()):
                 return
             sleep(PAUSE)
 

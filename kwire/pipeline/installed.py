@@ -11,7 +11,7 @@ EXTRA = "pip install 'kwire[pipeline]'"
 
 LIBRARIES = ("pyspark", "pyarrow", "pandas", "fsspec")
 REPORTING = ("plotly", "jinja2")
-"""What the report needs besides."""
+"""The libraries that the report needs besides."""
 
 
 class SparkUnavailable(LocalError):
@@ -21,7 +21,7 @@ class SparkUnavailable(LocalError):
 def require_spark(*libraries: str) -> None:
     """Check that a session can be started here; imports nothing heavy.
 
-    libraries: what is needed besides PySpark and its own. Raises SparkUnavailable, JavaNotFound.
+    libraries: more packages to look for. Raises SparkUnavailable, JavaNotFound.
     """
     for package in (*LIBRARIES, *libraries):
         if find_spec(package) is None:

@@ -1,4 +1,4 @@
-"""Tables that were written before, opened again with the columns of today."""
+"""Opens tables that were written before, with the columns of this version."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from kwire.pipeline.schemas import TABLES
 
 
 class NoTables(LocalError):
-    """A folder holds none of the tables, or not the one that is needed."""
+    """A folder has none of the tables, or lacks the one that is needed."""
 
 
 def tables_in(folder: str) -> list[str]:
-    """Names of the tables that a folder, or a URL, holds; raises NoTables where it has none."""
+    """Return the names of the tables in a folder, or a URL. Raises NoTables if it has none."""
     filesystem, path = fsspec.core.url_to_fs(folder)
-    found = [name for name in TABLES if filesystem.isdir(f"{path}/{name}")]
-    if not found:
+    names = [name for name in TABLES if filesystem.isdir(f"{path}/{name}")]
+    if not names:
         raise NoTables(
             f"{folder} holds no tables: make them with kwire pipeline ingest --output {folder}"
         )
-    return found
+    return names
 
 
 def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
-    """The tables of a folder by name; columns that are younger than a file are null in its rows."""
+    """Open the tables of a folder, by name; columns younger than a file are null in its rows."""
     return {
         name: spark.read.schema(TABLES[name]).parquet(f"{folder}/{name}")
         for name in tables_in(folder)
@@ -33,7 +33,7 @@ def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
 
 
 def needed(tables: dict[str, DataFrame], name: str, folder: str) -> DataFrame:
-    """One of them; raises NoTables where it is not there."""
+    """Return one of the tables. Raises NoTables if it is not there."""
     if name not in tables:
         raise NoTables(f"{folder} has no table {name}, only {', '.join(tables)}.")
     return tables[name]

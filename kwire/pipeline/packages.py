@@ -13,6 +13,6 @@ KAFKA = "spark-sql-kafka-0-10"
 
 
 def coordinates(names: Iterable[str]) -> list[str]:
-    """Maven coordinates: `org.apache.spark:spark-avro_2.13:4.0.0`."""
+    """Return Maven coordinates, as `org.apache.spark:spark-avro_2.13:4.0.0`."""
     spark = version("pyspark")
     return [f"org.apache.spark:{name}_{SCALA}:{spark}" for name in names]

@@ -1,6 +1,6 @@
-"""Requests and responses that stand side by side, as a recorder writes them, meet in their batch.
+"""Pairs requests and responses that stand side by side in a batch, as a recorder writes them.
 
-All others are left to a join, which has to move them (`kwire.pipeline.tables.calls`).
+All others are left to a join, which has to move them between tasks (`kwire.pipeline.tables.calls`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kwire.pipeline.columns import column
 from kwire.pipeline.schemas import BOOL, CONNECTION, FRAMES, PARTIES
 
 _SHARED = (
-    *(one.name for one in (*CONNECTION, *PARTIES)),
+    *(field.name for field in (*CONNECTION, *PARTIES)),
     *("api_key", "api_version", "correlation_id"),
 )
 
@@ -25,11 +25,11 @@ ASKED = StructType(
         *(FRAMES[name] for name in ("max_wait_ms", "ending", "problems", "notes", "deeds")),
     ]
 )
-"""What a call has of its request alone."""
+"""The columns that a call has from its request alone."""
 
 
 def pair_columns() -> list[StructField]:
-    """What `pairs` adds to a frame."""
+    """Return the columns that `pairs` adds to a frame."""
     return [
         column("paired", BOOL, "whether request and response stand side by side"),
         column("asked", ASKED, "of a response that is paired: what its request says"),
@@ -37,20 +37,21 @@ def pair_columns() -> list[StructField]:
 
 
 def pairs(frames: pa.RecordBatch, asked: pa.StructType) -> tuple[pa.Array, pa.Array]:
-    """The columns `paired` and `asked` of frames, one at least. asked: ASKED in Arrow's types."""
+    """Return the columns `paired` and `asked` of frames, one at least. asked: ASKED for Arrow."""
     rows = frames.num_rows
     before, behind = frames.slice(0, rows - 1), frames.slice(1)
     met = pc.and_(pc.equal(before["kind"], REQUEST), pc.equal(behind["kind"], RESPONSE))
     for name in _SHARED:
         met = pc.and_(met, _same(before[name], behind[name]))
+    # The row of the response has the whole pair; both rows are marked, for the join to omit them.
     answers = np.zeros(rows, dtype=bool)
     answers[1:] = met.to_numpy(zero_copy_only=False)
     paired = answers.copy()
     paired[:-1] |= answers[1:]
     requests = pa.array(np.arange(rows) - 1, mask=~answers)
-    told = [frames[field.name].take(requests) for field in asked]
+    values = [frames[field.name].take(requests) for field in asked]
     return pa.array(paired), pa.StructArray.from_arrays(
-        told, fields=list(asked), mask=pa.array(~answers)
+        values, fields=list(asked), mask=pa.array(~answers)
     )
 
 

@@ -1,7 +1,7 @@
-"""Frames that come again: in a copy of a capture, or in one that the tables have already.
+"""Repeated frames: of a copy of a capture, or of a capture that the tables have already.
 
-A frame is known by its recording, the number of its event and its kind, whatever file it is in.
-Damage has none of them, and is never the same.
+A frame is identified by its recording, the number of its event and its kind, whatever file it is
+in. Rows of damage have none of them, and are never taken for the same.
 """
 
 from __future__ import annotations
@@ -18,32 +18,36 @@ FRAME = ("capture", "event", "kind")
 
 
 class AlreadyThere(LocalError):
-    """A capture is in the tables that it is to be written to; the message names it."""
+    """A capture is in the target tables already; the message names it."""
 
 
 def repeats(decoded: DataFrame) -> int:
-    """How many rows are of a frame that another row is of."""
+    """Count the rows whose frame another row has as well."""
     times = decoded.where("capture is not null").groupBy(*FRAME).count()
-    found = times.agg(f.sum(f.col("count") - 1)).collect()[0][0]
-    return int(found or 0)
+    repeated = times.agg(f.sum(f.col("count") - 1)).collect()[0][0]
+    return int(repeated or 0)
 
 
 def once(decoded: DataFrame) -> DataFrame:
-    """A row for every frame: one beside its other half, if there is one, with most of its bytes."""
+    """Return one row for every frame: of repeats a paired one, then the one with most bytes."""
     best = Window.partitionBy(*FRAME).orderBy(f.desc("paired"), f.desc_nulls_last("copied"), "file")
-    named = decoded.where("capture is not null").withColumn("place", f.row_number().over(best))
-    return named.where("place = 1").drop("place").unionByName(decoded.where("capture is null"))
+    named = decoded.where("capture is not null").withColumn("rank", f.row_number().over(best))
+    return named.where("rank = 1").drop("rank").unionByName(decoded.where("capture is null"))
 
 
 def ensure_new(decoded: DataFrame, output: str, tables: list[str]) -> None:
-    """AlreadyThere where one of these tables below `output` tells of one of these frames."""
+    """Raise AlreadyThere if one of these tables below `output` has a row of one of these frames.
+
+    Tables may be asked for one by one, and a run that was interrupted leaves rows in some of them:
+    to skip frames that are there would lose rows of the other tables without a word.
+    """
     there = [name for name in tables if _is_there(output, name)]
     near = _near(decoded) if there else None
     if near is None:
         return
     for name in there:
-        told = _told_of(decoded.sparkSession, output, name, near)
-        for row in decoded.join(told, list(FRAME), "left_semi").take(1):
+        in_tables = _frames_in(decoded.sparkSession, output, name, near)
+        for row in decoded.join(in_tables, list(FRAME), "left_semi").take(1):
             raise AlreadyThere(
                 f"frames of {row.file} are in {output}/{name} already: ingest it into another"
                 " folder, or follow a folder with kwire pipeline stream, which takes what is new."
@@ -51,15 +55,18 @@ def ensure_new(decoded: DataFrame, output: str, tables: list[str]) -> None:
 
 
 def new(decoded: DataFrame, output: str) -> tuple[DataFrame, int]:
-    """A row for every frame that the table `frames` below `output` has not; how many rows less."""
+    """Return a row for every frame that the table `frames` has not, and the count of rows left out.
+
+    A stream writes all tables of a batch or none, so that to skip known frames loses nothing.
+    """
     again = repeats(decoded)
     rows = once(decoded) if again else decoded
     near = _near(decoded) if _is_there(output, "frames") else None
     if near is None:
         return rows, again
-    told = _told_of(decoded.sparkSession, output, "frames", near)
-    known = rows.join(told, list(FRAME), "left_semi").count()
-    return rows.join(told, list(FRAME), "left_anti") if known else rows, again + known
+    in_tables = _frames_in(decoded.sparkSession, output, "frames", near)
+    known = rows.join(in_tables, list(FRAME), "left_semi").count()
+    return rows.join(in_tables, list(FRAME), "left_anti") if known else rows, again + known
 
 
 def _is_there(output: str, table: str) -> bool:
@@ -68,23 +75,27 @@ def _is_there(output: str, table: str) -> bool:
 
 
 def _near(decoded: DataFrame) -> Column | None:
-    """Which rows of tables are of the days and the recordings of these frames; None without any."""
+    """Return the condition for rows of the days and recordings of these frames; None without any.
+
+    Tables are partitioned by day: Spark then opens only the files of these days.
+    """
     day = f.to_date("at")
-    found = decoded.agg(f.min(day), f.max(day), f.collect_set("capture")).collect()[0]
-    first, last, captures = found
+    first, last, captures = decoded.agg(f.min(day), f.max(day), f.collect_set("capture")).collect()[
+        0
+    ]
     if not captures:
         return None
     return f.col("date").between(first, last) & f.col("capture").isin(*captures)
 
 
-def _told_of(spark: SparkSession, output: str, table: str, near: Column) -> DataFrame:
-    """FRAME of what the rows of a table tell of that are near."""
+def _frames_in(spark: SparkSession, output: str, table: str, near: Column) -> DataFrame:
+    """Return FRAME of the rows of a table that meet the condition."""
     rows = spark.read.schema(TABLES[table]).parquet(f"{output}/{table}").where(near)
     return rows.select("capture", "event", _kind(table).alias("kind"))
 
 
 def _kind(table: str) -> Column:
-    """Of the frame that a row tells of, or of the first of two."""
+    """Return the kind of the frame of a row; of a call, which has two, that of the first."""
     if "kind" in TABLES[table].names:
         return f.col("kind")
     if table == "calls":

@@ -84,8 +84,8 @@ API = [
 
 def _table(*columns: StructField | list[StructField]) -> StructType:
     flat: list[StructField] = []
-    for one in columns:
-        flat += one if isinstance(one, list) else [one]
+    for item in columns:
+        flat += item if isinstance(item, list) else [item]
     return StructType([*flat, *WHEN])
 
 
@@ -196,7 +196,7 @@ QUORUM = _table(
     column("capture", TEXT, "as in `calls`; null in a log"),
     column("event", LONG, "as in `calls`"),
 )
-"""What happened to the metadata quorum, an event a row."""
+"""A row for every event of the metadata quorum."""
 
 PARTITIONS = _table(
     column("log", TEXT, "as in `records`"),

@@ -18,10 +18,12 @@ BATCH_ROWS = 2000
 """Rows that Spark hands to a Python worker at once, and records of a log that one does."""
 
 SETTINGS = {
+    # `date` and `hour` of the tables are UTC, wherever the job runs.
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
     "spark.sql.sources.partitionOverwriteMode": "dynamic",
+    # Files that are older than a column are read with null in it.
     "spark.sql.parquet.mergeSchema": "true",
     "spark.sql.maxConcurrentOutputFileWriters": "4",
     "spark.ui.showConsoleProgress": "false",
@@ -30,7 +32,7 @@ SETTINGS = {
 LOGGING = Path(__file__).with_name("log4j2.properties")
 
 COMPILED_ONCE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-"""On one machine, the second compilation of what Spark generates costs as much CPU as ingesting
+"""On one machine, C2's second compilation of Spark's generated code costs as much CPU as ingesting
 some hundred thousand frames, and saves little: most of the work is Python's. The size is Java's
 default with both compilers; with one it is 48 MB, and "CodeCache is full" ends all compilation.
 """
@@ -50,10 +52,10 @@ def spark_session(
     packages: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A session, or the one that runs already; the executors of a cluster get kwire's code.
+    """Start a session, or return the one that runs; send kwire's code to a cluster's executors.
 
     packages: Maven coordinates, see `kwire.pipeline.packages`. settings: win over kwire's own.
-    Raises SparkUnavailable where PySpark or a library is missing, JavaNotFound.
+    Raises SparkUnavailable if PySpark or a library is missing, JavaNotFound.
     """
     require_spark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -1,8 +1,8 @@
-"""kwire's code on the executors of a cluster: sent with the job, native engine included.
+"""Sends kwire's code to the executors of a cluster with the job, native engine included.
 
-The package is an archive that Spark unpacks as `kwire` into the folder of its files, which is the
-first on a Python worker's path: no executor runs another version than the driver. The libraries
-that kwire needs have to be there (docs/pipeline.md).
+The whole package `kwire` is an archive that Spark unpacks as `kwire` into the folder of its files,
+which is the first on a Python worker's path: no executor runs another version than the driver. The
+libraries that kwire needs have to be there (docs/pipeline.md).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import kwire
 def ship(context: SparkContext) -> None:
     """Send the code of this environment to every executor.
 
-    Executors that start later fetch it, too: the archives stay until this process ends.
+    Executors that start later fetch it, too: the archive stays until this process ends.
     """
     folder = tempfile.mkdtemp(prefix="kwire-code-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -28,7 +28,7 @@ def ship(context: SparkContext) -> None:
 
 
 def archive(folder: Path) -> Path:
-    """Write a zip of the package's files, without those that Python makes; return its path."""
+    """Write a zip of the package's files, without compiled bytecode; return its path."""
     copy = folder / "kwire"
     package = Path(kwire.__file__).parent
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,6 +1,7 @@
-"""The Parquet files of a task: one of calls whose halves stand side by side, one of all other rows.
+"""The Parquet files of a task: one of pairs of request and response, one of all other rows.
 
-They are in folders `paired=true` and `paired=false`, so that Spark opens those that it needs.
+They are in folders `paired=true` and `paired=false`, so that the join of requests with responses
+opens the others alone.
 """
 
 from __future__ import annotations
@@ -30,19 +31,20 @@ class StagedFiles:
 
     @property
     def rows(self) -> int:
-        """As many as the files say that they have, once they are closed."""
+        """The number of rows that the files themselves report, once they are closed."""
         return sum(file.num_rows for file in self._written)
 
     def write(self, decoded: pa.RecordBatch) -> None:
         """Append rows: a row group in either file."""
         paired, rows = decoded[PAIRED], decoded.drop_columns([PAIRED])
         for side, chosen in ((True, paired), (False, pc.invert(paired))):
-            found = rows.filter(chosen)
-            if found.num_rows:
-                self._writer(side, rows.schema).write_batch(found)
+            selected = rows.filter(chosen)
+            if selected.num_rows:
+                self._writer(side, rows.schema).write_batch(selected)
 
     def _writer(self, paired: bool, schema: pa.Schema) -> pq.ParquetWriter:
         if paired not in self._writers:
+            # A random name: a task that runs twice writes other files, of which one report is kept.
             path = f"{self._folder}/{PAIRED}={str(paired).lower()}/{uuid4().hex}.parquet"
             filesystem, inside = fsspec.core.url_to_fs(path)
             filesystem.makedirs(str(PurePosixPath(inside).parent), exist_ok=True)

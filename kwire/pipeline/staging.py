@@ -1,7 +1,9 @@
-"""Decoded frames on their way to the tables: every task writes files of its own, and tells of them.
+"""Staging: every task writes the frames it decodes to Parquet files of its own, and reports them.
 
-The bytes of a frame do not leave the Python worker that decodes it, and its rows go into Parquet as
-the columns that they are. Files of tasks that failed, or ran twice, are in nobody's answer.
+All tables are made from these files. A frame is decoded once: a cached one would be decoded again
+when an executor is lost, and could not be counted while it is made (docs/decisions/0022). Its bytes
+do not leave the Python worker that decodes it, and its rows go into Parquet as the Arrow columns
+that they are. Files of tasks that failed, or ran twice, are in no report, and so in no table.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.staged_files import StagedFiles
 
 _TEXTS = ArrayType(StringType())
-_SPAN = StructType().add("capture", StringType()).add("first", LongType()).add("last", LongType())
-_ANSWER = (
+_RANGE = StructType().add("capture", StringType()).add("first", LongType()).add("last", LongType())
+_REPORT = (
     StructType()
     .add("files", _TEXTS)
     .add("read", LongType())
@@ -34,17 +36,17 @@ _ANSWER = (
     .add("counts", MapType(StringType(), LongType()))
     .add("damages", _TEXTS)
     .add("unbroken", BooleanType())
-    .add("spans", ArrayType(_SPAN))
+    .add("ranges", ArrayType(_RANGE))
 )
-"""What a task tells."""
+"""The report of a task, its only output through Spark."""
 
 
 @dataclass(slots=True)
 class Staged:
-    """What all tasks wrote.
+    """The files and counts of all tasks.
 
     files: URLs of Parquet files. read, written: rows. counts: rows by status, NOTICE or DAMAGE.
-    damages: sentences, with file and offset. once: no frame is there twice; else it may be.
+    damages: sentences, with file and offset. once: False if a frame may be there twice.
     """
 
     files: list[str] = field(default_factory=list)
@@ -55,9 +57,10 @@ class Staged:
     once: bool = True
 
     def frame(self, spark: SparkSession, folder: str) -> DataFrame:
-        """The rows of DECODED in the files, which are below the folder."""
+        """Return the rows of DECODED in the files, which are below the folder."""
         if not self.files:
             return spark.createDataFrame([], DECODED)
+        # basePath: `paired=true` in the path is then a column, which DECODED has.
         return spark.read.schema(DECODED).option("basePath", folder).parquet(*self.files)
 
 
@@ -65,26 +68,27 @@ def stage_slices(
     spark: SparkSession, slices: Sequence[Slice], folder: str, *, bodies: bool
 ) -> Staged:
     """Read and decode slices, each in a task. folder: for the files. bodies: as JSON, too."""
+    # One row, and one partition, a slice: Spark then schedules a slice as a task.
     tasks = spark.range(0, len(slices), 1, len(slices))
-    return _staged(tasks.mapInArrow(partial(_stage_slices, slices, folder, bodies), _ANSWER))
+    return _staged(tasks.mapInArrow(partial(_stage_slices, slices, folder, bodies), _REPORT))
 
 
 def stage_captured(captured: DataFrame, folder: str, *, bodies: bool) -> Staged:
-    """Decode the rows of CAPTURED that Spark reads."""
-    return _staged(captured.mapInArrow(partial(_stage, folder=folder, bodies=bodies), _ANSWER))
+    """Decode the rows of CAPTURED that Spark reads, for storage that only Spark reaches."""
+    return _staged(captured.mapInArrow(partial(_stage, folder=folder, bodies=bodies), _REPORT))
 
 
-def _staged(answers: DataFrame) -> Staged:
-    found, spans = Staged(), list[EventRange]()
-    for row in answers.collect():
+def _staged(reports: DataFrame) -> Staged:
+    found, ranges = Staged(), list[EventRange]()
+    for row in reports.collect():
         found.files += row.files
         found.read += row.read
         found.written += row.written
         found.counts.update(row.counts)
         found.damages += row.damages
         found.once = found.once and row.unbroken
-        spans += [EventRange(*span) for span in row.spans]
-    found.once = found.once and apart(spans)
+        ranges += [EventRange(*columns) for columns in row.ranges]
+    found.once = found.once and apart(ranges)
     return found
 
 
@@ -99,7 +103,7 @@ def _stage_slices(
 def _stage(
     batches: Iterable[pa.RecordBatch], *, folder: str, bodies: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Decode batches into files, and tell of them in one row."""
+    """Decode batches into files, and yield one row, the report."""
     read, counts, damages, ascent = 0, Counter[str](), list[str](), Ascent()
     with StagedFiles(folder) as files:
         for batch in batches:
@@ -110,21 +114,21 @@ def _stage(
             damages += lost
             counts.update(_counts(decoded, len(lost)))
             ascent.follow(decoded)
-    answer = {
+    report = {
         "files": files.paths,
         "read": read,
         "written": files.rows,
         "counts": list(counts.items()),
         "damages": damages,
         "unbroken": ascent.unbroken,
-        "spans": [span._asdict() for span in ascent.spans],
+        "ranges": [events._asdict() for events in ascent.ranges],
     }
-    yield pa.RecordBatch.from_pylist([answer], to_arrow_schema(_ANSWER))
+    yield pa.RecordBatch.from_pylist([report], to_arrow_schema(_REPORT))
 
 
 def _counts(decoded: pa.RecordBatch, damages: int) -> dict[str, int]:
-    """Of frames by status, and of notices: together every row."""
+    """Count frames by status, and notices: together every row."""
     status = decoded["status"]
-    found = status.drop_null().value_counts().to_pylist()
-    frames = {one["values"]: one["counts"] for one in found}
+    counts = status.drop_null().value_counts().to_pylist()
+    frames = {count["values"]: count["counts"] for count in counts}
     return frames | {NOTICE: status.null_count - damages, DAMAGE: damages}

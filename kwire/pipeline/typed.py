@@ -20,27 +20,27 @@ CONTROL_RECORDS = {
     5: "KRaftVersionRecord",
     6: "VotersRecord",
 }
-"""By the type in a control record's key (KIP-595, KIP-630, KIP-853)."""
+"""Names by the type in a control record's key (KIP-595, KIP-630, KIP-853)."""
 
 
 def snake(name: str) -> str:
-    """`begin_quorum_epoch_request` for `BeginQuorumEpochRequest`."""
+    """Return `begin_quorum_epoch_request` for `BeginQuorumEpochRequest`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def column_name(message_name: str) -> str:
-    """The struct column of a message; of records without the word that they all end with."""
+    """Return the name of a message's column; of a record without the word `Record`."""
     return snake(message_name.removesuffix("Record").removesuffix("Message"))
 
 
 def message_columns() -> list[StructField]:
-    """One struct column for the request, one for the response of each typed API."""
+    """Return a struct column for the request and one for the response of each typed API."""
     names = [f"{APIS[key]}{side}" for key in TYPED_APIS for side in ("Request", "Response")]
     return [_column(name, snake(name)) for name in names]
 
 
 def record_columns() -> list[StructField]:
-    """One struct column a record of the metadata log, then one a control record.
+    """Return a struct column for each record of the metadata log, then for each control record.
 
     A record without fields has none: its type says all.
     """

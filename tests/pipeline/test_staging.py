@@ -82,9 +82,11 @@ def test_frames_that_ascend_are_there_once() -> None:
     other = ascent([asked(1, capture="d"), asked(2)], [asked(3, capture="d"), asked(7)])
     assert found.unbroken
     assert other.unbroken
-    assert [span.capture for span in other.spans] == ["d", "c"]
-    assert not apart([*found.spans, *other.spans])
-    assert apart([*found.spans, *ascent([asked(6)]).spans, *ascent([asked(6, capture="d")]).spans])
+    assert [span.capture for span in other.ranges] == ["d", "c"]
+    assert not apart([*found.ranges, *other.ranges])
+    assert apart(
+        [*found.ranges, *ascent([asked(6)]).ranges, *ascent([asked(6, capture="d")]).ranges]
+    )
     damage = row(0, kind="NOTICE", notice="DAMAGE", capture=None)
     assert ascent([asked(1), damage, answered(1)]).unbroken
 

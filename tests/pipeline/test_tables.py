@@ -5,7 +5,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from kwire.messages.data.voters_record import Voter, VotersRecord
-from kwire.pipeline.body import json, mend, mending
+from kwire.pipeline.body import json, replace_fields, replacements
 from kwire.pipeline.decoding import DECODED, decode_batch
 from kwire.pipeline.reading.logged import LOGGED
 from kwire.pipeline.tables.calls import calls
@@ -60,7 +60,7 @@ def test_checks_of_frames_tell_what_is_wrong(spark: SparkSession) -> None:
 
 def voters(offset: int, *ids: int, snapshot: str | None = None) -> dict[str, Any]:
     record = VotersRecord(voters=[Voter(voter_id=one) for one in ids])
-    mend(record, mending(VotersRecord))
+    replace_fields(record, replacements(VotersRecord))
     return {
         **dict.fromkeys(LOGGED.names),
         "log": "log",

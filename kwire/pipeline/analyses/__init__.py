@@ -1,4 +1,4 @@
-"""Answers that nobody reads off a screen, each a transformation of one table."""
+"""Analyses, each a transformation of one table, some with the help of others."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kwire.pipeline.analyses.voter_changes import voter_changes
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """table: the one that it reads. make: the rows, in their order. purpose: a line of help.
+    """An analysis. table: the one that it reads. make: gives its rows, in order.
 
-    others: tables that `make` takes as well, or None for those that are not there.
+    purpose: a line of help. others: tables that `make` takes as well, None for a missing one.
     """
 
     table: str

@@ -1,4 +1,4 @@
-"""What became of the ISR changes that leaders of partitions asked for (KIP-497, KIP-841)."""
+"""The outcomes of ISR changes that leaders of partitions asked for (KIP-497, KIP-841)."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from kwire.error_codes import ErrorCode
 from kwire.pipeline.columns import lookup
 from kwire.pipeline.tables.calls import KEY
 
-PLACE = ("topic", "partition_index")
+PARTITION = ("topic", "partition_index")
 
 
 def alter_partitions(messages: DataFrame) -> DataFrame:
-    """The most frequent first: a row for every outcome that a broker's changes had.
+    """Return a row for every outcome of a broker's changes, the most frequent first.
 
     outcome: name of the error code of the partition, or of the whole response; `NONE`: the ISR was
     taken. Null: no response was recorded. changes: partitions, one for each time it was asked.
     partitions: different ones. first, last: when it was asked.
     """
     request, response = f.col("alter_partition_request"), f.col("alter_partition_response")
-    asked = _places(messages.where(request.isNotNull()), "alter_partition_request", "at")
+    asked = _partitions(messages.where(request.isNotNull()), "alter_partition_request", "at")
     whole = messages.where(response.isNotNull()).select(
         *KEY, response["error_code"].alias("whole"), f.lit(True).alias("answered")
     )
-    parts = _places(messages.where(response.isNotNull()), "alter_partition_response")
-    told = parts.select(*KEY, *PLACE, f.col("told.error_code").alias("part"))
-    joined = asked.join(whole, list(KEY), "left").join(told, [*KEY, *PLACE], "left")
+    parts = _partitions(messages.where(response.isNotNull()), "alter_partition_response")
+    told = parts.select(*KEY, *PARTITION, f.col("told.error_code").alias("part"))
+    joined = asked.join(whole, list(KEY), "left").join(told, [*KEY, *PARTITION], "left")
     code = f.when(f.col("whole") != 0, f.col("whole")).otherwise(f.col("part"))
-    name = lookup({int(one): one.name for one in ErrorCode}, code)
+    name = lookup({int(error): error.name for error in ErrorCode}, code)
     outcome = f.coalesce(name, f.format_string("ERROR %d", code))
     found = joined.groupBy("broker_id", f.when(f.col("answered"), outcome).alias("outcome")).agg(
         f.count(f.lit(1)).alias("changes"),
-        f.count_distinct(f.struct(*PLACE)).alias("partitions"),
+        f.count_distinct(f.struct(*PARTITION)).alias("partitions"),
         f.min("at").alias("first"),
         f.max("at").alias("last"),
     )
     return found.orderBy(f.desc("changes"), "broker_id", "outcome")
 
 
-def _places(messages: DataFrame, column: str, *others: str) -> DataFrame:
-    """A row for every partition in a message. topic: its id, or its name in older versions."""
+def _partitions(messages: DataFrame, column: str, *others: str) -> DataFrame:
+    """Return a row for every partition in a message. topic: its id; its name in older versions."""
     topics = messages.select(*KEY, *others, f"{column}.*").withColumn("one", f.explode("topics"))
     topic = f.coalesce("one.topic_id", "one.topic_name").alias("topic")
     parts = f.explode("one.partitions").alias("told")

@@ -11,11 +11,11 @@ SAME = ("api", "client_id")
 
 
 def comparison(before: DataFrame, after: DataFrame) -> DataFrame:
-    """What became slower first: a row for every API and client of two tables of calls.
+    """Return a row for every API and client of two tables of calls, those that slowed most first.
 
     Of each side: calls; versions: the lowest and the highest asked for; p50_ms, p99_ms: of answered
     calls that wait for no records; failed: share of the calls with an error. slower: p99 after by
-    p99 before; null where either has none. Rows with fewer than LEAST_CALLS calls on a side stand
+    p99 before; null if either has none. Rows with fewer than LEAST_CALLS calls on a side stand
     behind all others.
     """
     joined = _side(before, "before").join(_side(after, "after"), list(SAME), "full_outer")

@@ -1,4 +1,4 @@
-"""What the controllers are busy with."""
+"""The load of the controllers, by API."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ OF_CONTROLLERS = api_keys(
 
 
 def of_controllers(calls: DataFrame) -> DataFrame:
-    """Those to controllers: the nodes that answered one of a controller's own APIs."""
+    """Return the calls to controllers: to nodes that answered one of a controller's own APIs."""
     answered = f.col("api_key").isin(*sorted(OF_CONTROLLERS)) & (f.col("outcome") == "ANSWERED")
     controllers = calls.where(answered).select("node_id").distinct()
     return calls.join(controllers, "node_id", "left_semi")
 
 
 def controller_load(calls: DataFrame) -> DataFrame:
-    """The busiest first: a row for every API at every controller.
+    """Return a row for every API at every controller, the busiest first.
 
     calls: how many. share: of the calls to this controller. per_second: on average, from its first
     call to its last. busiest_second: the most that came in one. request_bytes, response_bytes.

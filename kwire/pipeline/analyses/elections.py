@@ -1,4 +1,4 @@
-"""Who led the metadata quorum, who wanted to, and how long nobody did."""
+"""Leaders and candidates of the metadata quorum, and the time without a leader."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from pyspark.sql import functions as f
 from kwire.pipeline.analyses.recorded import recorded
 
 FETCH_MS = 1000
-"""A leader may go unheard for so long: followers fetch anew within 500 ms (KIP-595), and what they
-ask for takes a moment.
+"""Milliseconds without a sign of a leader that say nothing: followers fetch again within 500 ms
+(KIP-595), and an answer takes a moment.
 """
 
 PIECES = "array<struct<begin timestamp, end timestamp>>"
 
 
 def elections(quorum: DataFrame, frames: DataFrame | None = None) -> DataFrame:
-    """Return a row for each epoch in which somebody led or was a candidate, in their order.
+    """Return a row for each epoch with a leader or a candidate, in their order.
 
-    leader_id: null where nobody won. at: from when it led; of the first vote where nobody did.
-    granting: voters that elected it. candidates: who asked for votes. granted, refused: answers to
-    them. leaderless_ms: from the last sign of the leader before to this one, as far as it was
-    recorded; null where that is unknown. unrecorded_ms: time in between of which there is no frame.
+    leader_id: null if no candidate won. at: begin of its lead; the first vote if no candidate won.
+    granting: voters that elected it. candidates: nodes that asked for votes. granted, refused: the
+    answers. leaderless_ms: from the last sign of the leader before to this one, as far as it was
+    recorded; null if that is unknown. unrecorded_ms: time in between of which there is no frame.
     """
     return leaderless(quorum, frames).drop("heard", "pieces")
 
 
 def leaderless(quorum: DataFrame, frames: DataFrame | None = None) -> DataFrame:
-    """Return the rows of `elections`, with what tells when nobody led.
+    """Return the rows of `elections`, with the evidence for the times without a leader.
 
-    1. The log tells the leader of an epoch, and who voted for it (LEADER_CHANGE); where no log is
-       at hand, whoever began the epoch was its leader.
+    1. The log tells the leader of an epoch, and who voted for it (LEADER_CHANGE); without a log,
+       the node that sent BeginQuorumEpoch was its leader.
     2. The leadership begins with that record. The one before ended when its followers last heard
        of it: with the last Fetch of the metadata log that was answered in its epoch (`heard`).
-    3. Between the two, nobody led in the time that was recorded (`pieces`): in all of it where
-       `frames` are not at hand. A moment before a recording ends says nothing.
-    4. Votes that were asked for tell of candidates and refusals.
+    3. Between the two there was no leader, as far as it was recorded (`pieces`); without `frames`
+       in all of the time. The last FETCH_MS of a recording say nothing.
+    4. Requests for votes name candidates and refusals.
     """
     before = Window.orderBy("epoch").rowsBetween(Window.unboundedPreceding, -1)
     # 1. 2. 4.

@@ -1,4 +1,4 @@
-"""Which calls failed, how often, and how."""
+"""Failed calls: their number and their errors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ ANSWERED = ("ANSWERED", "NO_RESPONSE")
 
 
 def failure() -> Column:
-    """Of a call: the name of its first error code, or how it ended without an answer, or null."""
+    """Return the first error of a call by name, or its outcome if it has no answer, or null."""
     outcome = f.col("outcome")
     return f.coalesce("error", f.when(~outcome.isin(*ANSWERED), outcome))
 
 
 def errors(calls: DataFrame) -> DataFrame:
-    """The most frequent first: a row for every way in which an API failed a client at a node.
+    """Return a row for every failure of an API for a client at a node, the most frequent first.
 
     failure: name of the first error code, or how a call without an answer ended: `LOST`, `PENDING`,
     `ORPHAN`. failed: calls that failed so. calls: all of this API, client and node. rate: the one

@@ -1,4 +1,4 @@
-"""How near brokers came to being fenced: KIP-631's heartbeats and their gaps."""
+"""Gaps between the heartbeats of brokers, against the session timeout (KIP-631)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEAR = 0.5
 def heartbeat_gaps(messages: DataFrame, frames: DataFrame | None = None) -> DataFrame:
     """Return a row for every heartbeat.
 
-    gap: milliseconds since the one before it of this incarnation; null for the first, and where not
+    gap: milliseconds since the one before it of this incarnation; null for the first, and if not
     all of that time was recorded, as `frames` tell.
     """
     asked = messages.where("broker_heartbeat_request is not null").select(
@@ -46,7 +46,7 @@ def _in_stretches(asked: DataFrame, frames: DataFrame | None) -> DataFrame:
 def heartbeats(
     messages: DataFrame, frames: DataFrame | None = None, *, session_ms: int = SESSION_MS
 ) -> DataFrame:
-    """The nearest to fencing first: a row for every broker, from its requests to any controller.
+    """Return a row for every broker, from its requests to any controller; nearest to fencing first.
 
     heartbeats: how many. p99_gap_ms, longest_gap_ms: between one and the next of one incarnation.
     near: gaps of half the session timeout or more. over: gaps that no session outlives. closest:

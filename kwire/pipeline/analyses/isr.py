@@ -1,4 +1,4 @@
-"""How restless the in-sync replicas of each partition were."""
+"""Changes of the in-sync replicas of each partition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PARTITION = ("topic", "topic_id", "partition")
 
 
 def isr_churn(partitions: DataFrame) -> DataFrame:
-    """The most restless first: a row for every partition.
+    """Return a row for every partition, the one with most changes first.
 
     changes: of its state. shrinks, expansions: of its ISR. moves: to another leader than the last.
     leaderless: to none. smallest: the fewest in-sync replicas it ever had. first, last: when it

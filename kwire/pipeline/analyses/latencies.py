@@ -1,4 +1,4 @@
-"""How long calls took; those that may wait for records are told apart."""
+"""Latencies of calls; those that may wait for records are counted apart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_CALLS = 100
 
 
 def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
-    """The slowest first: a row for every combination of `by`, and a second one for its long polls.
+    """Return a row for every combination of `by`, a second one for its long polls, slowest first.
 
     Those of fewer than LEAST_CALLS calls stand behind all others.
 
@@ -38,5 +38,5 @@ def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
 
 
 def is_long_poll() -> Column:
-    """Whether a call is a Fetch that may wait for records: its latency is no load."""
+    """True for a Fetch that may wait for records, whose latency says nothing about load."""
     return f.coalesce(f.col("max_wait_ms") > 0, f.lit(False))

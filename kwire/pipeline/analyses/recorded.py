@@ -1,4 +1,4 @@
-"""The time that was recorded: of any other, nothing can be said."""
+"""The time that was recorded; nothing can be said about any other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ slow loses some of them.
 def recorded(frames: DataFrame) -> DataFrame:
     """Return a row for every stretch of time that was recorded, in their order: begin, end.
 
-    1. A recording is a stretch, from its first frame to its last. Its events are numbered: where
+    1. A recording is a stretch, from its first frame to its last. Its events are numbered: if
        numbers are missing, a file of it is not here, and it is two stretches.
     2. Stretches that overlap, of several recordings, are one.
     """

@@ -1,4 +1,4 @@
-"""What was checked, and what does not hold."""
+"""The checks of frames and logs, and how often they failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pyspark.sql import functions as f
 
 
 def checks(verdicts: DataFrame) -> DataFrame:
-    """Failing ones first: a row for every check.
+    """Return a row for every check, failed ones first.
 
     held, broken: how many verdicts. first: when one was broken. detail: what was wrong with it.
     """

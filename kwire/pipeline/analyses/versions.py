@@ -1,4 +1,4 @@
-"""Which versions clients speak, and which of them stand in the way of Kafka 4 (KIP-896)."""
+"""The versions that clients speak, and those that Kafka 4 no longer answers (KIP-896)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SINCE_KAFKA_4 = {
 
 
 def versions(calls: DataFrame) -> DataFrame:
-    """Blocked ones first: a row for every API that a client used.
+    """Return a row for every API that a client used, blocked ones first.
 
     clients: addresses that it came from. lowest, highest: the versions it asked for. needed: the
     lowest that Kafka 4 answers. blocked: calls below that, which fail after an upgrade.
@@ -56,7 +56,7 @@ def versions(calls: DataFrame) -> DataFrame:
 
 
 def features(records: DataFrame) -> DataFrame:
-    """Finalized features of a metadata log: a row for every level that one was set to.
+    """Return a row for every level that a feature of a metadata log was set to.
 
     offset, at: of the record that set it. current: whether it is the last. A level in a snapshot
     was set before it.

@@ -12,7 +12,7 @@ CHANGE = ("offset", "epoch", "change", "replica_id", "appended", "voters")
 
 
 def voter_changes(quorum: DataFrame) -> DataFrame:
-    """In their order: a row for every VotersRecord that changes the set.
+    """Return a row for every VotersRecord that changes the set, in their order.
 
     1. Each VOTERS event of a log is compared with the one before it: who came, who went.
     2. The request that led to it is the last of its kind, for this replica, that was sent before
@@ -42,7 +42,7 @@ def voter_changes(quorum: DataFrame) -> DataFrame:
 
 
 def _changed(quorum: DataFrame) -> DataFrame:
-    """Each set of a log compared with the one before it."""
+    """Compare each voter set of a log with the one before it."""
     told = (f.col("source") != "CAPTURE") & (f.col("what") == "VOTERS")
     ids = f.transform("voters", lambda one: one["id"])
     sets = quorum.where(told).dropDuplicates(["offset", "epoch"]).withColumn("ids", ids)
@@ -61,7 +61,7 @@ def _changed(quorum: DataFrame) -> DataFrame:
 
 
 def _requests(quorum: DataFrame) -> DataFrame:
-    """Those that were not refused."""
+    """Return the requests that were not refused."""
     what = f.col("what")
     return quorum.where(what.isin(*ASKED) & f.col("error").isNull()).select(
         lookup(ASKED, what).alias("kind"),
@@ -71,6 +71,6 @@ def _requests(quorum: DataFrame) -> DataFrame:
 
 
 def _marks(quorum: DataFrame) -> DataFrame:
-    """When which high watermark was told."""
+    """Return the times at which a leader answered with a high watermark."""
     fetches = quorum.where((f.col("what") == "FETCH") & f.col("high_watermark").isNotNull())
     return fetches.select(f.col("at").alias("told"), f.col("high_watermark").alias("mark"))

@@ -1,1 +1,1 @@
-"""What Spark reads: captures, packets, metadata logs and snapshots, wherever fsspec finds them."""
+"""The data source: captures, packets, metadata logs and snapshots, wherever fsspec finds them."""

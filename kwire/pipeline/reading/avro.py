@@ -19,15 +19,15 @@ from kwire.pipeline.decoding import CAPTURED
 
 
 def read_avro(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """The rows of CAPTURED for every record of captures."""
+    """Read the rows of CAPTURED from captures, with Spark's Avro reader."""
     reader = spark.read.format("avro").option("avroSchema", json.dumps(_reader_schema()))
     rows = reader.option("pathGlobFilter", "*.avro").load(list(paths))
     named = rows.withColumn("file", f.col("_metadata.file_path"))
-    return named.select([f.col(one.name).cast(one.dataType) for one in CAPTURED])
+    return named.select([f.col(field.name).cast(field.dataType) for field in CAPTURED])
 
 
 def _reader_schema() -> dict[str, Any]:
-    """The newest schema, in which fields that older files do not have are empty lists."""
+    """Return the newest schema; fields that older files do not have are empty lists by default."""
     fields = [
         field | {"default": []} if field["name"] in SINCE else field for field in SCHEMA["fields"]
     ]

@@ -1,9 +1,10 @@
-"""Blocks of a capture as rows: what many records share is parsed once, their numbers all at once.
+"""Reads blocks of a capture: parts that many records share are parsed once, numbers all at once.
 
-A record begins with what all those of its connection, API and client begin with, and ends in one of
-a few ways: both are looked up by their bytes. No encoding in Avro is the beginning of another one,
-so that a part stands wherever its bytes do. A block in which anything is odd is left to
-`kwire.capture`, which reads it record by record and tells what is wrong.
+Records of one connection, API and client begin with the same bytes, and all records end in one of a
+few ways: both are looked up by their bytes (docs/decisions/0026). That is safe because no encoding
+in Avro is the beginning of another one: where the bytes of a part stand, the part stands. A block
+with anything unexpected is left to `kwire.capture`, which reads it record by record and reports
+what is wrong.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from kwire.capture.reading import Block
 from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, EVENT_FIELDS
 
 NUMBERS = ("event", "at", "monotonic_ns", "correlation_id", "size")
-"""What every record has for itself; its frame stands behind them."""
+"""The fields that every record has for itself; its frame stands behind them."""
 
 PARTS = 4096
-"""Beginnings, and endings, that are kept from one batch to the next."""
+"""Parsed beginnings, and endings, that are kept from one batch to the next."""
 
 _ENDING = [field for field in EVENT_FIELDS if field["name"] not in (*NUMBERS, "frame", "crc")]
 _LONG = rb"([\x80-\xff]{0,9}[\x00-\x7f])"
@@ -37,7 +38,7 @@ _OWN = re.compile(_LONG * 3 + (rb"(?:\x00|\x02" + _LONG + rb")") * 3)
 
 
 class BlockReader:
-    """Reads blocks of the newest version, and gives the rows of many of them at once."""
+    """Reads blocks of the newest version; `take` gives the rows of many of them at once."""
 
     def __init__(self, schema: pa.Schema, path: str) -> None:
         self._schema, self._path = schema, path
@@ -50,7 +51,7 @@ class BlockReader:
         return len(self._rows)
 
     def read(self, block: Block) -> bool:
-        """Whether every record of the block could be read; if not, none of it was."""
+        """Read a block; return False, and keep none of it, if a record cannot be read."""
         before = len(self._rows)
         position = 0
         try:
@@ -65,7 +66,7 @@ class BlockReader:
         return True
 
     def take(self) -> pa.RecordBatch:
-        """What was read since the last time."""
+        """Return the rows that were read since the last call."""
         beginnings, own, frames, endings = zip(*self._rows, strict=True)
         numbers = zip(*own, strict=True)
         columns = {name: _longs(raw) for name, raw in zip(NUMBERS, numbers, strict=False)}
@@ -79,7 +80,7 @@ class BlockReader:
         )
 
     def _record(self, data: bytes, start: int) -> int:
-        """Read the record at `start`, and give where it ends."""
+        """Read the record at `start`; return the position of its end."""
         beginning, position = self._beginnings.find(data, start)
         own = _OWN.match(data, position)
         if own is None:
@@ -98,16 +99,16 @@ class BlockReader:
 
 
 class _OddBlock(Exception):
-    """Not what a recorder writes."""
+    """The bytes of a block are not as a recorder writes them."""
 
 
 class _Parts:
     """Parts of records by their bytes, each parsed when it is met first."""
 
     def __init__(self, fields: list[dict[str, Any]]) -> None:
-        plain = [{"name": one["name"], "type": one["type"]} for one in fields]
+        plain = [{"name": field["name"], "type": field["type"]} for field in fields]
         self._schema = fastavro.parse_schema({"type": "record", "name": "Part", "fields": plain})
-        self._names = [str(one["name"]) for one in fields]
+        self._names = [str(field["name"]) for field in fields]
         self._clear()
 
     def _clear(self) -> None:
@@ -119,7 +120,8 @@ class _Parts:
         return len(self._parsed)
 
     def find(self, data: bytes, start: int) -> tuple[int, int]:
-        """The number of the part at `start`, and where it ends."""
+        """Return the number of the part at `start`, and the position of its end."""
+        # A length is tried, not read: only parsing would tell where the part ends.
         for size in self._sizes:
             number = self._numbers.get(data[start : start + size])
             if number is not None:
@@ -137,11 +139,11 @@ class _Parts:
         return number, end
 
     def take(self, numbers: Sequence[int], schema: pa.Schema) -> dict[str, pa.Array]:
-        """The columns of parts with these numbers, which are good for this once."""
-        places = pa.array(numbers, pa.int32())
+        """Return the columns of the parts with these numbers; they may be reused afterwards."""
+        indices = pa.array(numbers, pa.int32())
         columns = {
-            name: pa.array([one[name] for one in self._parsed], schema.field(name).type).take(
-                places
+            name: pa.array([part[name] for part in self._parsed], schema.field(name).type).take(
+                indices
             )
             for name in self._names
         }
@@ -158,9 +160,9 @@ def _long(raw: bytes) -> int:
 
 
 def _longs(raw: Sequence[bytes | None]) -> pa.Array:
-    """Numbers from Avro's encoding: zigzag, seven bits a byte, the lowest first."""
-    padded = b"".join([(one or b"\0").ljust(_LONG_SIZE, b"\0") for one in raw])
+    """Decode numbers from Avro's encoding: zigzag, seven bits a byte, the lowest first."""
+    padded = b"".join([(number or b"\0").ljust(_LONG_SIZE, b"\0") for number in raw])
     parts = np.frombuffer(padded, np.uint8).reshape(-1, _LONG_SIZE).astype(np.uint64) & 0x7F
     zigzag = np.bitwise_or.reduce(parts << np.arange(0, 70, 7, dtype=np.uint64), axis=1)
     numbers = (zigzag >> np.uint64(1)).astype(np.int64) ^ -(zigzag & 1).astype(np.int64)
-    return pa.array(numbers, mask=np.array([one is None for one in raw]))
+    return pa.array(numbers, mask=np.array([number is None for number in raw]))

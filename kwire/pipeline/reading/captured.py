@@ -1,4 +1,4 @@
-"""The records of captures and packet files, as rows of CAPTURED."""
+"""Reads captures and packet files as rows of CAPTURED."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ BATCH_BYTES = 8 * 1024 * 1024
 """Bytes of frames from which on a batch is full."""
 
 DAMAGE = "DAMAGE"
-"""The notice that tells of bytes of a capture that cannot be read."""
+"""The kind of notice for bytes of a capture that cannot be read."""
 
 
 def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a slice, so many at once that a batch stays small.
 
-    A file that is none of its kind is one row that tells of it. Raises NewerCapture.
+    A file that is not of its kind becomes one row of damage. Raises NewerCapture.
     """
     file = part.file
     try:
@@ -57,7 +57,7 @@ def read_captured(part: Slice) -> Iterator[pa.RecordBatch]:
 def captured_batches(
     records: Iterable[CaptureRecord | Damage], path: str
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of records, so many at once that a batch stays small. path: where they are from."""
+    """Yield the rows of records, so many at once that a batch stays small. path: of their file."""
     waiting: list[CaptureRecord] = []
     size = 0
     for record in records:
@@ -77,18 +77,22 @@ def captured_batches(
 
 
 def _capture_batches(part: Slice) -> Iterator[pa.RecordBatch]:
-    """The rows of blocks, many at once; those of an odd block record by record."""
+    """Yield the rows of blocks, many at once; those of an unexpected block record by record."""
     path = part.file.path
     reader = BlockReader(_schema(), path)
     with open_file(path) as file:
         info = read_info(file, path)
         decoder = RecordDecoder(info.version)
         for block in range_blocks(file, path, info, part.start, part.stop):
+            # BlockReader knows the newest version alone; older ones lack fields.
             if isinstance(block, Damage) or info.version != VERSION or not reader.read(block):
                 if reader:
                     yield reader.take()
-                odd = [block] if isinstance(block, Damage) else block_records(block, decoder, path)
-                yield from captured_batches(odd, path)
+                # What waits comes first: rows keep the order of the file.
+                unexpected = (
+                    [block] if isinstance(block, Damage) else block_records(block, decoder, path)
+                )
+                yield from captured_batches(unexpected, path)
             elif len(reader) >= BATCH_ROWS or reader.size >= BATCH_BYTES:
                 yield reader.take()
     if reader:

@@ -1,4 +1,4 @@
-"""The records of metadata logs and snapshots (KIP-595, KIP-630), as rows of LOGGED."""
+"""Reads metadata logs and snapshots (KIP-595, KIP-630) as rows of LOGGED."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kwire.batches.reading import batch_size
 from kwire.codec.declaration import Message
 from kwire.errors import BatchError, EncodeError, KwireError
 from kwire.messages.index import METADATA_RECORDS
-from kwire.pipeline.body import json, mend, mending, printable
+from kwire.pipeline.body import json, printable, replace_fields, replacements
 from kwire.pipeline.columns import column
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.storage import FileKind, open_file
@@ -33,14 +33,14 @@ LOGGED = StructType(
         column("body", StringType(), "the record as JSON; null unless decoded"),
     ]
 )
-"""A record of a log: what the tables of a log are made of."""
+"""A record of a log: the source of the tables of logs."""
 
 _HEAD = 17
 """Bytes of a batch that tell its size and format."""
 
 
 def read_logged(part: Slice) -> Iterator[pa.RecordBatch]:
-    """The rows of a slice, so many at once that a batch stays small."""
+    """Yield the rows of a slice, so many at once that a batch stays small."""
     waiting: list[dict[str, Any]] = []
     for row in _rows(part):
         waiting.append(row)
@@ -52,9 +52,9 @@ def read_logged(part: Slice) -> Iterator[pa.RecordBatch]:
 
 
 def _rows(part: Slice) -> Iterator[dict[str, Any]]:
-    """Batch after batch; one that cannot be read is a row with the error, and the slice's last.
+    """Yield the rows of batch after batch; one that cannot be read is the last, with the error.
 
-    Where it is broken nobody can say where the next one begins.
+    Only a batch's own size says where the next one begins.
     """
     common = _common(part)
     position = part.start
@@ -62,13 +62,13 @@ def _rows(part: Slice) -> Iterator[dict[str, Any]]:
         yield common | {"position": 0, "error": f"{part.file.path}, byte 0: the snapshot is empty"}
     with open_file(part.file.path) as file:
         while position < part.stop:
-            place = common | {"position": position}
+            origin = common | {"position": position}
             try:
                 batch = _batch(file, position, part.file.size)
-                yield from (place | row for row in _of_batch(batch))
+                yield from (origin | row for row in _of_batch(batch))
             except KwireError as error:
                 reason = getattr(error, "reason", str(error))
-                yield place | {"error": f"{part.file.path}, byte {position}: {reason}"}
+                yield origin | {"error": f"{part.file.path}, byte {position}: {reason}"}
                 return
             position += batch.size
 
@@ -80,7 +80,7 @@ def _common(part: Slice) -> dict[str, Any]:
 
 
 def _batch(file: BinaryIO, position: int, end: int) -> Batch:
-    """The batch at a position; BatchError where it is none, or not whole."""
+    """Read the batch at a position. Raises BatchError if there is none, or it is not whole."""
     file.seek(position)
     head = file.read(_HEAD)
     size = batch_size(head)
@@ -141,7 +141,7 @@ def _encoded(encode: Callable[[], bytes]) -> bytes | None:
 
 
 def _body(message: Message, identical: bool) -> dict[str, Any]:
-    mend(message, mending(type(message)))
+    replace_fields(message, replacements(type(message)))
     return {"identical": identical, "body": json(message)}
 
 

@@ -1,4 +1,4 @@
-"""Which task reads what: ranges of bytes, so that a large file is the work of many."""
+"""Plans the ranges of bytes that tasks read, so that a large file is the work of many."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
     """Return slices that cover all files. Raises NewerCapture.
 
     Captures are cut anywhere: a reader goes on to the next sync marker. Segments are cut where
-    their index knows a batch. Packets and snapshots are read as one, and so is what has the name of
-    a capture and is none: its reader tells of it.
+    their index knows a batch. Packets and snapshots are read as one, and so is a file that has
+    the name of a capture and is none: its reader reports it.
     """
-    return [one for file in files for one in _slices(file, split)]
+    return [part for file in files for part in _slices(file, split)]
 
 
 def _slices(file: File, split: int) -> Iterator[Slice]:
@@ -52,7 +52,7 @@ def _slices(file: File, split: int) -> Iterator[Slice]:
 
 
 def _batches(file: File, split: int) -> list[int]:
-    """Where batches begin, about `split` bytes apart."""
+    """Return the positions of batches about `split` bytes apart, from the segment's index."""
     base = segment_offset(file.name)
     assert base is not None, f"{file.path} is no segment"
     path = file.path.removesuffix(SEGMENT_SUFFIX) + OFFSET_INDEX_SUFFIX

@@ -1,4 +1,4 @@
-"""What `spark.read.format("kwire")` is: a data source in Python, which needs no JVM package.
+"""The data source `spark.read.format("kwire")`, in Python: it needs no JVM package.
 
 spark.dataSource.register(KwireSource)
 spark.read.format("kwire").load("captures/")
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class KwireSource(DataSource):
-    """Options, besides the path:
+    """The data source. Options, besides the path:
 
     rows: `frames` (default), the records of captures and packet files; `records`, those of
     metadata logs and snapshots. paths: a JSON list, instead of one path. split: bytes of a file
@@ -43,8 +43,8 @@ class KwireSource(DataSource):
         return LOGGED if self._logged else CAPTURED
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        given = self.options.get("paths")
-        paths = json.loads(given) if given else [self.options["path"]]
+        listed = self.options.get("paths")
+        paths = json.loads(listed) if listed else [self.options["path"]]
         split = int(self.options.get("split", SPLIT))
         return SliceReader(paths, logged=self._logged, split=split)
 

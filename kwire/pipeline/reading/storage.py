@@ -20,7 +20,7 @@ from kwire.logdir.names import (
 
 
 class FileKind(Enum):
-    """What a file is, by its name."""
+    """The kind of a file, by its name."""
 
     CAPTURE = "capture"
     PACKETS = "packets"
@@ -53,20 +53,21 @@ class File:
 
     @property
     def folder(self) -> str:
-        """Where it lies."""
+        """The folder of the file."""
         return self.path.rpartition("/")[0] or "."
 
     @property
     def name(self) -> str:
-        """Without the folder."""
+        """The name without the folder."""
         return self.path.rpartition("/")[2]
 
 
 def find(paths: Iterable[str], kinds: frozenset[FileKind]) -> list[File]:
-    """The files of these kinds that paths stand for, sorted; other kinds are passed over.
+    """Return the files of these kinds that paths stand for, sorted; leave other kinds out.
 
     A folder stands for the captures and packets in it, and for the metadata log that it is or has
-    (`__cluster_metadata-0`). Hidden files are still being written. Raises NothingToRead.
+    (`__cluster_metadata-0`). Hidden files are left out: a
+    recorder writes to them, and gives them their names when they are whole. Raises NothingToRead.
     """
     found: dict[str, File] = {}
     for path in paths:
@@ -76,17 +77,19 @@ def find(paths: Iterable[str], kinds: frozenset[FileKind]) -> list[File]:
                 f"{path} has nothing to read: give captures (.avro), packets (.pcap, .pcapng), or"
                 f" the folder of a metadata log ({METADATA_FOLDER})."
             )
-        found |= {one.path: one for one in here}
-    return sorted((one for one in found.values() if one.kind in kinds), key=lambda one: one.path)
+        found |= {file.path: file for file in here}
+    return sorted(
+        (file for file in found.values() if file.kind in kinds), key=lambda file: file.path
+    )
 
 
 def open_file(path: str) -> BinaryIO:
-    """A file to read, with seek and tell."""
+    """Open a file to read, with seek and tell."""
     return cast(BinaryIO, fsspec.open(path, "rb").open())
 
 
 def files_in(path: str) -> Iterator[File]:
-    """Yield the files of any kind that a path stands for. NothingToRead where it is not there."""
+    """Yield the files of any kind that a path stands for. Raises NothingToRead if it is missing."""
     filesystem, inside = fsspec.core.url_to_fs(path)
     if not filesystem.exists(inside):
         raise NothingToRead(f"{path} is not there.")
@@ -95,7 +98,7 @@ def files_in(path: str) -> Iterator[File]:
         if kind is not None:
             yield File(kind, path, filesystem.size(inside))
         return
-    for entry in sorted(filesystem.ls(inside, detail=True), key=lambda one: str(one["name"])):
+    for entry in sorted(filesystem.ls(inside, detail=True), key=lambda entry: str(entry["name"])):
         yield from _inside(path, entry)
 
 

@@ -1,4 +1,4 @@
-"""The errors' section: which APIs failed, how, and how often."""
+"""The section of errors: the APIs that failed, how, and how often."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDTHS = [0.68, 0.32]
 
 
 def failures_section(calls: DataFrame, span: ReportSpan | None) -> Section:
-    """When each API failed in which way, and what part of its calls that is."""
+    """Return the failures of each API over time, and their share of its calls."""
     counts = calls.groupBy("api", failure().alias("failure")).count().collect()
     failed = sorted((row for row in counts if row.failure), key=lambda row: -row["count"])
     if span is None or not failed:
@@ -52,7 +52,7 @@ def failures_section(calls: DataFrame, span: ReportSpan | None) -> Section:
 
 
 def _shares(counts: list[Row]) -> dict[str, float]:
-    """Of the calls of its API, by lane."""
+    """Return the share of each failure in the calls of its API, by lane."""
     calls: dict[str, int] = {}
     for row in counts:
         calls[row.api] = calls.get(row.api, 0) + row["count"]

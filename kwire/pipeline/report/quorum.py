@@ -20,7 +20,7 @@ from kwire.pipeline.report.section import Grid, Section
 
 TOPIC = "Metadata quorum"
 Lanes = dict[int, int]
-"""Where the lane of a node is, counted from below."""
+"""The heights of the nodes' lanes, counted from below."""
 
 DEEDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints updated"}
 
@@ -45,19 +45,19 @@ def quorum_section(quorum: DataFrame, frames: DataFrame) -> Section:
 
 
 def _finding(told: QuorumTimeline) -> str:
-    if not told.terms:
+    if not told.epochs:
         return "No election was recorded"
-    leaders = many(len({term.leader_id for term in told.terms}), "leader")
+    leaders = many(len({epoch.leader_id for epoch in told.epochs}), "leader")
     unknown = sum(gap.milliseconds for gap in told.unrecorded)
     silent = f"nothing recorded for {duration(unknown)}" if unknown else ""
     if not told.gaps:
         never = f"never without one{' in the time that was recorded' if unknown else ''}"
-        found = [f"{leaders} in {many(len(told.terms), 'epoch')}", never, silent]
+        found = [f"{leaders} in {many(len(told.epochs), 'epoch')}", never, silent]
         return ", ".join(filter(None, found))
     spent = sum(gap.milliseconds for gap in told.gaps)
     longest = max(told.gaps, key=lambda gap: gap.milliseconds)
     missing = f"{duration(spent)} without one in all" if len(told.gaps) > 1 else ""
-    took = f"node {longest.next_term.leader_id} took over after {duration(longest.milliseconds)}"
+    took = f"node {longest.next_epoch.leader_id} took over after {duration(longest.milliseconds)}"
     return ", ".join(filter(None, [leaders, missing, f"{took} without one", silent]))
 
 
@@ -91,23 +91,23 @@ def _picture(told: QuorumTimeline) -> Any:
 
 
 def _leaders(told: QuorumTimeline, lanes: Lanes) -> Any:
-    spans = [(max(term.begin, told.begin), term.end) for term in told.terms]
+    spans = [(max(epoch.begin, told.begin), epoch.end) for epoch in told.epochs]
     return go.Bar(
         name="leads",
         orientation="h",
         base=[begin for begin, _ in spans],
         x=[_ms(begin, end) for begin, end in spans],
-        y=[lanes[term.leader_id] for term in told.terms],
+        y=[lanes[epoch.leader_id] for epoch in told.epochs],
         width=0.36,
-        text=[f"epoch {term.epoch}" for term in told.terms],
+        text=[f"epoch {epoch.epoch}" for epoch in told.epochs],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
         textfont={"color": "white"},
         marker={"color": BLUE},
         hovertext=[
-            f"epoch {term.epoch}: node {term.leader_id} leads for {_long(term.begin, term.end)}"
-            for term in told.terms
+            f"epoch {epoch.epoch}: node {epoch.leader_id} leads for {_long(epoch.begin, epoch.end)}"
+            for epoch in told.epochs
         ],
         hoverinfo="text",
     )

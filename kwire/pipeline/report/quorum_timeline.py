@@ -1,4 +1,4 @@
-"""How the metadata quorum lived: who led when, who voted for whom, who came and went."""
+"""The course of the metadata quorum: leaders, votes and changes of the voter set over time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kwire.pipeline.report.look import utc
 from kwire.pipeline.report.span import Gap, unrecorded
 
 VOTES = 2000
-"""As many are drawn; a quorum that votes more often has other troubles."""
+"""Votes that are drawn at most: more could not be told apart in the picture."""
 
 
 @dataclass(frozen=True, slots=True)
-class Leadership:
-    """A node led. end: the last sign of it, or the end of what was recorded."""
+class LeaderEpoch:
+    """The time a node led. end: the last sign of it, or the end of the recording."""
 
     epoch: int
     leader_id: int
@@ -30,12 +30,12 @@ class Leadership:
 
 @dataclass(frozen=True, slots=True)
 class Leaderless:
-    """Nobody led before a term: from the last sign of the leader before to its begin.
+    """The time without a leader before an epoch, from the last sign of the leader before it.
 
     milliseconds: as much of it as was recorded, in these pieces.
     """
 
-    next_term: Leadership
+    next_epoch: LeaderEpoch
     milliseconds: float
     pieces: list[Gap]
 
@@ -66,14 +66,14 @@ class VoterSetChange:
 
 @dataclass(frozen=True, slots=True)
 class QuorumTimeline:
-    """Each in its order. begin, end: of all that is told of. nodes: all that are named.
+    """Events, each list in its order. begin, end: of all of them. nodes: all that are named.
 
-    gaps: nobody led, as far as it was recorded. unrecorded: nothing was recorded.
+    gaps: times without a leader, as far as recorded. unrecorded: times without a recording.
     """
 
     begin: datetime
     end: datetime
-    terms: list[Leadership]
+    epochs: list[LeaderEpoch]
     gaps: list[Leaderless]
     unrecorded: list[Gap]
     votes: list[Vote]
@@ -82,12 +82,13 @@ class QuorumTimeline:
 
 
 def quorum_timeline(quorum: DataFrame, frames: DataFrame) -> QuorumTimeline | None:
-    """Return the timeline of the tables `quorum` and `frames`; None where `quorum` is empty.
+    """Return the timeline of the tables `quorum` and `frames`; None if `quorum` is empty.
 
-    1. A leader's term begins with its LeaderChangeMessage, and ends with the last sign of it before
-       the next one's.
-    2. Where there are captures, the picture spans them: a log may be months older.
+    1. A leader's epoch begins with its LeaderChangeMessage, and ends with the last sign of it
+       before the next one's.
+    2. If there are captures, the picture spans them: a log may be months older.
     """
+    # 2.
     spans = quorum.groupBy((f.col("source") == "CAPTURE").alias("heard")).agg(
         f.min("at").alias("begin"), f.max("at").alias("end")
     )
@@ -95,31 +96,36 @@ def quorum_timeline(quorum: DataFrame, frames: DataFrame) -> QuorumTimeline | No
     if span is None:
         return None
     begin, end = utc(span.begin), utc(span.end)
+    # 1.
     rows = leaderless(quorum, frames).where("leader_id is not null").collect()
-    terms = _terms(rows, end)
+    epochs = _leader_epochs(rows, end)
     gaps = [
         Leaderless(
-            term, row.leaderless_ms, [Gap(utc(one.begin), utc(one.end)) for one in row.pieces]
+            epoch,
+            row.leaderless_ms,
+            [Gap(utc(piece.begin), utc(piece.end)) for piece in row.pieces],
         )
-        for term, row in zip(terms, rows, strict=True)
+        for epoch, row in zip(epochs, rows, strict=True)
         if row.leaderless_ms
     ]
     missing = [gap for gap in unrecorded(frames) if gap.begin >= begin and gap.end <= end]
     changes = [_change(row) for row in voter_changes(quorum).collect()]
     votes = _votes(quorum)
     nodes = {node for vote in votes for node in (vote.candidate, vote.voter)}
-    nodes |= {term.leader_id for term in terms} | {one for each in changes for one in each.voters}
-    nodes |= {each.replica_id for each in changes if each.replica_id is not None}
-    return QuorumTimeline(begin, end, terms, gaps, missing, votes, changes, sorted(nodes))
+    nodes |= {epoch.leader_id for epoch in epochs} | {
+        voter for change in changes for voter in change.voters
+    }
+    nodes |= {change.replica_id for change in changes if change.replica_id is not None}
+    return QuorumTimeline(begin, end, epochs, gaps, missing, votes, changes, sorted(nodes))
 
 
-def _terms(rows: list[Row], end: datetime) -> list[Leadership]:
-    terms = []
+def _leader_epochs(rows: list[Row], end: datetime) -> list[LeaderEpoch]:
+    epochs = []
     for row, after in zip_longest(rows, rows[1:]):
         begin = utc(row.at)
         last = end if after is None else min(utc(after.heard or after.at), utc(after.at))
-        terms.append(Leadership(row.epoch, row.leader_id, begin, max(begin, last)))
-    return terms
+        epochs.append(LeaderEpoch(row.epoch, row.leader_id, begin, max(begin, last)))
+    return epochs
 
 
 def _votes(quorum: DataFrame) -> list[Vote]:

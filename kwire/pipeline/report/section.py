@@ -1,4 +1,4 @@
-"""A section of the report: what is seen, how to read it, its figures and its tables."""
+"""A section of the report: a finding, how to read it, its figures and its tables."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """topic: of the navigation. finding: the heading, a sentence of what is seen.
+    """A section. topic: its name in the navigation. finding: its heading, a sentence.
 
-    reading: how to read the figures. figures: of plotly; none where there is nothing to show.
+    reading: how to read the figures. figures: of plotly; empty if there is nothing to show.
     """
 
     topic: str

@@ -29,13 +29,16 @@ class Gap:
 
     @property
     def milliseconds(self) -> float:
-        """The length of the span."""
+        """The length of the gap."""
         return (self.end - self.begin) / timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSpan:
-    """begin, end: of the calls, UTC. seconds: of a step. unrecorded: between the two."""
+    """The time of a report. begin, end: of the calls, UTC. seconds: of a step.
+
+    unrecorded: gaps between the two.
+    """
 
     begin: datetime
     end: datetime
@@ -44,26 +47,26 @@ class ReportSpan:
 
     @property
     def step(self) -> Column:
-        """Which step the column `at` is in, counted from 1970."""
+        """The step that the column `at` is in, counted from 1970."""
         return f.floor(f.unix_seconds("at") / self.seconds)
 
     @property
     def steps(self) -> range:
-        """All of them, whether anything happened or not."""
+        """All steps, those in which nothing happened, too."""
         first, last = (at.replace(tzinfo=UTC).timestamp() for at in (self.begin, self.end))
         return range(int(first // self.seconds), int(last // self.seconds) + 1)
 
     def start(self, step: int) -> datetime:
-        """When a step begins."""
+        """Return the begin of a step."""
         return datetime.fromtimestamp(step * self.seconds, UTC).replace(tzinfo=None)
 
     def middle(self, step: int) -> datetime:
-        """Where its cell is centred."""
+        """Return the middle of a step, at which its cell is centred."""
         return self.start(step) + timedelta(seconds=self.seconds / 2)
 
     @property
     def unit(self) -> str:
-        """What a step is, for a sentence."""
+        """The length of a step in words, as `minute` or `5 minutes`."""
         for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
             if self.seconds % size == 0:
                 count = self.seconds // size
@@ -74,16 +77,16 @@ class ReportSpan:
 def unrecorded(frames: DataFrame) -> tuple[Gap, ...]:
     """Return the gaps between the stretches of time that were recorded."""
     stretches = recorded(frames).collect()
-    return tuple(Gap(utc(one.end), utc(other.begin)) for one, other in pairwise(stretches))
+    return tuple(Gap(utc(before.end), utc(after.begin)) for before, after in pairwise(stretches))
 
 
 def span_of(calls: DataFrame, gaps: Sequence[Gap] = ()) -> ReportSpan | None:
-    """Return the time that the calls span; None where there are none. gaps: see `unrecorded`."""
+    """Return the time that the calls span; None if there are none. gaps: see `unrecorded`."""
     row = calls.agg(f.min("at").alias("begin"), f.max("at").alias("end")).collect()[0]
     if row.begin is None:
         return None
     begin, end = utc(row.begin), utc(row.end)
-    wanted = (end - begin).total_seconds() / CELLS
-    seconds = next((one for one in STEPS if one >= wanted), STEPS[-1])
+    least = (end - begin).total_seconds() / CELLS
+    seconds = next((step for step in STEPS if step >= least), STEPS[-1])
     inside = tuple(gap for gap in gaps if gap.begin >= begin and gap.end <= end)
     return ReportSpan(begin, end, seconds, inside)

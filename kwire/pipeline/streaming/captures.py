@@ -1,6 +1,7 @@
-"""A folder in which captures appear, as a stream of their records.
+"""A stream of the records of a folder in which captures appear.
 
-Spark lists it and remembers what it has seen: a capture has its name only when it is whole.
+Spark lists the folder and remembers the files of each batch: a capture has its name only when it is
+whole, so that no file is read too early.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _FOUND = "path string, modificationTime timestamp, length bigint, content binary
 
 
 def ensure_folder(path: str) -> None:
-    """NothingToRead unless it is one; it may be empty yet."""
+    """Raise NothingToRead unless a path is a folder; it may be empty yet."""
     filesystem, inside = fsspec.core.url_to_fs(path)
     if not filesystem.isdir(inside):
         raise NothingToRead(f"{path} is no folder: give the one that kwire proxy -w records in.")
@@ -48,21 +49,22 @@ def empty_captures(path: str) -> list[str]:
 def follow_captures(
     spark: SparkSession, folder: str, *, files: int = FILES, split: int = SPLIT
 ) -> DataFrame:
-    """The rows of CAPTURED for every capture that is, or will be, in a folder, or URL.
+    """Return the rows of CAPTURED of every capture that is, or will be, in a folder, or URL.
 
-    files: in one batch. split: bytes of a file that one task reads. Only names and sizes are
-    Spark's; the content is read as `format("kwire")` reads it.
+    files: in one batch. split: bytes of a file that one task reads. Spark gives names
+    and sizes alone; the content is read as `format("kwire")` reads it.
     """
     reader = spark.readStream.format("binaryFile").schema(_FOUND)
-    found = reader.option("pathGlobFilter", "*.avro").option("maxFilesPerTrigger", files)
-    found = found.option("maxFileAge", ANY_AGE)
+    stream = reader.option("pathGlobFilter", "*.avro").option("maxFilesPerTrigger", files)
+    stream = stream.option("maxFileAge", ANY_AGE)
     starts = f.sequence(f.lit(0), f.greatest(f.col("length") - 1, f.lit(0)), f.lit(split))
     stop = f.least("length", f.col("start") + split)
     slices = (
-        found.load(folder)
+        stream.load(folder)
         .select("path", "length", f.explode(starts).alias("start"))
         .select("path", "length", "start", stop.alias("stop"))
     )
+    # Spark would read the slices of one file in one task.
     return slices.repartition(f.col("path"), f.col("start")).mapInArrow(_read, CAPTURED)
 
 

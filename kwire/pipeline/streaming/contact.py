@@ -1,6 +1,6 @@
-"""Whether a topic can be read, asked by kwire's own connection.
+"""Checks that a topic can be read, over kwire's own connection.
 
-Spark asks for a minute or two before it says that nobody answers.
+Spark itself tries for a minute or two before it reports that no node answers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic, M
 from kwire.net.connection import Connection
 from kwire.proxy.capture.record_topic import TopicAddress
 
-LOOK = 10.0
-"""Seconds between two looks at whether a cluster still answers."""
+CHECK_EVERY = 10.0
+"""Seconds between two checks that a cluster still answers."""
 
 CLIENT = "kwire-pipeline"
 
@@ -30,7 +30,7 @@ class TopicUnreadable(LocalError):
 
 
 def ensure_topic(address: TopicAddress) -> None:
-    """TopicUnreadable unless a node answers that it has the topic."""
+    """Raise TopicUnreadable unless a node answers that it has the topic."""
     answer = asyncio.run(_ask(address))
     (topic,) = answer.topics
     if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -46,12 +46,12 @@ def ensure_topic(address: TopicAddress) -> None:
 
 @contextmanager
 def watched(
-    address: TopicAddress, warned: Callable[[str], None], every: float = LOOK
+    address: TopicAddress, warned: Callable[[str], None], every: float = CHECK_EVERY
 ) -> Iterator[Callable[[], None]]:
-    """Gives what to call again and again while the topic is read.
+    """Give a function to call again and again while the topic is read.
 
-    warned: called with a sentence when contact is lost, and when it is there again. Where reading
-    ends by an error of Spark's and the topic cannot be read, TopicUnreadable is the reason.
+    warned: called with a sentence when contact is lost, and when it is there again. If reading ends
+    with an error of Spark's and the topic cannot be read, TopicUnreadable is raised instead.
     """
     contact = _Contact(address, warned, every)
     try:
@@ -65,7 +65,7 @@ def watched(
 
 
 class _Contact:
-    """Tells when contact is lost, and when it is there again."""
+    """Warns when contact is lost, and when it is there again."""
 
     def __init__(self, address: TopicAddress, warned: Callable[[str], None], every: float) -> None:
         self._address = address
@@ -75,7 +75,7 @@ class _Contact:
         self._lost = False
 
     def look(self) -> None:
-        """Ask the cluster, where it is time to."""
+        """Ask the cluster, if the last check is long enough ago."""
         if monotonic() < self._next:
             return
         try:
@@ -92,8 +92,8 @@ class _Contact:
 
 
 async def _ask(address: TopicAddress) -> MetadataResponse:
-    """The answer of the first node that gives one."""
-    wanted = MetadataRequest(
+    """Return the answer of the first node that gives one."""
+    request = MetadataRequest(
         topics=[MetadataRequestTopic(name=address.topic)], allow_auto_topic_creation=False
     )
     reasons = []
@@ -101,7 +101,7 @@ async def _ask(address: TopicAddress) -> MetadataResponse:
         try:
             opened = await Connection.open(server.host, server.port, client_id=CLIENT)
             async with opened as connection:
-                return cast(MetadataResponse, await connection.send(wanted))
+                return cast(MetadataResponse, await connection.send(request))
         except KwireError as error:
             reasons.append(str(error))
     raise TopicUnreadable(

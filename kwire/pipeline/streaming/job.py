@@ -1,7 +1,7 @@
-"""The streaming job: batch after batch of captured records becomes rows of the tables, once.
+"""The streaming job: writes the rows of batch after batch of captured records, each once.
 
-What the tables of `kwire.pipeline.ingest` are made of is made here in the same way, a batch at a
-time; `calls` and `quorum` wait for the other half of what they tell of.
+The functions that make the tables are those of `kwire.pipeline.ingest`, a batch at a time, so that
+both cannot differ. For `calls` and `quorum`, a request waits for its response, and the reverse.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from kwire.pipeline.streaming.publishing import CHECKPOINT, FOLDER, Batch, Publi
 from kwire.pipeline.streaming.settling import settled, waiting
 
 LATE = timedelta(hours=2)
-"""How long a request waits for its response by the time in the captures, by default."""
+"""The time that a request waits for its response, by the times in the captures; the default."""
 
 PAUSE = 0.5
-"""Seconds between two looks at whether the stream has ended."""
+"""Seconds between two checks whether the stream has ended."""
 
 PAIRED = frozenset({"calls", "quorum"})
 """Tables whose rows are made of a request and its response."""
@@ -37,10 +37,10 @@ _DECODED, _WAITING = "decoded", "waiting"
 
 
 class BatchFailed(Exception):
-    """All that Spark hears of a batch that failed, or was interrupted: the job keeps the reason.
+    """The short error that Spark gets for a batch that failed; the job keeps the reason.
 
-    A long one, with the traces of two languages, overflows the stack on which Spark looks through
-    it (StreamExecution.isInterruptionException), and a thousand lines say so.
+    A long one, with the traces of two languages, overflows the stack on which Spark searches it
+    (StreamExecution.isInterruptionException), and Spark prints a thousand lines about that.
     """
 
 
@@ -55,9 +55,9 @@ def stream(
 ) -> Summary:
     """Write the tables of a stream of CAPTURED below `output`, from where it was left.
 
-    every: look for more so often, until it is interrupted; None: take what is there. late: as LATE.
-    look: called again and again while it runs.
-    Raises StreamingQueryException where there is no reading on, and what ended a batch:
+    every: the time between two looks for more, until it is interrupted; None to take only what is
+    there. late: as LATE. look: called again and again while it runs.
+    Raises StreamingQueryException if the source cannot be read on, and the error of a batch:
     PySparkException, CountsDiffer, OutOfStep.
     """
     job = StreamJob(output, late, told)
@@ -84,7 +84,7 @@ def _triggered(writer: DataStreamWriter, every: timedelta | None) -> DataStreamW
 
 @dataclass(slots=True)
 class StreamJob:
-    """Writes batches. summary: of those that this job wrote. failed: why it came to an end."""
+    """Writes batches. summary: of those that this job wrote. failed: the error that ended it."""
 
     output: str
     late: timedelta
@@ -105,7 +105,7 @@ class StreamJob:
             raise BatchFailed(f"batch {number}") from None
 
     def write(self, captured: DataFrame, number: int) -> None:
-        """Write a batch, unless it was: then only finish what was begun. Raises OutOfStep."""
+        """Write a batch; only finish moving it if it was written before. Raises OutOfStep."""
         last = self.publisher.last()
         if last is not None and last.number == number:
             self.told(f"batch {number}: was written before")
@@ -123,7 +123,7 @@ class StreamJob:
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
-    """Frames that are decoded and new. rows: how many. seen_us: the latest time in all so far."""
+    """Frames that are decoded and new. rows: their count. seen_us: the latest time so far."""
 
     frame: DataFrame
     rows: int
@@ -132,16 +132,16 @@ class _Staged:
 
 @dataclass(frozen=True, slots=True)
 class _BatchInWork:
-    """One batch on its way: folder is where it is written."""
+    """One batch that is being written, to a folder of this attempt."""
 
     job: StreamJob
     number: int
     folder: str
 
     def stage(self, captured: DataFrame, seen_us: int) -> _Staged:
-        """Decode it, once; it is counted before and behind that. seen_us: the latest time so far.
+        """Decode the batch to a folder, counted before and after; leave out repeated frames.
 
-        What came before, in this batch or another, is left out.
+        seen_us: the latest time in all batches before.
         """
         self._told("reading frames")
         read, decoded = Observation(), Observation()
@@ -164,7 +164,7 @@ class _BatchInWork:
         return _Staged(fresh, count - repeated, seen_us)
 
     def write(self, staged: _Staged, waited: list[str]) -> None:
-        """Write the tables, and what waits on; waited: folders of what waited so far."""
+        """Write the tables, and the rows that go on waiting. waited: folders of waiting rows."""
         reader = staged.frame.sparkSession.read
         both = staged.frame
         for folder in waited:

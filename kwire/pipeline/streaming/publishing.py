@@ -1,10 +1,11 @@
-"""Rows of a batch come into the tables once, wherever the job that writes them is killed.
+"""Moves the rows of a batch into the tables once, at whatever point the job is killed.
 
 1. They are written below FOLDER, which readers of tables pass over, into a folder of this attempt.
-2. One small file says which files these are: from then on they belong to the tables.
-3. They are moved to their tables; what was moved before is not there to be moved again.
+2. One small file lists them, renamed into place: from then on they belong to the tables.
+3. They are moved to their tables; a file that was moved before is no longer there.
 
-Spark repeats the batch after a crash: before 2 everything is written anew, behind it only 3 is.
+Spark repeats a batch after a crash: before 2 it is written anew, behind 2 only step 3 is repeated.
+Spark's own file sink would not do: its log hides rows that `ingest` adds (docs/decisions/0024).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kwire.errors import LocalError
 from kwire.pipeline.schemas import TABLES
 
 FOLDER = "_stream"
-"""What a stream keeps beside its tables: Spark's checkpoint, rows on their way, rows that wait."""
+"""The folder beside the tables with Spark's checkpoint, rows on their way, and rows that wait."""
 
 CHECKPOINT = "checkpoint"
 _LAST = "last.json"
@@ -44,7 +45,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Publisher:
-    """Moves batches to the tables in a folder, or a URL. Raises what its file system raises."""
+    """Moves batches to the tables in a folder, or a URL. Raises the errors of its file system."""
 
     def __init__(self, output: str) -> None:
         self._files, self._tables = fsspec.core.url_to_fs(output)
@@ -52,14 +53,14 @@ class Publisher:
         self._files.makedirs(self._own, exist_ok=True)
 
     def last(self) -> Batch | None:
-        """The latest batch that belongs to the tables; it may not be moved yet."""
+        """Return the latest batch that belongs to the tables; its files may not be moved yet."""
         path = f"{self._own}/{_LAST}"
         if not self._files.exists(path):
             return None
         return msgspec.json.decode(self._files.cat_file(path), type=Batch)
 
     def attempt(self, number: int) -> str:
-        """A new folder for a batch, whose earlier attempts are removed. Raises OutOfStep."""
+        """Return a new folder for a batch; remove its earlier attempts. Raises OutOfStep."""
         last = self.last()
         before = -1 if last is None else last.number
         if number != before + 1:
@@ -73,20 +74,22 @@ class Publisher:
         return f"batch-{number}-{uuid4().hex}"
 
     def discard(self, folder: str) -> None:
-        """Remove what no table needs any more."""
+        """Remove a folder that no table needs any more."""
         self._files.rm(f"{self._own}/{folder}", recursive=True)
 
     def publish(self, batch: Batch) -> None:
         """Make the files in the batch's folder part of the tables."""
+        # 2.
         decided = msgspec.structs.replace(batch, files=tuple(self._found(batch.folder)))
         path = f"{self._own}/{_LAST}"
         written = f"{path}-{batch.folder}"
         self._files.pipe_file(written, msgspec.json.encode(decided))
         self._files.mv(written, path)
+        # 3.
         self.move(decided)
 
     def move(self, batch: Batch) -> None:
-        """Move what is not yet moved of a batch that belongs to the tables."""
+        """Move the files of a batch that are not moved yet."""
         for name in batch.files:
             here, there = f"{self._own}/{batch.folder}/{name}", f"{self._tables}/{name}"
             if self._files.exists(here):
@@ -96,7 +99,9 @@ class Publisher:
     def _found(self, folder: str) -> list[str]:
         root = f"{self._own}/{folder}"
         names = [path.removeprefix(f"{root}/") for path in self._files.find(root)]
-        return sorted(one for one in names if one.endswith(".parquet") and _table(one) in TABLES)
+        return sorted(
+            name for name in names if name.endswith(".parquet") and _table(name) in TABLES
+        )
 
     def _remove(self, prefix: str, *kept: str) -> None:
         for path in self._files.ls(self._own, detail=False):

@@ -1,7 +1,8 @@
-"""Requests and responses that come in different batches meet, if they do not come too late.
+"""Joins requests and responses of different batches, if they do not come too late.
 
-A recording has a request and its response side by side, so that next to nothing waits; in a topic
-of many partitions, and in captures that were cut apart, they come as they come.
+A recording has a request and its response side by side, so that few rows wait; from a topic of many
+partitions, or captures that were cut apart, they come in any order. Waiting rows are a table of
+their own: a join of two streams would decode twice, in a query of its own (docs/decisions/0024).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kwire.proxy.flows.flow import Ending
 
 
 def waiting(decoded: DataFrame, watermark_us: int) -> DataFrame:
-    """Requests that were answered and responses, without their other half, so far.
+    """Return answered requests and responses whose other half has not come.
 
     Those of before the watermark, in microseconds of Unix time, wait no longer.
     """
@@ -27,7 +28,7 @@ def waiting(decoded: DataFrame, watermark_us: int) -> DataFrame:
 
 
 def settled(decoded: DataFrame, waits: DataFrame) -> DataFrame:
-    """All others: their calls will not change."""
+    """Return all other rows: their calls will not change."""
     return _without(decoded, waits)
 
 

@@ -1,4 +1,4 @@
-"""A topic that a proxy records into (`kwire proxy --record-topic`), as a stream of its records.
+"""A stream of the records of a topic that a proxy records into (`kwire proxy --record-topic`).
 
 It needs the package spark-sql-kafka (`kwire.pipeline.packages`).
 """
@@ -23,17 +23,17 @@ MESSAGES = 1_000_000
 
 
 def follow_topic(spark: SparkSession, topic: str, bootstrap: str) -> DataFrame:
-    """The rows of CAPTURED for every message that is, or will be, in a topic."""
+    """Return the rows of CAPTURED of every message that is, or will be, in a topic."""
     reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
-    found = reader.options(
+    stream = reader.options(
         subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger=MESSAGES
     ).load()
-    messages = found.select("topic", "partition", "offset", "value")
+    messages = stream.select("topic", "partition", "offset", "value")
     return messages.mapInArrow(read_messages, CAPTURED)
 
 
 def read_messages(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of batches of messages; what is no record of a capture is a row that says so."""
+    """Yield the rows of batches of messages; one that is no record becomes a row of damage."""
     decoder = MessageDecoder()
     for batch in batches:
         for name, rows in groupby(batch.to_pylist(), _partition):

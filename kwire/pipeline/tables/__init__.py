@@ -1,1 +1,1 @@
-"""Each table, made of decoded frames or of the records of a log; a module each, pure."""
+"""The tables, made of decoded frames or of the records of a log: functions of DataFrames."""

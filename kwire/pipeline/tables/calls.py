@@ -12,7 +12,10 @@ from kwire.pipeline.pairing import ASKED
 from kwire.pipeline.tables.shape import shaped
 
 KEY = ("capture", "connection", "event")
-"""What a request and its response share, whatever their correlation ids are."""
+"""The columns that join a request with its response.
+
+Not the correlation id: some clients never change it, and a recorder numbers events itself.
+"""
 
 _SHARED = (
     *("node_id", "peer_id", "client", "upstream", "client_id"),
@@ -23,29 +26,29 @@ ORPHAN = "ORPHAN"
 
 
 def calls(decoded: DataFrame) -> DataFrame:
-    """A row for every request and for every response without one.
+    """Return a row for every request, and for every response without one.
 
-    1. Most responses stand beside their requests: they are told of already.
-    2. All others meet by recording, connection and event; each is kept without the other.
-    3. The latency is that of the clock that never steps.
+    1. Most responses stand beside their requests: their rows have the whole pair already.
+    2. All others are joined by recording, connection and event; one without the other is kept.
+    3. The latency is measured by the clock that never steps, not by the time of day.
     """
-    return _table(_beside(decoded).unionByName(_met(decoded)))
+    return _table(_beside(decoded).unionByName(_joined(decoded)))
 
 
 def _beside(decoded: DataFrame) -> DataFrame:
-    """Pairs: what both share, and of each what it says alone, as `q` and `r`."""
-    found = decoded.where(f.col("paired") & (f.col("kind") == RESPONSE))
-    return found.select(*KEY, *_SHARED, f.col("asked").alias("q"), _alone(_ANSWERED, "r"))
+    """Return the pairs: shared columns, those of the request as `q`, of the response as `r`."""
+    pairs = decoded.where(f.col("paired") & (f.col("kind") == RESPONSE))
+    return pairs.select(*KEY, *_SHARED, f.col("asked").alias("q"), _alone(_ANSWERED, "r"))
 
 
-def _met(decoded: DataFrame) -> DataFrame:
-    """The same of all others; `q` or `r` is null where there is none."""
+def _joined(decoded: DataFrame) -> DataFrame:
+    """Join all others; `q` or `r` is null if there is none."""
     apart = decoded.where(~f.col("paired"))
     q = _side(apart, REQUEST, ASKED.names).alias("q")
     r = _side(apart, RESPONSE, _ANSWERED).alias("r")
-    met = q.join(r, [f.col(f"q.{one}") == f.col(f"r.{one}") for one in KEY], "full_outer")
+    both = q.join(r, [f.col(f"q.{name}") == f.col(f"r.{name}") for name in KEY], "full_outer")
     either = [f.coalesce(f"q.{name}", f"r.{name}").alias(name) for name in (*KEY, *_SHARED)]
-    return met.select(*either, f.col("q.own").alias("q"), f.col("r.own").alias("r"))
+    return both.select(*either, f.col("q.own").alias("q"), f.col("r.own").alias("r"))
 
 
 def _side(decoded: DataFrame, kind: str, columns: Sequence[str]) -> DataFrame:

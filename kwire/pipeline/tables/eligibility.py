@@ -4,7 +4,8 @@
    and none is in one that has a leader. Without a leader the last member stays, whatever it is.
 2. "… is not eligible to become leader": none leads, and who leads is in the ISR.
 
-A batch is applied as one: its records may disagree with each other on the way.
+A batch is applied as a whole: the controller commits it as one, and between its records the
+invariants need not hold.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ ROWS = StructType([VERDICTS[name] for name in _COLUMNS])
 
 
 def eligibility(logged: DataFrame) -> DataFrame:
-    """Two rows for every batch of every log."""
+    """Return two rows for every batch of every log."""
     return in_order(logged).mapInArrow(_verdicts, ROWS)
 
 
@@ -42,26 +43,26 @@ def _verdicts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class Eligibility(Fold):
-    """The metadata of one log, and what is wrong with it after a batch."""
+    """The metadata of one log, and the violations in it after a batch."""
 
     def __init__(self) -> None:
         self._image = self._before = EMPTY
         self._broken: str | None = None
 
-    def take(self, place: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+    def take(self, position: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
         try:
             self._image = apply(self._image, record)
         except ReplayError as error:
-            self._broken = f"offset {place.offset} cannot be applied: {error}"
-        if place.last:
-            yield from self._judge(place)
+            self._broken = f"offset {position.offset} cannot be applied: {error}"
+        if position.last:
+            yield from self._check(position)
 
-    def restored(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
-        """Of all partitions, none of which has just changed."""
+    def restored(self, position: RecordPosition) -> Iterator[dict[str, Any]]:
+        """Check all partitions, none of which has just changed."""
         self._before = structs.replace(self._image, cluster=EMPTY.cluster)
-        yield from self._judge(place)
+        yield from self._check(position)
 
-    def _judge(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
+    def _check(self, position: RecordPosition) -> Iterator[dict[str, Any]]:
         wrong: dict[str, list[str]] = {ISR: [], LEADER: []}
         image = self._image.published
         for topic_id, number, partition in _changed(self._before, image):
@@ -71,11 +72,11 @@ class Eligibility(Fold):
                 wrong[check].append(f"{name}: {text}")
         self._before = image
         for check, texts in wrong.items():
-            said = [self._broken] if self._broken else texts
-            yield place.columns() | {
+            problems = [self._broken] if self._broken else texts
+            yield position.columns() | {
                 "check": check,
-                "passed": not said,
-                "detail": "; ".join(said) or None,
+                "passed": not problems,
+                "detail": "; ".join(problems) or None,
             }
 
 
@@ -84,6 +85,7 @@ def _violations(
 ) -> Iterator[tuple[str, str]]:
     leader, isr = partition.leader, partition.isr
     led = leader != NO_LEADER
+    # With a leader the whole ISR must be active; without one only members that just joined.
     judged = isr if led else set(isr) - set(known.isr if known else ())
     for replica in sorted(judged):
         if not cluster.is_active(replica):
@@ -97,11 +99,11 @@ def _violations(
 def _changed(
     before: MetadataImage, after: MetadataImage
 ) -> Iterator[tuple[UUID, int, PartitionRegistration]]:
-    """The partitions that a batch may have made wrong: all, where a broker changed."""
-    everything = before.cluster is not after.cluster
-    if not everything and before.topics is after.topics:
+    """Yield the partitions that a batch may have affected: all of them, if a broker changed."""
+    all_partitions = before.cluster is not after.cluster
+    if not all_partitions and before.topics is after.topics:
         return
     for topic_id, topic in after.topics.by_id.items():
-        if everything or before.topics.by_id.get(topic_id) is not topic:
+        if all_partitions or before.topics.by_id.get(topic_id) is not topic:
             for number, partition in topic.partitions.items():
                 yield topic_id, number, partition

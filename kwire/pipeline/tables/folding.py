@@ -1,7 +1,6 @@
-"""Goes through metadata logs in order, one state a log, however many batches they come in.
+"""Goes through metadata logs in order, with one state for each log, over any number of batches.
 
-What may precede a log is the snapshot it begins at: the oldest one there is, since Kafka keeps no
-log that is older than its oldest snapshot says.
+A log may begin at a snapshot, the oldest one there is: Kafka deletes the log before it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from kwire.pipeline.session import BATCH_ROWS
 
 @dataclass(frozen=True, slots=True)
 class RecordPosition:
-    """Where in a log something stands. last: whether it ends its batch."""
+    """The position of a record in a log. last: True if it ends its batch."""
 
     log: str
     offset: int
@@ -31,32 +30,35 @@ class RecordPosition:
     last: bool = True
 
     def columns(self) -> dict[str, Any]:
-        """As columns of a row."""
+        """Return the position as columns of a row."""
         return {"log": self.log, "offset": self.offset, "epoch": self.epoch, "at": self.at}
 
 
 class Fold(Protocol):
     """The state of one log."""
 
-    def take(self, place: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
-        """The rows that a record makes."""
+    def take(self, position: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+        """Apply a record; yield the rows that it makes."""
 
-    def restored(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
-        """The rows for what the snapshot said that the log begins at; `place` is its end."""
+    def restored(self, position: RecordPosition) -> Iterator[dict[str, Any]]:
+        """Yield rows for the snapshot that the log begins at; `position` is the snapshot's end."""
 
 
 def in_order(logged: DataFrame) -> DataFrame:
-    """The metadata records, each log in one task: snapshots from the newest on, then the log."""
-    found = logged.where(f.col("error").isNull() & ~f.col("control"))
+    """Sort the metadata records, each log in one task: snapshots from the newest on, then the log.
+
+    The oldest snapshot then stands right before the log that goes on from it.
+    """
+    records = logged.where(f.col("error").isNull() & ~f.col("control"))
     columns = ["log", "snapshot", "offset", "epoch", "at", "last_offset", "value"]
-    by_log = found.select(columns).repartition("log")
+    by_log = records.select(columns).repartition("log")
     return by_log.sortWithinPartitions("log", f.col("snapshot").desc_nulls_last(), "offset")
 
 
 def folded(
     batches: Iterable[pa.RecordBatch], make: Callable[[], Fold], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of the folds of all logs in these batches."""
+    """Yield the rows of all logs in these batches, in batches of a schema."""
     waiting: list[dict[str, Any]] = []
     for row in _rows(batches, make):
         waiting.append(row)
@@ -68,23 +70,28 @@ def folded(
 
 
 def _rows(batches: Iterable[pa.RecordBatch], make: Callable[[], Fold]) -> Iterator[dict[str, Any]]:
-    """1. A snapshot's records make the state anew; the one that comes last is the oldest.
-    2. The log goes on from it where it begins behind it, else from nothing.
-    3. A log of which there are snapshots only is told by the oldest of them.
+    """Yield the rows of all logs.
+
+    1. A snapshot's records make the state anew; the one that comes last is the oldest.
+    2. The log goes on from it if it begins behind it, else from nothing.
+    3. If there are only snapshots of a log, the oldest of them gives its rows.
     """
     log: str | None = None
     fold, snapshot, end = make(), None, None
     for row in (row for batch in batches for row in batch.to_pylist()):
         if row["log"] != log:
+            # 3.
             if end is not None:
                 yield from fold.restored(end)
             log, fold, snapshot, end = row["log"], make(), None, None
+        # 1.
         if row["snapshot"] is not None:
             if row["snapshot"] != snapshot:
                 fold, snapshot = make(), row["snapshot"]
             end = _end(row)
             _take(fold, row)
             continue
+        # 2.
         if end is not None:
             if row["offset"] > end.offset:
                 yield from fold.restored(end)
@@ -97,17 +104,17 @@ def _rows(batches: Iterable[pa.RecordBatch], make: Callable[[], Fold]) -> Iterat
 
 
 def _take(fold: Fold, row: dict[str, Any]) -> list[dict[str, Any]]:
-    place = RecordPosition(
+    position = RecordPosition(
         row["log"], row["offset"], row["epoch"], row["at"], row["offset"] == row["last_offset"]
     )
     try:
         record = read_metadata_record(row["value"] or b"")
-    except DecodeError:  # told of in `records`
+    except DecodeError:  # the table `records` has the error
         return []
-    return list(fold.take(place, record))
+    return list(fold.take(position, record))
 
 
 def _end(row: dict[str, Any]) -> RecordPosition:
-    """The last offset that a snapshot contains: its name is OFFSET-EPOCH, the one behind it."""
+    """Return the last position in a snapshot: its name is OFFSET-EPOCH, the offset behind it."""
     offset, epoch = map(int, row["snapshot"].split("-"))
     return RecordPosition(row["log"], offset - 1, epoch, row["at"])

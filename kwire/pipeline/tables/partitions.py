@@ -29,7 +29,7 @@ HISTORY = StructType([field for field in PARTITIONS if field.name not in ("date"
 
 
 def partitions(logged: DataFrame) -> DataFrame:
-    """A row for every state of every partition, from the first one that the log knows."""
+    """Return a row for every state of every partition, from the first one that the log knows."""
     rows = in_order(logged).mapInArrow(_histories, HISTORY)
     return shaped(rows, "partitions")
 
@@ -39,48 +39,52 @@ def _histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class PartitionHistory(Fold):
-    """The partitions of one log, and a row whenever one changes."""
+    """The partitions of one log; yields a row whenever one changes."""
 
     def __init__(self) -> None:
         self._topics: dict[UUID, str] = {}
         self._partitions: dict[Key, PartitionRegistration] = {}
 
-    def take(self, place: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
+    def take(self, position: RecordPosition, record: VersionedRecord) -> Iterator[dict[str, Any]]:
         message = record.record
         match message:
             case TopicRecord():
                 self._topics[message.topic_id] = message.name
             case PartitionRecord():
                 key = (message.topic_id, message.partition_id)
-                yield self._put(place, message, key, PartitionRegistration.of(message))
+                yield self._put(position, message, key, PartitionRegistration.of(message))
             case PartitionChangeRecord():
                 key = (message.topic_id, message.partition_id)
                 if (known := self._partitions.get(key)) is not None:
-                    yield self._put(place, message, key, known.merge(message))
+                    yield self._put(position, message, key, known.merge(message))
             case ClearElrRecord():
                 for key in self._named(message.topic_name):
-                    yield self._put(place, message, key, self._partitions[key].without_elr())
+                    yield self._put(position, message, key, self._partitions[key].without_elr())
             case RemoveTopicRecord():
                 for key in self._of(message.topic_id):
                     del self._partitions[key]
-                    yield self._row(place, message, key, None)
+                    yield self._row(position, message, key, None)
                 self._topics.pop(message.topic_id, None)
 
-    def restored(self, place: RecordPosition) -> Iterator[dict[str, Any]]:
+    def restored(self, position: RecordPosition) -> Iterator[dict[str, Any]]:
         for key in sorted(self._partitions):
-            yield self._row(place, PartitionRecord(), key, self._partitions[key])
+            yield self._row(position, PartitionRecord(), key, self._partitions[key])
 
     def _put(
-        self, place: RecordPosition, message: object, key: Key, partition: PartitionRegistration
+        self, position: RecordPosition, message: object, key: Key, partition: PartitionRegistration
     ) -> dict[str, Any]:
         self._partitions[key] = partition
-        return self._row(place, message, key, partition)
+        return self._row(position, message, key, partition)
 
     def _row(
-        self, place: RecordPosition, message: object, key: Key, state: PartitionRegistration | None
+        self,
+        position: RecordPosition,
+        message: object,
+        key: Key,
+        state: PartitionRegistration | None,
     ) -> dict[str, Any]:
         topic_id, number = key
-        row = place.columns() | {
+        row = position.columns() | {
             "change": type(message).__name__,
             "topic": self._topics.get(topic_id),
             "topic_id": uuid_text(topic_id),
@@ -99,14 +103,14 @@ class PartitionHistory(Fold):
             "elr": state.elr,
             "last_known_elr": state.last_known_elr,
             "recovering": state.leader_recovery_state != RECOVERED,
-            "directories": [uuid_text(one) for one in state.directories],
+            "directories": [uuid_text(directory) for directory in state.directories],
         }
 
     def _of(self, topic_id: UUID) -> list[Key]:
         return sorted(key for key in self._partitions if key[0] == topic_id)
 
     def _named(self, topic: str) -> list[Key]:
-        """Those of a topic; of all topics where none is named."""
+        """Return the partitions of a topic; those of all topics for an empty name."""
         return sorted(
             key for key in self._partitions if not topic or self._topics.get(key[0]) == topic
         )

@@ -1,4 +1,4 @@
-"""The table `quorum`: what its log says of the metadata quorum, and what was overheard of it.
+"""The table `quorum`: events of the metadata quorum, from its log and from recorded RPCs.
 
 KIP-595 (elections), KIP-853 (voter sets), KIP-996 (pre-votes).
 """
@@ -28,7 +28,7 @@ _WHAT = {
     (REMOVE := 81): "REMOVE_VOTER",
     (UPDATE := 82): "UPDATE_VOTER",
 }
-"""The APIs that tell of the quorum, by key, and what their rows are called."""
+"""The names of the rows of the quorum's APIs, by API key."""
 
 _CONTROL = {
     "LEADER_CHANGE": "LeaderChangeMessage",
@@ -38,7 +38,7 @@ _CONTROL = {
 
 
 def quorum_of_logs(logged: DataFrame) -> DataFrame:
-    """A row for every LeaderChange, Voters and KRaftVersion record."""
+    """Return a row for every LeaderChange, Voters and KRaftVersion record."""
     told = {what: f.from_json("body", struct_of(message(name))) for what, name in _CONTROL.items()}
     named = {what: f.when(f.col("name") == name, told[what]) for what, name in _CONTROL.items()}
     rows = logged.where(f.col("name").isin(*_CONTROL.values())).withColumns(named)
@@ -60,10 +60,10 @@ def quorum_of_logs(logged: DataFrame) -> DataFrame:
 
 
 def quorum_of_captures(decoded: DataFrame) -> DataFrame:
-    """A row for every RPC of the quorum's own, and every one that asks about it or changes it.
+    """Return a row for every RPC of the quorum, or that describes or changes it.
 
-    1. Requests of these APIs, fetches of the metadata log alone, meet their responses.
-    2. Each is parsed as what it is; a column is what the one message that has it says.
+    1. Requests of these APIs, fetches of the metadata log alone, are joined with their responses.
+    2. Each is parsed as its own message; a column has the value of the message that has it.
     """
     rows = _rpcs(decoded).select(
         *("at", "capture", "event", "node_id", "error"),
@@ -78,7 +78,7 @@ def quorum_of_captures(decoded: DataFrame) -> DataFrame:
 
 
 def _rpcs(decoded: DataFrame) -> DataFrame:
-    """The RPCs, with the bodies of both sides as JSON in `asked` and `answered`."""
+    """Return the RPCs, with the bodies of both sides as JSON in `asked` and `answered`."""
     body, key = f.col("body"), f.col("api_key")
     ours = body.contains(f'"{uuid_text(METADATA_TOPIC_ID)}"') | body.contains(f'"{METADATA_TOPIC}"')
     own = decoded.where(key.isin(*_WHAT))
@@ -91,15 +91,15 @@ def _rpcs(decoded: DataFrame) -> DataFrame:
 
 
 def _what(key: int, what: str) -> Column:
-    is_it = f.col("api_key") == key
+    is_this_api = f.col("api_key") == key
     if key == VOTE:
         what_kind = f.when(_asked(VOTE)["pre_vote"], "PRE_VOTE").otherwise(what)
-        return f.when(is_it, what_kind)
-    return f.when(is_it, f.lit(what))
+        return f.when(is_this_api, what_kind)
+    return f.when(is_this_api, f.lit(what))
 
 
 def _columns() -> dict[str, list[Column]]:
-    """Where each column is found, API by API."""
+    """Return the sources of each column, API by API."""
     vote, voted = _asked(VOTE), _answered(VOTE)
     begin, end = _asked(BEGIN), _asked(END)
     fetch, fetched = _asked(FETCH), _answered(FETCH, "responses")
@@ -142,7 +142,7 @@ def _columns() -> dict[str, list[Column]]:
 
 
 def _message(side: str, key: int) -> Column:
-    """The parsed message, null where the RPC is of another API."""
+    """Return the parsed message; null if the RPC is of another API."""
     name = f"{APIS[key]}{'Request' if side == 'asked' else 'Response'}"
     return f.when(f.col("api_key") == key, f.from_json(side, struct_of(message(name))))
 
@@ -156,12 +156,12 @@ def _answered(key: int, topics: str = "topics") -> Column:
 
 
 def _partition(topics: Column) -> Column:
-    """The only partition that there is in a message of the quorum's."""
+    """Return the only partition in a message of the quorum."""
     return f.get(f.get(topics, 0)["partitions"], 0)
 
 
 def _described(voters: Column) -> Column:
-    """Of a DescribeQuorum response, which has no endpoints where it has the voters."""
+    """Return VOTERS of a DescribeQuorum response, whose voters have no endpoints beside them."""
     return f.transform(
         voters,
         lambda one: f.struct(
@@ -173,12 +173,12 @@ def _described(voters: Column) -> Column:
 
 
 def _known(directory_id: Column) -> Column:
-    """Older versions, and static quorums, have zeros."""
+    """Return null for zeros, which older versions and static quorums have."""
     return f.when(directory_id != uuid_text(ZERO_UUID), directory_id)
 
 
 def _voters(voters: Column) -> Column:
-    """Of a VotersRecord."""
+    """Return VOTERS of a VotersRecord."""
     return f.transform(
         voters,
         lambda one: f.struct(
@@ -193,7 +193,7 @@ def _voters(voters: Column) -> Column:
 
 
 def _electors(voters: Column) -> Column:
-    """Of a LeaderChange record, which names no endpoints."""
+    """Return VOTERS of a LeaderChange record, which names no endpoints."""
     return f.transform(
         voters,
         lambda one: f.struct(

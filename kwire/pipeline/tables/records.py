@@ -1,4 +1,4 @@
-"""The table `records`: what a metadata log and its snapshots say, typed."""
+"""The table `records`: the records of metadata logs and snapshots, typed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kwire.pipeline.typed import CONTROL_RECORDS, column_name
 
 
 def records(logged: DataFrame) -> DataFrame:
-    """A row for every row of LOGGED."""
+    """Return a row for every row of LOGGED."""
     names = [*METADATA_RECORDS.values(), *CONTROL_RECORDS.values()]
     columns = {
         column_name(name): f.when(

@@ -1,4 +1,4 @@
-"""The table `verdicts`: what was checked of frames and of metadata logs, and what came of it."""
+"""The table `verdicts`: the results of checks of frames and of metadata logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECKS = (ROUND_TRIP, VERSION, RECORD_ROUND_TRIP, ISR, LEADER, SINGLE_CHANGE)
 
 
 def frame_verdicts(decoded: DataFrame) -> DataFrame:
-    """One row for every frame that was copied whole, another one for every such response."""
+    """Return a row for every frame that was copied whole, and a second one for every response."""
     judged = decoded.where(f.col("status").isin(DECODED, UNDECODABLE))
     checks = f.array(
         _check(ROUND_TRIP, f.col("kind").isNotNull(), _round_trip()),
@@ -30,7 +30,7 @@ def frame_verdicts(decoded: DataFrame) -> DataFrame:
 
 
 def log_verdicts(logged: DataFrame) -> DataFrame:
-    """Rows for every record, every batch and every voter set of every log."""
+    """Return rows for every record, every batch and every voter set of every log."""
     checks = [_records(logged), eligibility(logged), _voters(logged)]
     rows = checks[0]
     for more in checks[1:]:
@@ -39,7 +39,7 @@ def log_verdicts(logged: DataFrame) -> DataFrame:
 
 
 def _check(name: str, applies: Column, wrong: Column) -> Column:
-    """wrong: a sentence, null where nothing is."""
+    """Return a check. wrong: a sentence about what is wrong; null if nothing is."""
     parts = {"check": f.lit(name), "applies": applies, "detail": wrong}
     return f.struct(*(column.alias(alias) for alias, column in parts.items()))
 
@@ -61,7 +61,8 @@ def _round_trip() -> Column:
 
 
 def _version() -> Column:
-    """ApiVersions may answer in v0 a request that it does not know (KIP-511)."""
+    """Return what is wrong with the version or the correlation id of a response, or null."""
+    # A node may answer an ApiVersions request of a version that it does not know in v0 (KIP-511).
     key = ApiVersionsRequest.key
     other = (f.col("body_version") != f.col("api_version")) & (f.col("api_key") != key)
     ids = f.col("wire_correlation_id"), f.col("correlation_id")
@@ -76,7 +77,7 @@ def _version() -> Column:
 
 
 def _records(logged: DataFrame) -> DataFrame:
-    """Records of types that nobody knows are kept as they are: there is nothing to judge."""
+    """Return the round trips of records; those of unknown types are kept as bytes and left out."""
     judged = logged.where(f.col("identical").isNotNull() | f.col("error").isNotNull())
     wrong = f.coalesce(f.col("error"), f.when(~f.col("identical"), f.lit("encodes to other bytes")))
     return judged.select(
@@ -88,18 +89,19 @@ def _records(logged: DataFrame) -> DataFrame:
 
 
 def _voters(logged: DataFrame) -> DataFrame:
-    """Each voter set against the one before it; a snapshot's stands where the snapshot ends."""
+    """Compare each voter set with the one before it (KIP-853: one voter at a time)."""
     name = "VotersRecord"
     voters = f.from_json("body", struct_of(message(name)))["voters"]
     ids = f.transform(
-        voters, lambda one: f.concat_ws("@", one["voter_id"], one["voter_directory_id"])
+        voters, lambda voter: f.concat_ws("@", voter["voter_id"], voter["voter_directory_id"])
     )
+    # A snapshot's set holds from its last offset on: half an offset before the log goes on.
     ends = f.split("snapshot", "-")[0].cast("long") - f.lit(0.5)
-    by_place = Window.partitionBy("log").orderBy("place")
+    by_order = Window.partitionBy("log").orderBy("order")
     sets = logged.where(f.col("name") == name).select(
-        "log", "offset", "epoch", "at", f.coalesce(ends, "offset").alias("place"), ids.alias("ids")
+        "log", "offset", "epoch", "at", f.coalesce(ends, "offset").alias("order"), ids.alias("ids")
     )
-    paired = sets.withColumn("before", f.lag("ids").over(by_place)).where("before is not null")
+    paired = sets.withColumn("before", f.lag("ids").over(by_order)).where("before is not null")
     came, went = f.array_except("ids", "before"), f.array_except("before", "ids")
     wrong = f.concat(
         f.lit("came: "), f.array_join(came, ", "), f.lit("; went: "), f.array_join(went, ", ")

@@ -58,14 +58,14 @@ def test_a_browser_shows_the_night(
     assert told is not None
     longest = max(told.gaps, key=lambda gap: gap.milliseconds)
     assert (
-        f"node {longest.next_term.leader_id} took over after {duration(longest.milliseconds)}"
+        f"node {longest.next_epoch.leader_id} took over after {duration(longest.milliseconds)}"
         in text
     )
-    assert {f"epoch {term.epoch}" for term in told.terms} <= set(text.splitlines())
+    assert {f"epoch {term.epoch}" for term in told.epochs} <= set(text.splitlines())
     for part in ("no leader", f"node {history.leaders[0]}", "node 3003", "Everything holds"):
         assert part in text
     quorum = "#metadata-quorum"
-    assert count(chromium, f"{quorum} .barlayer .trace:last-child .point") == len(told.terms)
+    assert count(chromium, f"{quorum} .barlayer .trace:last-child .point") == len(told.epochs)
     assert count(chromium, f"{quorum} .shapelayer path") == len(told.gaps)
     assert count(chromium, f"{quorum} .scatterlayer .points path") >= len(told.votes) + 2
     assert count(chromium, "#latency .heatmaplayer image") == 2

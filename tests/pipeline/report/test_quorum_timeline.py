@@ -33,11 +33,11 @@ def test_the_killed_leader_leaves_a_gap_until_the_next_leads(
     told: QuorumTimeline, history: History
 ) -> None:
     killed, returned = history.did("killed"), history.did("returned")
-    before = [term for term in told.terms if unix(term.begin) < killed.began][-1]
-    after = told.terms[told.terms.index(before) + 1]
+    before = [term for term in told.epochs if unix(term.begin) < killed.began][-1]
+    after = told.epochs[told.epochs.index(before) + 1]
     assert [before.leader_id, after.leader_id] == history.leaders
     assert before.leader_id == killed.node_id
-    (gap,) = (gap for gap in told.gaps if gap.next_term == after)
+    (gap,) = (gap for gap in told.gaps if gap.next_epoch == after)
     (piece,) = gap.pieces
     assert (piece.begin, piece.end) == (before.end, after.begin)
     assert gap.milliseconds == pytest.approx(piece.milliseconds)
@@ -48,7 +48,7 @@ def test_the_killed_leader_leaves_a_gap_until_the_next_leads(
 
 def test_leaders_won_the_votes_that_are_shown(told: QuorumTimeline, history: History) -> None:
     voted = {(vote.epoch, vote.candidate) for vote in told.votes if vote.granted and not vote.pre}
-    assert voted >= {(term.epoch, term.leader_id) for term in told.terms}
+    assert voted >= {(term.epoch, term.leader_id) for term in told.epochs}
     assert {vote.voter for vote in told.votes} <= set(VOTERS)
 
 
@@ -111,7 +111,7 @@ def test_time_that_was_not_recorded_is_a_gap_with_its_name(spark: SparkSession) 
     assert [(unix(gap.begin), unix(gap.end)) for gap in told.unrecorded] == [
         (second(3).timestamp(), second(3600).timestamp())
     ]
-    assert [unix(term.end) for term in told.terms] == [
+    assert [unix(term.end) for term in told.epochs] == [
         second(end).timestamp() for end in (2.9, 3602, 3609)
     ]
     section = quorum_section(quorum, frames)
