@@ -36,7 +36,7 @@ from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest, UpdateR
 _RequestHandler = Callable[[Replica, RequestReceived, Any, int], Response | None]
 _ResponseHandler = Callable[[Replica, PeerNode, Any, int], bool]
 
-_REQUEST_HANDLERS: dict[type[Request], _RequestHandler] = {
+REQUEST_HANDLERS: dict[type[Request], _RequestHandler] = {
     FetchRequest: fetch.handle_request,
     VoteRequest: vote.handle_request,
     BeginQuorumEpochRequest: begin_quorum_epoch.handle_request,
@@ -60,13 +60,13 @@ _RESPONSE_HANDLERS: dict[type[Response], _ResponseHandler] = {
     UpdateRaftVoterResponse: update_raft_voter.handle_response,
 }
 
-API_KEYS = frozenset(key for request in _REQUEST_HANDLERS if (key := request.key) is not None)
+API_KEYS = frozenset(key for request in REQUEST_HANDLERS if (key := request.key) is not None)
 """The APIs whose requests a replica answers."""
 
 
 def handle_request(replica: Replica, received: RequestReceived, now: int) -> None:
     """Reply, now or later. Raises InvalidValue if the request is not one of API_KEYS."""
-    handle = _REQUEST_HANDLERS.get(type(received.request))
+    handle = REQUEST_HANDLERS.get(type(received.request))
     if handle is None:
         raise InvalidValue(f"{type(received.request).__name__} is no request between replicas")
     response = handle(replica, received, received.request, now)

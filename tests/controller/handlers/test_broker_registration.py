@@ -6,9 +6,13 @@ from uuid import UUID
 import pytest
 
 from kwire.error_codes import ErrorCode
-from kwire.messages.a62_broker_registration import Feature
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature
+from kwire.messages.a62_broker_registration import Feature as BrokerFeature
 from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.messages.records.register_broker import RegisterBrokerRecord
+from tests.support.controller.handlers.registrations import (
+    update,
+)
 
 
 def test_a_new_broker_is_fenced(lab: Any) -> None:
@@ -127,3 +131,13 @@ def test_the_record_version_follows_metadata_version(
     assert isinstance(written.record, RegisterBrokerRecord)
     assert written.version == version
     assert len(written.record.log_dirs) == directories
+
+
+def test_a_registered_broker_has_every_finalised_feature(lab: Any) -> None:
+    update(lab, "group.version", 1)
+    assert lab.ask(lab.registration(1)).error_code == ErrorCode.UNSUPPORTED_VERSION
+    request: BrokerRegistrationRequest = lab.registration(1)
+    request.features.append(
+        BrokerFeature(name="group.version", min_supported_version=0, max_supported_version=1)
+    )
+    assert lab.ask(request).error_code == ErrorCode.NONE

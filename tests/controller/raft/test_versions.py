@@ -1,11 +1,12 @@
 """Every answer can be written at the version of its request, and every request for older peers."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from kwire.codec.declaration import Request
-from kwire.controller.raft import API_KEYS
+from kwire.controller.raft import API_KEYS, dispatch
 from kwire.errors import EncodeError
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a52_vote import VoteRequest
@@ -74,3 +75,9 @@ def test_requests_can_be_written_for_older_peers() -> None:
     assert encodable(sent[EndQuorumEpochRequest]) == {0, 1}
     assert {17, 18} <= encodable(sent[FetchRequest])
     assert encodable(AddRaftVoterRequest(ack_when_committed=False)) == {1}
+
+
+def test_every_rpc_has_its_tests_in_the_file_of_its_name() -> None:
+    for handler in dispatch.REQUEST_HANDLERS.values():
+        name = handler.__module__.rsplit(".", 1)[-1]
+        assert Path(__file__).with_name(f"test_{name}.py").exists()

@@ -1,4 +1,4 @@
-"""CreateTopics, DeleteTopics and CreatePartitions, after Kafka's ReplicationControlManagerTest."""
+"""CreateTopics, after Kafka's ReplicationControlManagerTest."""
 
 from typing import Any
 from uuid import UUID
@@ -14,18 +14,11 @@ from kwire.messages.a19_create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
-from kwire.messages.a37_create_partitions import (
-    CreatePartitionsAssignment,
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
 from kwire.messages.records.partition import PartitionRecord
-from kwire.messages.records.topic import TopicRecord
-
-
-def topic(name: str = "foo", **changes: Any) -> CreatableTopic:
-    return CreatableTopic(name=name, num_partitions=-1, replication_factor=-1).replace(**changes)
+from tests.support.controller.handlers.topic_requests import (
+    create,
+    topic,
+)
 
 
 def assigned(*replicas: tuple[int, ...], first: int = 0) -> list[CreatableReplicaAssignment]:
@@ -33,18 +26,6 @@ def assigned(*replicas: tuple[int, ...], first: int = 0) -> list[CreatableReplic
         CreatableReplicaAssignment(partition_index=index, broker_ids=ids)
         for index, ids in enumerate(replicas, first)
     ]
-
-
-def create(lab: Any, *topics: CreatableTopic, **changes: Any) -> Any:
-    request = CreateTopicsRequest(topics=list(topics)).replace(**changes)
-    return lab.ask(request).topics
-
-
-@pytest.fixture
-def three(lab: Any) -> Any:
-    """Brokers 1, 2 and 3 are active."""
-    lab.start(1, 2, 3)
-    return lab
 
 
 def test_partitions_are_placed_on_active_brokers_and_the_first_replica_leads(three: Any) -> None:
@@ -226,134 +207,18 @@ def test_the_version_of_partition_records_follows_metadata_version(
     assert (written.version, len(written.record.directories)) == (version, directories)
 
 
-def grow(lab: Any, count: int, *replicas: tuple[int, ...], name: str = "foo", **more: Any) -> Any:
-    assignments = [CreatePartitionsAssignment(broker_ids=ids) for ids in replicas]
-    wanted = CreatePartitionsTopic(name=name, count=count, assignments=assignments or None)
-    (result,) = lab.ask(CreatePartitionsRequest(topics=[wanted]).replace(**more)).results
-    return result
+INVALID_CONFIG = ErrorCode.INVALID_CONFIG
 
 
-def test_a_topic_grows_with_as_many_replicas_as_it_has(three: Any) -> None:
-    three.create("foo", (1, 2))
-
-    assert grow(three, 3).error_code == ErrorCode.NONE
-    assert grow(three, 4, (3, 1)).error_code == ErrorCode.NONE
-
-    assert [len(three.partition("foo", number).replicas) for number in range(4)] == [2, 2, 2, 2]
-    assert three.partition("foo", 3).replicas == (3, 1)
-
-
-@pytest.mark.parametrize(
-    ("count", "replicas", "code"),
-    [
-        (1, (), ErrorCode.INVALID_PARTITIONS),
-        (0, (), ErrorCode.INVALID_PARTITIONS),
-        (20_000, (), ErrorCode.POLICY_VIOLATION),
-        (3, ((1, 2),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        (2, ((1,),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        (2, ((1, 9),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-    ],
-)
-def test_a_topic_does_not_grow_wrongly(
-    three: Any, count: int, replicas: tuple[tuple[int, ...], ...], code: ErrorCode
+@pytest.mark.parametrize("key", ["leader", "follower"])
+def test_a_topic_is_not_created_with_replicas_that_would_kill_its_brokers(
+    three: Any, key: str
 ) -> None:
-    three.create("foo", (1, 2))
+    config = CreatableTopicConfig(name=f"{key}.replication.throttled.replicas", value="abc")
     before = three.end_offset
 
-    assert grow(three, count, *replicas).error_code == code
+    topic = CreatableTopic(name="foo", num_partitions=1, replication_factor=1, configs=[config])
+    (result,) = three.ask(CreateTopicsRequest(topics=[topic])).topics
+
+    assert result.error_code == INVALID_CONFIG
     assert three.end_offset == before
-
-
-def test_an_unknown_topic_does_not_grow(three: Any) -> None:
-    assert grow(three, 3).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-
-def test_growth_is_only_validated_where_that_is_wanted(three: Any) -> None:
-    three.create("foo", (1, 2))
-    before = three.end_offset
-
-    assert grow(three, 3, validate_only=True).error_code == ErrorCode.NONE
-    assert three.end_offset == before
-
-
-def delete(lab: Any, *wanted: DeleteTopicState) -> list[tuple[str | None, int]]:
-    response = lab.ask(DeleteTopicsRequest(topics=list(wanted)))
-    return [(one.name, one.error_code) for one in response.responses]
-
-
-def test_topics_are_deleted_by_name_and_by_id(three: Any) -> None:
-    three.create("foo", (1,))
-    id = three.create("bar", (1,))
-
-    results = delete(three, DeleteTopicState(name="foo"), DeleteTopicState(topic_id=id))
-
-    assert results == [("foo", 0), ("bar", 0)]
-    assert not three.image.topics.ids
-
-
-def test_versions_without_ids_delete_by_name(three: Any) -> None:
-    three.create("foo", (1,))
-
-    response = three.ask(DeleteTopicsRequest(topic_names=("foo", "bar")), 5)
-
-    assert [(one.name, one.error_code) for one in response.responses] == [
-        ("foo", ErrorCode.NONE),
-        ("bar", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-    ]
-
-
-def test_what_is_wrong_with_a_deletion_is_refused(three: Any) -> None:
-    id = three.create("foo", (1,))
-    states = [
-        DeleteTopicState(),
-        DeleteTopicState(name="foo", topic_id=id),
-        DeleteTopicState(name="twice"),
-        DeleteTopicState(name="twice"),
-        DeleteTopicState(topic_id=UUID(int=5)),
-        DeleteTopicState(topic_id=id),
-        DeleteTopicState(name="foo"),
-    ]
-
-    results = delete(three, *states)
-
-    assert [code for _, code in results] == [
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.UNKNOWN_TOPIC_ID,
-        ErrorCode.NONE,
-        ErrorCode.INVALID_REQUEST,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("version", "code"),
-    [(2, ErrorCode.INVALID_REQUEST), (3, ErrorCode.TOPIC_DELETION_DISABLED)],
-)
-def test_deletion_can_be_disabled(make_lab: Any, version: int, code: ErrorCode) -> None:
-    lab = make_lab(delete_topic_enable=False)
-
-    response = lab.ask(DeleteTopicsRequest(topic_names=("foo",)), version)
-
-    assert [one.error_code for one in response.responses] == [code]
-
-
-def test_a_request_may_bring_10000_records_and_no_more(three: Any) -> None:
-    """A TopicRecord and its partitions: Java's BoundedList takes no more in one operation."""
-    (full,) = create(three, topic("a", num_partitions=9_999))
-    assert full.error_code == ErrorCode.NONE
-    (over,) = create(three, topic("b", num_partitions=10_000))
-    assert over.error_code == ErrorCode.POLICY_VIOLATION
-    assert create(three, topic("c"))[0].error_code == ErrorCode.NONE
-
-
-def test_topics_beyond_10000_are_not_deleted_by_one_request(three: Any) -> None:
-    """Each by itself, with the code that Java has for faults (ReplicationControlManager)."""
-    ids = [UUID(int=number + 1) for number in range(10_001)]
-    for number, id in enumerate(ids):
-        three.write(TopicRecord(name=f"t{number}", topic_id=id))
-    names = [f"t{number}" for number in range(10_001)]
-    answer = three.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names]))
-    codes = [one.error_code for one in answer.responses]
-    assert codes == [ErrorCode.NONE] * 10_000 + [ErrorCode.UNKNOWN_SERVER_ERROR]
-    assert len(three.image.topics.ids) == 1

@@ -1,0 +1,45 @@
+"""AssignReplicasToDirs."""
+
+from typing import Any
+from uuid import UUID
+
+from kwire.error_codes import ErrorCode
+from kwire.image.partition import LOST
+from kwire.messages.a73_assign_replicas_to_dirs import (
+    AssignReplicasToDirsRequest,
+    DirectoryData,
+    PartitionData,
+    TopicData,
+)
+
+
+def test_directories_are_assigned_partition_by_partition(three: Any) -> None:
+    id = three.create("foo", (1, 2))
+    three.create("other", (2,))
+    unknown = UUID(int=5)
+
+    def topic(topic_id: UUID, number: int) -> TopicData:
+        return TopicData(topic_id=topic_id, partitions=[PartitionData(partition_index=number)])
+
+    topics = [
+        topic(id, 0),
+        topic(id, 7),
+        topic(unknown, 0),
+        topic(three.image.topics.ids["other"], 0),
+    ]
+    request = AssignReplicasToDirsRequest(
+        broker_id=1,
+        broker_epoch=three.image.cluster.brokers[1].epoch,
+        directories=[DirectoryData(id=LOST, topics=topics)],
+    )
+
+    response = three.ask(request)
+
+    assert [one.partitions[0].error_code for one in response.directories[0].topics] == [
+        ErrorCode.NONE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ]
+    partition = three.partition("foo")
+    assert (partition.directory(1), partition.leader, partition.isr) == (LOST, 2, (2,))
