@@ -1,8 +1,8 @@
 """Nobody changes anything: whatever would is refused, as a policy of the cluster's would do it."""
 
 from kwire.codec.declaration import Request
+from kwire.messages.error_response import visible_error_response
 from kwire.proxy import Answer, Call, Filter
-from kwire.proxy.flows.error_response import error_response
 
 POLICY_VIOLATION = 44
 
@@ -13,5 +13,5 @@ class ReadOnly(Filter):
     )
 
     def on_request(self, request: Request, call: Call) -> Answer | None:
-        refusal = error_response(request, call.version, POLICY_VIOLATION)
+        refusal = visible_error_response(request, call.version, POLICY_VIOLATION)
         return None if refusal is None else Answer(refusal)

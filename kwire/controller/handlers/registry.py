@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from kwire.codec.declaration import Request
+from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.controller.errors import ApiError
 from kwire.controller.handlers import (
     allocate_producer_ids,
     alter_partition,
@@ -22,7 +23,6 @@ from kwire.controller.handlers import (
     describe_cluster,
     describe_configs,
     elect_leaders,
-    error_responses,
     incremental_alter_configs,
     list_partition_reassignments,
     unregister_broker,
@@ -47,20 +47,20 @@ from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
 from kwire.messages.a70_controller_registration import ControllerRegistrationRequest
 from kwire.messages.a73_assign_replicas_to_dirs import AssignReplicasToDirsRequest
 from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
+from kwire.messages.error_response import error_response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
     """How one API is answered.
 
-    refuse: the response that says an error of the whole request. writes: it is judged by what is
-    ahead and waits for commit. active_only: other controllers answer NOT_CONTROLLER.
+    writes: it is judged by what is ahead and waits for commit. active_only: other controllers
+    answer NOT_CONTROLLER.
     """
 
     request: type[Request]
     versions: Versions
     handle: Callable[[Any, ControllerContext], ControllerResult]
-    refuse: error_responses.ErrorResponse
     writes: bool = True
     active_only: bool = True
 
@@ -69,6 +69,10 @@ class Handler:
         """API key."""
         assert self.request.key is not None, "every request has an API key"
         return self.request.key
+
+    def refuse(self, request: Request, version: int, error: ApiError) -> Response:
+        """Return the response that gives one error for the whole request."""
+        return error_response(request, version, error.code, error.message)
 
 
 Handle = Callable[[Any, ControllerContext], ControllerResult]
@@ -80,7 +84,6 @@ def _write(request: type[Request], handle: Handle, versions: str) -> Handler:
         request=request,
         versions=Versions(versions),
         handle=handle,
-        refuse=error_responses.error_response(request),
     )
 
 

@@ -17,6 +17,7 @@ from kwire.errors import BatchError
 from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
+from kwire.messages.error_response import visible_error_response
 from kwire.messages.index import APIS
 from kwire.messages.metadata_topic import is_metadata_topic
 from kwire.messages.registry import request, response
@@ -24,7 +25,6 @@ from kwire.proxy.addresses.address_book import AddressBook
 from kwire.proxy.addresses.rewriter import AddressRewriter
 from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
 from kwire.proxy.filters.filter import Answer, Call, Filter, at
-from kwire.proxy.flows.error_response import error_response
 from kwire.proxy.flows.flow import Deed
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE, may_carry_address
@@ -108,7 +108,7 @@ class RewriteEndpoints(Filter):
             return Answer(await read_snapshot(request, positions, call, self._rewriter))
         except BatchError as error:
             call.note(f"the snapshot cannot be read: {error}")
-            refusal = error_response(request, call.version, ErrorCode.UNKNOWN_SERVER_ERROR)
+            refusal = visible_error_response(request, call.version, ErrorCode.UNKNOWN_SERVER_ERROR)
             return None if refusal is None else Answer(refusal)
 
     def _positions(self, request: FetchSnapshotRequest, call: Call) -> SnapshotPositions:

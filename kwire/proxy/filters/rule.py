@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kwire.codec.declaration import Request, Response
+from kwire.messages.error_response import replace_error_codes, visible_error_response
 from kwire.proxy.filters.filter import (
     Action,
     Answer,
@@ -18,7 +19,6 @@ from kwire.proxy.filters.filter import (
 )
 from kwire.proxy.filters.patch import patch
 from kwire.proxy.filters.rules import Rule
-from kwire.proxy.flows.error_response import error_response, set_errors
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.subject import Subject
 
@@ -99,10 +99,10 @@ class RuleFilter(Filter):
 
     def _error(self, message: Request | Response, call: Call, code: int) -> Action | None:
         if isinstance(message, Response):
-            if not set_errors(message, call.version, code):
+            if not replace_error_codes(message, call.version, code):
                 raise ValueError(f"{type(message).__name__} has no error code")
             return None
-        answer = error_response(message, call.version, code)
+        answer = visible_error_response(message, call.version, code)
         if answer is None:
             raise ValueError(f"no answer to this {type(message).__name__} can carry an error")
         return Answer(answer)

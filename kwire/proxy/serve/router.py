@@ -17,11 +17,11 @@ from kwire.messages.a55_describe_quorum import (
     PartitionData,
     TopicData,
 )
+from kwire.messages.error_response import visible_error_response
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.messages.registry import api_key, api_keys, request
 from kwire.net.address import Address
 from kwire.net.service import RequestContext
-from kwire.proxy.flows.error_response import error_response
 from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.proxy.flows.walk import failures
 from kwire.proxy.serve.describe_configs import Owner, join_responses, split_by_owner
@@ -206,7 +206,7 @@ def _is_not_active(response: Response) -> bool:
 
 
 def _timed_out(request: Request, version: int, node: str) -> RoutedResponse | None:
-    response = error_response(request, version, ErrorCode.REQUEST_TIMED_OUT)
+    response = visible_error_response(request, version, ErrorCode.REQUEST_TIMED_OUT)
     return (
         None if response is None else RoutedResponse(response=response, node=f"{node}: no answer")
     )

@@ -18,6 +18,7 @@ from typing import Self
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.error_response import visible_error_response
 from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address, why_not_bound
 from kwire.net.frames import FrameSplitter, decode_request, encode_response, request_head
@@ -26,7 +27,6 @@ from kwire.net.tls import ServerTls
 from kwire.proxy.capture.replay.answers import Answers
 from kwire.proxy.data_path.server import CannotListen
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.error_response import error_response
 from kwire.proxy.flows.flow import Connection, Deed, Ending, Flow, Kind, Notice, Sink
 from kwire.proxy.flows.node_addresses import node_addresses
 
@@ -236,7 +236,7 @@ def _refusal(flow: Flow, answers: Answers) -> bytes | None:
         return encode_response(offer, 0, correlation_id=flow.correlation_id)
     try:
         asked = decode_request(flow.request_copy or b"")
-        refused = error_response(asked.body, flow.version, UNMATCHED)
+        refused = visible_error_response(asked.body, flow.version, UNMATCHED)
     except KwireError:
         refused = None
     if refused is None:
