@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Self
 
 from kwire.admin.add_raft_voter import AddRaftVoterOperation
 from kwire.admin.bootstrap import Bootstrap
-from kwire.admin.connections import AdminConnections
 from kwire.admin.describe_cluster import DescribeClusterOperation
 from kwire.admin.describe_features import DescribeFeaturesOperation
 from kwire.admin.describe_quorum import DescribeQuorumOperation
 from kwire.admin.remove_raft_voter import RemoveRaftVoterOperation
 from kwire.admin.routing import OperationRouter
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.net.pool import ConnectionPool
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -55,12 +57,18 @@ class AdminClient(
         connect_timeout: float = CONNECT_TIMEOUT,
     ) -> None:
         bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
-        self._connections = AdminConnections(
-            client_id=client_id,
-            ssl=ssl,
-            connect_timeout=connect_timeout,
-            request_timeout=request_timeout,
-        )
+
+        async def connect(address: Address, within: float) -> Connection:
+            return await Connection.open(
+                address.host,
+                address.port,
+                client_id=client_id,
+                ssl=ssl,
+                connect_timeout=within,
+                request_timeout=request_timeout,
+            )
+
+        self._connections = ConnectionPool(connect, connect_timeout=connect_timeout)
         super().__init__(
             OperationRouter(
                 bootstrap, self._connections, timeout=timeout, request_timeout=request_timeout

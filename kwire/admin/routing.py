@@ -12,7 +12,6 @@ from typing import TypeVar
 
 from kwire.admin.bootstrap import Bootstrap, EndpointType
 from kwire.admin.cluster_description import ClusterDescription, fetch_description
-from kwire.admin.connections import AdminConnections
 from kwire.admin.deadline import Deadline
 from kwire.admin.failures import NOT_LEADER, Failures, explained
 from kwire.errors import (
@@ -27,6 +26,7 @@ from kwire.errors import (
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.address import Address
 from kwire.net.connection import Connection
+from kwire.net.pool import ConnectionPool
 
 T = TypeVar("T")
 Attempt = Callable[[Connection, float], Awaitable[T]]
@@ -46,7 +46,7 @@ class OperationRouter:
     def __init__(
         self,
         bootstrap: Bootstrap,
-        connections: AdminConnections,
+        connections: ConnectionPool,
         *,
         timeout: float,
         request_timeout: float,

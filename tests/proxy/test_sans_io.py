@@ -10,7 +10,6 @@ HANDS = {
     "handshake",
     "served_cluster",
     "new_listeners",
-    "connection_pool",
     "reach",
     "receiver",
     "recorder",

@@ -15,7 +15,9 @@ from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.error_codes import ErrorCode
 from kwire.errors import EncodeError, KwireError, UnsupportedVersion
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.address import Address
 from kwire.net.connection import Connection
+from kwire.net.pool import ConnectionPool
 from kwire.net.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
@@ -43,7 +45,7 @@ class Channels:
         self._timeout = request_timeout_ms / 1000
         self._tls = tls
         self._foreign = foreign
-        self._connections: dict[tuple[str, int], Connection] = {}
+        self._connections = ConnectionPool(self._connect, connect_timeout=self._timeout)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
@@ -86,45 +88,28 @@ class Channels:
     async def ask(self, host: str, port: int, request: Request) -> Response:
         """Send a request and return the response; KwireError if there is none.
 
-        A connection that failed is closed, and the next request opens another one.
+        A connection that failed is dropped, and the next request opens another one.
         """
-        connection = await self._connection(host, port)
+        connection = await self._connections.connection(Address(host, port))
         try:
             return await connection.send(request)
         except (UnsupportedVersion, EncodeError):  # nothing was sent: the connection is in order
             raise
         except KwireError:
-            await self._drop((host, port), connection)
+            await self._connections.drop(connection)
             raise
 
-    async def _connection(self, host: str, port: int) -> Connection:
-        known = self._connections.get((host, port))
-        if known is not None and not known.closed:
-            return known
-        opened = await Connection.open(
-            host,
-            port,
+    async def _connect(self, address: Address, within: float) -> Connection:
+        return await Connection.open(
+            address.host,
+            address.port,
             client_id=self._client_id,
             ssl=self._tls,
-            connect_timeout=self._timeout,
+            connect_timeout=within,
             request_timeout=self._timeout,
         )
-        # Another task may have connected meanwhile.
-        other = self._connections.get((host, port))
-        if other is not None and not other.closed:
-            await opened.close()
-            return other
-        self._connections[host, port] = opened
-        return opened
-
-    async def _drop(self, address: tuple[str, int], connection: Connection) -> None:
-        if self._connections.get(address) is connection:
-            del self._connections[address]
-        await connection.close()
 
     async def close(self) -> None:
         """Cancel all requests and close all connections."""
         await cancel_and_wait(self._tasks)
-        for connection in self._connections.values():
-            await connection.close()
-        self._connections.clear()
+        await self._connections.close()

@@ -147,7 +147,7 @@ class ControllerRouter:
         live = self._cluster.live
         with suppress(KwireError, TimeoutError):
             async with asyncio.timeout(CATCH_UP):
-                response = await self._cluster.connections.ask(leader, METADATA_QUORUM)
+                response = await self._cluster.connections.send(leader, METADATA_QUORUM)
                 assert isinstance(response, DescribeQuorumResponse), "nothing else answers it"
                 high_watermarks = (
                     partition.high_watermark
@@ -193,7 +193,7 @@ class ControllerRouter:
             return await self.ask_active(share, version, version)
         node = f"node {owner}"
         try:
-            response = await self._cluster.connections.ask(address, share, version)
+            response = await self._cluster.connections.send(address, share, version)
         except KwireError:
             return _timed_out(share, version, node)
         return RoutedResponse(response=response, node=node)

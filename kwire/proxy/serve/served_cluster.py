@@ -11,6 +11,7 @@ from kwire.errors import ConnectionFailed, KwireError
 from kwire.image import MetadataImage
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.address import Address
+from kwire.net.pool import ConnectionPool
 from kwire.net.security import Security, read_security
 from kwire.net.tasks import cancel_and_wait
 from kwire.observer import LiveImage
@@ -18,7 +19,7 @@ from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.serve.answers.describe_cluster import CONTROLLERS
 from kwire.proxy.serve.cluster_view import ClusterView
-from kwire.proxy.serve.connection_pool import ConnectionPool, NodeConnector
+from kwire.proxy.serve.node_connector import CONNECT_TIMEOUT, NodeConnector
 from kwire.proxy.serve.virtual_nodes import VirtualNodes
 
 READY = 30.0
@@ -51,7 +52,7 @@ class ServedCluster:
         )
         self.live = LiveImage([listener.upstream for listener in listeners], open=self.connector)
         self.nodes = VirtualNodes(listeners, advertised_host)
-        self.connections = ConnectionPool(self.connector)
+        self.connections = ConnectionPool(self.connector, connect_timeout=CONNECT_TIMEOUT)
         self.cluster_id = cluster_id
 
     @asynccontextmanager
@@ -113,6 +114,6 @@ class ServedCluster:
             return
         with suppress(KwireError):  # controllers before 3.7 have no DescribeCluster
             request = DescribeClusterRequest(endpoint_type=CONTROLLERS)
-            response = await self.connections.ask(leader, request)
+            response = await self.connections.send(leader, request)
             if isinstance(response, DescribeClusterResponse) and not response.error_code:
                 self.cluster_id = response.cluster_id
