@@ -29,8 +29,8 @@ def run(
 ) -> None:
     """Run one controller in the foreground, until SIGTERM or Ctrl-C; a leader hands over first.
 
-    Its directories are those that `kwire storage format`, or kafka-storage, has formatted. What the
-    file names and kwire does not take is told on stderr.
+    Its directories are those that `kwire storage format`, or kafka-storage, has formatted. Settings
+    that kwire does not support are named on stderr.
 
     \b
     kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone \\
@@ -50,7 +50,7 @@ def quorum(
     folder: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Where the data lies and stays; else it goes at the end."
+            metavar="FOLDER", help="Keep the data here; by default it is removed at the end."
         ),
     ] = None,
     release_version: Annotated[

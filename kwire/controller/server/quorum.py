@@ -157,8 +157,9 @@ class Quorum:
     @property
     def leader(self) -> ControllerNode | None:
         """The active controller, which may write; None if there is none now."""
-        found = [node for node in self.nodes.values() if node.metadata.is_active]
-        return max(found, key=lambda node: node.raft.epoch, default=None)
+        # A former leader that stood still may believe it leads, in an earlier epoch.
+        active = [node for node in self.nodes.values() if node.metadata.is_active]
+        return max(active, key=lambda node: node.raft.epoch, default=None)
 
     async def start(self, timeout: float = READY) -> None:
         """Start all controllers; return when one of them is active."""

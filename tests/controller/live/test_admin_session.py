@@ -56,7 +56,7 @@ def _comparable(answer: Response | str, session: Session) -> dict[str, object]:
 
 
 def messages(session: Session) -> dict[str, str | None]:
-    """What is said of every key with every value, by step and resource."""
+    """Return the error message for every key with every value, by step and resource."""
     return {
         f"{step}: {one.resource_name}": one.error_message
         for step, answer in session.answers.items()

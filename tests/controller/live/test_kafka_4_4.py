@@ -1,4 +1,4 @@
-"""What Kafka 4.4 brought to controllers, asked of Kafka's and of kwire's: KIP-1242 and KIP-1312."""
+"""KIP-1242 and KIP-1312 of Kafka 4.4: kwire's controllers answer as Kafka's do."""
 
 import asyncio
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ UNKNOWN, GONE = 77, 3999
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What one controller said.
+    """The answers of one controller.
 
     identities: error codes of ApiVersions v5, by what it names. unregistered: error code and
     message, or not, for an unknown controller, the active one, one that is gone, that one again.

@@ -35,7 +35,7 @@ OURS, JAVA, JOINING = (3000, 3001), 3200, 3100
 
 
 class StaticQuorum:
-    """Where the voters are, as every node is told; their directories are nobody's business."""
+    """The endpoints of static voters, in every node's configuration; their directories are not."""
 
     def __init__(self, kafka: Launcher, folder: Path) -> None:
         self._folder = folder
@@ -95,7 +95,7 @@ class StaticQuorum:
         return ControllerNode(config, metered=True)
 
     def data(self, id: int) -> Path:
-        """Where a node has its log."""
+        """Return the folder of a node's log."""
         return Path(self.java.folder) / "data" if id == JAVA else self._folder / f"node-{id}"
 
     def quorum_state(self, id: int) -> int:
@@ -123,7 +123,7 @@ async def upgrade(leader: ControllerNode) -> int:
 
 
 def asked(node: ControllerNode, api: str) -> float:
-    """How many requests of an API a controller has answered."""
+    """Return the number of requests of an API that a controller has answered."""
     assert node.requests is not None
     return sum(
         sample.value

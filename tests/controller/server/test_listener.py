@@ -1,4 +1,4 @@
-"""What a controller's listener does with bytes: as Kafka 4.3.1 reacted to the same inputs."""
+"""A controller's listener reacts to bytes as Kafka 4.3.1 reacted to the same inputs."""
 
 import asyncio
 import struct
@@ -22,16 +22,16 @@ class Echo:
     """Answers ApiVersions with its own versions, the slower the earlier it is asked."""
 
     def __init__(self) -> None:
-        self.asked: list[RequestContext] = []
+        self.contexts: list[RequestContext] = []
 
     @property
     def apis(self) -> Mapping[int, Versions]:
         return {18: Versions("0-4"), 52: Versions("0-2")}
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        self.asked.append(context)
-        await asyncio.sleep(0.05 if len(self.asked) == 1 else 0)
-        return ApiVersionsResponse(error_code=0, throttle_time_ms=len(self.asked))
+        self.contexts.append(context)
+        await asyncio.sleep(0.05 if len(self.contexts) == 1 else 0)
+        return ApiVersionsResponse(error_code=0, throttle_time_ms=len(self.contexts))
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ GOOD = encode_request(ApiVersionsRequest(), 3, correlation_id=7, client_id="c")
 )
 async def test_what_kafka_closes_at_is_closed_at(port: int, data: bytes, service: Echo) -> None:
     assert await until_closed(port, data) == b""
-    assert service.asked == []
+    assert service.contexts == []
 
 
 @pytest.mark.parametrize("version", [99, -1])
@@ -167,7 +167,7 @@ async def test_a_request_may_come_byte_by_byte(port: int, service: Echo) -> None
         await asyncio.sleep(0)
     assert len(await reader.readexactly(4)) == 4
     writer.transport.abort()
-    assert [(one.client_id, one.version, one.listener) for one in service.asked] == [
+    assert [(one.client_id, one.version, one.listener) for one in service.contexts] == [
         ("c", 3, "CONTROLLER")
     ]
 

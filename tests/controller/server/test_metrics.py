@@ -68,7 +68,7 @@ async def served(size: int = 1) -> AsyncIterator[tuple[Quorum, int]]:
 async def at_one_time(
     connection: Connection, port: int
 ) -> tuple[ResponsePartitionData, dict[str, float]]:
-    """What a leader answers and what it serves, when nothing is written in between."""
+    """Return a leader's DescribeQuorum and its metrics, with no write in between."""
     topic = TopicData(
         topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)]
     )
@@ -189,5 +189,5 @@ def _class(jar: object, name: str) -> bytes:
 
 
 def _has(constants: bytes, text: str) -> bool:
-    """Whether a class file has this text, whole, among its constants."""
+    """True if a class file has this text, whole, among its constants."""
     return b"\x01" + len(text).to_bytes(2, "big") + text.encode() in constants

@@ -96,8 +96,10 @@ class NodeConfig:
         """The advertised endpoints of this node, the default listener first."""
         return Endpoints(
             tuple(
-                ListenerEndpoint(name=one.name, host=one.advertised_host, port=one.advertised_port)
-                for one in self.listeners
+                ListenerEndpoint(
+                    name=listener.name, host=listener.advertised_host, port=listener.advertised_port
+                )
+                for listener in self.listeners
             )
         )
 

@@ -88,15 +88,15 @@ def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
 def _store(pairs: Mapping[str, str], store: str, names: tuple[str, ...]) -> str | None:
     """Return the PEM text of a store, from its file or its properties; None if there is neither."""
     location = f"ssl.{store}.location"
-    given = [name for name in (location, *names) if pairs.get(name)]
-    if not given:
+    configured = [name for name in (location, *names) if pairs.get(name)]
+    if not configured:
         return None
     kind = pairs.get(f"ssl.{store}.type", "JKS").upper()
     if kind != "PEM":
         raise InvalidValue(f"ssl.{store}.type is {kind}: only PEM is read here (KIP-651)")
-    if given != [location] and given != list(names):
+    if configured not in ([location], list(names)):
         raise InvalidValue(f"the {store} is either {location} or {' with '.join(names)}")
-    if given == [location]:
+    if configured == [location]:
         return _pem(_read(Path(pairs[location]), location), location)
     return "".join(_pem(pairs[name], name) for name in names)
 

@@ -187,8 +187,8 @@ class MetadataRuntime:
     def _fits(self, work: Work) -> bool:
         """True unless raft has written records since the work began.
 
-        A broker epoch, for one, is the offset of its record: work that counted on another offset
-        is done again.
+        A broker epoch, for example, is the offset of its record: work that counted on another
+        offset is done again.
         """
         return self.controller.fits(work) and work.view.end_offset == self._raft.end_offset
 

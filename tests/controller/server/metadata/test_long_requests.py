@@ -1,4 +1,4 @@
-"""What takes long is judged in a thread; others are answered meanwhile, and no write overtakes."""
+"""Long requests are handled in a thread; others are answered meanwhile, and no write overtakes."""
 
 import asyncio
 import threading

@@ -207,7 +207,7 @@ async def test_a_follower_answers_while_it_flushes_and_checks_a_snapshot(
 async def test_only_a_long_replay_is_left_out_of_later_collections(
     slices: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left out once is never collected, the garbage of a moment included."""
+    """Objects that are left out once are never collected, temporary garbage included."""
     left_out: list[bool] = []
     monkeypatch.setattr(collector, "leave_out_all", lambda: left_out.append(gc.isenabled()))
     left = iter(range(slices, -1, -1))
