@@ -17,9 +17,9 @@ from kwire.cli.flow_json import flow_data
 from kwire.cli.flow_lines import INDENT, flow_lines
 from kwire.cli.screen import screen
 from kwire.proxy import DecodedFlow
-from kwire.proxy.capture.replay.client import Outcome, Targets, Verdict, replay
-from kwire.proxy.capture.replay.comparison import Ignore, Pair
-from kwire.proxy.capture.replay.plan import plan
+from kwire.proxy.capture.replay.client import ReplayOutcome, ReplayVerdict, Targets, replay
+from kwire.proxy.capture.replay.comparison import FieldPair, IgnoredFields
+from kwire.proxy.capture.replay.plan import plan_replay
 from kwire.proxy.flows.language import Expression
 from kwire.text.printable import harmless
 
@@ -39,16 +39,16 @@ def send(
     ignored: patterns, and whether the usual ones are among them.
     """
     patterns, defaults = ignored
-    planned = plan(reading.groups(), meant)
+    planned = plan_replay(reading.groups(), meant)
     report = _Report(planned.left_out, verbose=verbose, as_json=as_json)
-    ignore = Ignore(patterns, defaults=defaults)
+    ignore = IgnoredFields(patterns, defaults=defaults)
     asyncio.run(replay(planned, targets, ignore, report.add, fast=fast))
     report.end()
     if not report.counts:
         raise CommandFailed(
             "nothing was sent: no request of the recording is asked for, or can be sent."
         )
-    if report.counts[Verdict.DIFFERENT] or report.counts[Verdict.FAILED]:
+    if report.counts[ReplayVerdict.DIFFERENT] or report.counts[ReplayVerdict.FAILED]:
         raise typer.Exit(1)
 
 
@@ -64,10 +64,10 @@ class _Report:
         self._as_json = as_json
         self._console = screen()
         self._read = True
-        self.counts: Counter[Verdict] = Counter()
+        self.counts: Counter[ReplayVerdict] = Counter()
         self._grown: Counter[str] = Counter()
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: ReplayOutcome) -> None:
         """One more."""
         self.counts[outcome.verdict] += 1
         self._grown.update(pair.name for pair in outcome.grown)
@@ -77,13 +77,13 @@ class _Report:
         except (BrokenPipeError, SystemExit):  # rich turns the former into the latter
             self._read = False
 
-    def _show(self, outcome: Outcome) -> None:
+    def _show(self, outcome: ReplayOutcome) -> None:
         if self._as_json:
             _write(_data(outcome))
-        elif self._verbose or outcome.verdict in (Verdict.DIFFERENT, Verdict.FAILED):
+        elif self._verbose or outcome.verdict in (ReplayVerdict.DIFFERENT, ReplayVerdict.FAILED):
             self._print(outcome)
 
-    def _print(self, outcome: Outcome) -> None:
+    def _print(self, outcome: ReplayOutcome) -> None:
         decoded = DecodedFlow(outcome.flow)
         said = outcome.verdict.value + (f": {outcome.reason}" if outcome.reason else "")
         self._console.print(flow_lines(decoded, self._console, note=harmless(said)))
@@ -92,7 +92,7 @@ class _Report:
 
     def end(self) -> None:
         """Print the counts."""
-        counts = {verdict.value: self.counts[verdict] for verdict in Verdict}
+        counts = {verdict.value: self.counts[verdict] for verdict in ReplayVerdict}
         if self._as_json and self._read:
             left_out, grown = dict(self._left_out), dict(self._grown)
             _write({"type": "summary", "counts": counts, "leftOut": left_out, "grown": grown})
@@ -107,7 +107,7 @@ class _Report:
             console.print(f"{count} not sent: {why}", style="yellow")
 
 
-def _data(outcome: Outcome) -> dict[str, Any]:
+def _data(outcome: ReplayOutcome) -> dict[str, Any]:
     return flow_data(DecodedFlow(outcome.flow)) | {
         "type": "replayed",
         "verdict": outcome.verdict.value,
@@ -117,7 +117,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _pair_data(pair: Pair) -> dict[str, str]:
+def _pair_data(pair: FieldPair) -> dict[str, str]:
     recorded, answered = pair.shown
     return {"path": pair.path, "recorded": recorded, "answered": answered}
 

@@ -12,7 +12,7 @@ from kwire.net.address import Address
 from kwire.net.tls import ServerTls
 from kwire.proxy import DecodedFlow, Flow, Notice, Tap
 from kwire.proxy.capture.records import events
-from kwire.proxy.capture.replay.answers import Answers
+from kwire.proxy.capture.replay.answers import RecordedAnswers
 from kwire.proxy.capture.replay.server import ReplayServer
 
 
@@ -27,7 +27,7 @@ def serve(
 ) -> None:
     """Answer from the captures at these addresses."""
     flows = [event for event in events(reading.records()) if isinstance(event, Flow)]
-    answers = Answers(flows, by_node=any(node_id is not None for node_id in listen))
+    answers = RecordedAnswers(flows, by_node=any(node_id is not None for node_id in listen))
     how = Display(Selection(), verbose=verbose, as_json=as_json)
     asyncio.run(_serve(ReplayServer(answers, listen, tls=tls, fast=fast), how))
 

@@ -1,5 +1,6 @@
-"""What was recorded, once more: requests to a real cluster, or answers to real clients.
+"""Replay of captures: requests to a real cluster, or answers to real clients.
 
-`plan` says which requests are sent and after which answers, `client` sends them and compares;
-`answers` finds the recorded answer to a request, `server` gives it.
+`plan` orders the requests, `client` sends them and compares the answers (`comparison`), with the
+ids of the cluster it meets (`cluster_ids`). `answers` finds the recorded answer to a request,
+`server` sends it.
 """

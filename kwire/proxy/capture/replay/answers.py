@@ -1,7 +1,8 @@
-"""The recorded answer to a request: the same API, version and body, whoever asks.
+"""The recorded answer to a request with the same API, version and body, whichever client asks.
 
-Requests that were the same are answered in the order they were recorded in, and then with the last
-answer again. Where no body is the same, one will do that differs in what `comparison` ignores.
+If a request was recorded several times, its answers are used in their order, and the last one again
+and again. If no body is the same, a request is answered that differs only in what `comparison`
+ignores.
 """
 
 from __future__ import annotations
@@ -14,41 +15,41 @@ from kwire.errors import KwireError
 from kwire.messages.a18_api_versions import ApiVersion
 from kwire.messages.headers import RequestHeader
 from kwire.net.frames import RequestFrame, decode_request, request_head, request_header_version
-from kwire.proxy.capture.replay.comparison import Ignore, differences
+from kwire.proxy.capture.replay.comparison import IgnoredFields, differences
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Ending, Flow
 
-_ALIKE = ("auth_bytes", "client_software_name", "client_software_version")
-"""Of no account either, when a request is like a recorded one."""
+_ALSO_IGNORED = ("auth_bytes", "client_software_name", "client_software_version")
+"""Fields that differ between clients, and do not decide about the answer."""
 
-Kind = tuple[int | None, int, int]
-"""Node id, API key, version."""
+RequestKind = tuple[int | None, int, int]
+"""Node id, or None if it does not matter; API key; version."""
 
 
 @dataclass(slots=True, eq=False)
-class Asked:
-    """A request that was recorded once or often, and what became of it each time."""
+class RecordedRequest:
+    """A request that was recorded once or several times, and its flows."""
 
     request: RequestFrame
     flows: deque[Flow] = field(default_factory=deque)
 
     def next(self) -> Flow:
-        """What comes next; the last one for ever."""
+        """Return the next flow, and the last one again and again."""
         return self.flows.popleft() if len(self.flows) > 1 else self.flows[0]
 
 
-class Answers:
-    """What was recorded, by what was asked.
+class RecordedAnswers:
+    """The recorded flows by their requests.
 
-    by_node: whether the node that was asked matters. unusable: flows whose request or response is
-    not whole. size: requests that can be answered.
+    by_node: True if only flows of the node that is asked count. unusable: flows whose request or
+    response is not whole. size: requests that can be answered.
     """
 
     def __init__(self, flows: Iterable[Flow], *, by_node: bool = False) -> None:
         self._by_node = by_node
-        self._same: dict[tuple[Kind, bytes], Asked] = {}
-        self._alike: dict[Kind, list[Asked]] = defaultdict(list)
-        self._ignore = Ignore(_ALIKE)
+        self._exact: dict[tuple[RequestKind, bytes], RecordedRequest] = {}
+        self._by_kind: dict[RequestKind, list[RecordedRequest]] = defaultdict(list)
+        self._ignore = IgnoredFields(_ALSO_IGNORED)
         self.unusable = 0
         self.size = 0
         for flow in flows:
@@ -56,54 +57,54 @@ class Answers:
 
     @property
     def offered(self) -> list[ApiVersion]:
-        """The versions in which something was recorded, from the first to the last of each API."""
+        """The APIs with the lowest and the highest version that was recorded."""
         versions: dict[int, list[int]] = defaultdict(list)
-        for _, key, version in self._alike:
+        for _, key, version in self._by_kind:
             versions[key].append(version)
         return [
-            ApiVersion(api_key=key, min_version=min(of), max_version=max(of))
-            for key, of in sorted(versions.items())
+            ApiVersion(api_key=key, min_version=min(recorded), max_version=max(recorded))
+            for key, recorded in sorted(versions.items())
         ]
 
     def find(self, frame: bytes, node_id: int | None) -> Flow | None:
-        """What to answer a request to a node with, None where nothing like it was recorded."""
+        """Return the flow that answers a request to a node, None if none was recorded."""
         try:
             head = request_head(frame)
             kind = (node_id if self._by_node else None, head.key, head.version)
-            asked = self._same.get((kind, _body(frame))) or self._find_alike(kind, frame)
+            found = self._exact.get((kind, _body(frame))) or self._find_similar(kind, frame)
         except KwireError:
             return None
-        return None if asked is None else asked.next()
+        return None if found is None else found.next()
 
-    def _find_alike(self, kind: Kind, frame: bytes) -> Asked | None:
-        candidates = self._alike.get(kind)
+    def _find_similar(self, kind: RequestKind, frame: bytes) -> RecordedRequest | None:
+        candidates = self._by_kind.get(kind)
         if not candidates:
             return None
         body = decode_request(frame).body
-        for asked in candidates:
-            if not any(differences(asked.request.body, body, kind[2], self._ignore)):
-                return asked
+        for candidate in candidates:
+            if not any(differences(candidate.request.body, body, kind[2], self._ignore)):
+                return candidate
         return None
 
     def _add(self, flow: Flow) -> None:
         decoded = DecodedFlow(flow).request
-        if decoded is None or flow.request_copy is None or not _whole(flow):
+        if decoded is None or flow.request_copy is None or not _is_whole(flow):
             self.unusable += 1
             return
         kind = (flow.connection.node_id if self._by_node else None, flow.key, flow.version)
         body = _body(flow.request_copy)
-        asked = self._same.get((kind, body))
-        if asked is None:
-            asked = self._same[kind, body] = Asked(decoded)
-            self._alike[kind].append(asked)
-        asked.flows.append(flow)
+        recorded = self._exact.get((kind, body))
+        if recorded is None:
+            recorded = self._exact[kind, body] = RecordedRequest(decoded)
+            self._by_kind[kind].append(recorded)
+        recorded.flows.append(flow)
         self.size += 1
 
 
-def _whole(flow: Flow) -> bool:
-    """Whether the request is there with all of its bytes, and the response where there was one."""
-    asked, answer = flow.request_copy, flow.response_copy
-    if asked is None or len(asked) != flow.request_size or flow.ending is Ending.PENDING:
+def _is_whole(flow: Flow) -> bool:
+    """True if the request has all its bytes, and so has the response if there was one."""
+    request, answer = flow.request_copy, flow.response_copy
+    if request is None or len(request) != flow.request_size or flow.ending is Ending.PENDING:
         return False
     if flow.ending is not Ending.ANSWERED:
         return True
@@ -111,7 +112,7 @@ def _whole(flow: Flow) -> bool:
 
 
 def _body(frame: bytes) -> bytes:
-    """A request without its header. Raises KwireError."""
+    """Return the bytes of a request without its header. Raises KwireError."""
     head = request_head(frame)
     _, offset = RequestHeader.decode_from(frame, request_header_version(head.key, head.version))
     return frame[offset:]

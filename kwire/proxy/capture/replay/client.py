@@ -1,4 +1,4 @@
-"""Sends what was recorded to a real cluster, and holds its answers against the recorded ones."""
+"""Sends recorded requests to a real cluster, and compares its answers with the recorded ones."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from enum import Enum
 from kwire.codec.declaration import Response
 from kwire.errors import ConnectionFailed, InvalidValue, KwireError
 from kwire.messages.a18_api_versions import ApiVersionsRequest
-from kwire.messages.registry import api_name
+from kwire.messages.registry import api_key, api_name
 from kwire.net.address import Address
 from kwire.net.connection import REQUEST_TIMEOUT, Connection
 from kwire.net.security import PLAINTEXT, Security
-from kwire.proxy.capture.replay.carried import Carried
-from kwire.proxy.capture.replay.comparison import Ignore, Pair, differences
-from kwire.proxy.capture.replay.plan import Plan, Step
+from kwire.proxy.capture.replay.cluster_ids import ClusterIds
+from kwire.proxy.capture.replay.comparison import FieldPair, IgnoredFields, differences
+from kwire.proxy.capture.replay.plan import ReplayPlan, ReplayStep
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Ending, Flow
 
-_API_VERSIONS = 18
+_API_VERSIONS = api_key("ApiVersions")
 
 
-class Verdict(Enum):
-    """What came of a request that was sent again."""
+class ReplayVerdict(Enum):
+    """How the answer to a replayed request compares with the recorded one."""
 
     SAME = "same"
     DIFFERENT = "different"
@@ -34,63 +34,63 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """A request and its two answers. reason: why they are not compared, or why there is none.
+class ReplayOutcome:
+    """What came of a replayed request.
 
-    grown: where the log had gone on, which is no difference.
+    reason: why the answers are not compared, or why there is none. grown: fields that differ
+    because the log has grown since, which is no difference.
     """
 
     flow: Flow
-    verdict: Verdict
-    differences: tuple[Pair, ...] = ()
-    grown: tuple[Pair, ...] = ()
+    verdict: ReplayVerdict
+    differences: tuple[FieldPair, ...] = ()
+    grown: tuple[FieldPair, ...] = ()
     reason: str = ""
 
 
-Told = Callable[[Outcome], None]
+Report = Callable[[ReplayOutcome], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """Where to send what was recorded of which node; None stands for all others.
-
-    security: how to speak there.
-    """
+    """The addresses that stand for the recorded nodes; None stands for all other nodes."""
 
     addresses: Mapping[int | None, Address]
     security: Security = PLAINTEXT
 
     def of(self, flow: Flow) -> Address:
-        """The address for a request. Raises InvalidValue where there is none."""
+        """Return the address for a request. Raises InvalidValue if there is none."""
         node = flow.connection.node_id
-        found = self.addresses.get(node) or self.addresses.get(None)
-        if found is None:
+        address = self.addresses.get(node) or self.addresses.get(None)
+        if address is None:
             raise InvalidValue(f"nothing stands for node {node}: give --target {node}@HOST:PORT")
-        return found
+        return address
 
 
 async def replay(
-    plan: Plan, targets: Targets, ignore: Ignore, told: Told, *, fast: bool = False
+    plan: ReplayPlan, targets: Targets, ignore: IgnoredFields, report: Report, *, fast: bool = False
 ) -> None:
-    """Send the steps of a plan in their order, each when its time and its answers have come.
+    """Send the requests of a plan in their order, each at its time and after the answers it needs.
 
-    fast: do not wait for their times. told: hears of each outcome, in the order they come. Raises
-    InvalidValue where there is no address for one, BadTls.
+    fast: do not wait for the times. report: called with each outcome, in the order they come.
+    Raises InvalidValue if there is no address for a request, BadTls.
     """
     for step in plan.steps:
         targets.of(step.flow)
-    await _Replay(plan, targets, ignore, told).run(fast)
+    await _Replay(plan, targets, ignore, report).run(fast)
 
 
 class _Replay:
-    def __init__(self, plan: Plan, targets: Targets, ignore: Ignore, told: Told) -> None:
+    def __init__(
+        self, plan: ReplayPlan, targets: Targets, ignore: IgnoredFields, report: Report
+    ) -> None:
         self._plan = plan
         self._targets = targets
         self._tls = targets.security.tls
         self._context = None if self._tls is None else self._tls.context()
         self._ignore = ignore
-        self._told = told
-        self._carried = Carried()
+        self._report = report
+        self._ids = ClusterIds()
         self._connections: dict[tuple[str, int], Connection | KwireError] = {}
 
     async def run(self, fast: bool) -> None:
@@ -105,14 +105,14 @@ class _Replay:
                     if not fast:
                         await asyncio.sleep(start + step.wait - loop.time())
                     connection = await self._connection(step)
-                    tasks.append(group.create_task(self._take(step, connection)))
+                    tasks.append(group.create_task(self._run_step(step, connection)))
         finally:
-            for one in self._connections.values():
-                if isinstance(one, Connection):
-                    await one.close()
+            for connection in self._connections.values():
+                if isinstance(connection, Connection):
+                    await connection.close()
 
-    async def _connection(self, step: Step) -> Connection | KwireError:
-        """The connection that stands for the recorded one, or why there is none."""
+    async def _connection(self, step: ReplayStep) -> Connection | KwireError:
+        """Return the connection in place of the recorded one, or the error of opening it."""
         found = self._connections.get(step.connection)
         if found is None:
             address = self._targets.of(step.flow)
@@ -130,47 +130,49 @@ class _Replay:
             self._connections[step.connection] = found
         return found
 
-    async def _take(self, step: Step, connection: Connection | KwireError) -> None:
+    async def _run_step(self, step: ReplayStep, connection: Connection | KwireError) -> None:
         try:
             if isinstance(connection, KwireError):
                 raise connection
             outcome = await self._send(step, connection)
         except KwireError as error:
-            outcome = Outcome(flow=step.flow, verdict=Verdict.FAILED, reason=str(error))
-        self._told(outcome)
+            outcome = ReplayOutcome(flow=step.flow, verdict=ReplayVerdict.FAILED, reason=str(error))
+        self._report(outcome)
         if step.last and isinstance(connection, Connection) and connection.idle:
             with suppress(KwireError):
                 await connection.close()
 
-    async def _send(self, step: Step, connection: Connection) -> Outcome:
+    async def _send(self, step: ReplayStep, connection: Connection) -> ReplayOutcome:
         flow, version = step.flow, step.flow.version
         recorded = DecodedFlow(flow)
-        assert recorded.request is not None  # the plan has looked
+        assert recorded.request is not None, "the plan leaves out what does not decode"
         request = recorded.request.body
         _check_offered(connection, flow)
-        self._carried.put_into(request, step.connection)
+        self._ids.put_into(request, step.connection)
         if isinstance(request, ApiVersionsRequest):
-            # A broker refuses who takes it for a node of another cluster (KIP-1242).
+            # A broker refuses a client that expects another cluster or node (KIP-1242).
             request.cluster_id, request.node_id = None, -1
         if flow.ending is Ending.NO_RESPONSE:
             await connection.tell(request, version)
-            return Outcome(flow=flow, verdict=Verdict.NOT_COMPARED, reason="asks for no response")
+            return ReplayOutcome(
+                flow=flow, verdict=ReplayVerdict.NOT_COMPARED, reason="asks for no response"
+            )
         timeout = (flow.latency or 0.0) + REQUEST_TIMEOUT
         now = await connection.send(request, version, timeout)
-        return self._judge(step, recorded, now)
+        return self._compare(step, recorded, now)
 
-    def _judge(self, step: Step, recorded: DecodedFlow, now: Response) -> Outcome:
+    def _compare(self, step: ReplayStep, recorded: DecodedFlow, now: Response) -> ReplayOutcome:
         flow, answer = step.flow, recorded.response
-        blank = Outcome(flow=flow, verdict=Verdict.NOT_COMPARED)
+        blank = ReplayOutcome(flow=flow, verdict=ReplayVerdict.NOT_COMPARED)
         if answer is None:
             return replace(blank, reason="the recorded response is not there or not decoded")
         if len(flow.response_copy or b"") < (flow.response_size or 0):
             return replace(blank, reason="the recorded response is cut")
-        self._carried.learn(answer.body, now, answer.version, step.connection)
+        self._ids.learn(answer.body, now, answer.version, step.connection)
         pairs = tuple(differences(answer.body, now, answer.version, self._ignore))
         grown = tuple(pair for pair in pairs if self._ignore.growth and pair.has_grown)
         found = tuple(pair for pair in pairs if pair not in grown)
-        verdict = Verdict.DIFFERENT if found else Verdict.SAME
+        verdict = ReplayVerdict.DIFFERENT if found else ReplayVerdict.SAME
         return replace(blank, verdict=verdict, differences=found, grown=grown)
 
 

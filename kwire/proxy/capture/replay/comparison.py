@@ -1,7 +1,7 @@
-"""Two messages, field by field: what stands at the same place in both, and where they differ.
+"""Comparison of two messages field by field.
 
-Elements of an array are at the same place where they are about the same thing (a topic, a
-partition, a node, ...); where that does not tell them apart, where their index is the same.
+Elements of two arrays are compared with each other if they are about the same thing (a topic, a
+partition, a node, ...), or have the same index if that does not tell them apart.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ IGNORED = (
     "token_id",
     "process_id",
 )
-"""Fields that differ from one time to the next without anything being wrong."""
+"""Fields that differ between two runs without anything being wrong."""
 
 GROWING = (
     "high_watermark",
@@ -58,7 +58,7 @@ GROWING = (
     "low_watermark",
     "offset",
 )
-"""Offsets of a log that goes on: in an answer, a greater one than was recorded is no difference."""
+"""Offsets of a growing log: a greater one than was recorded is no difference."""
 
 _IDENTITIES = (
     "name",
@@ -76,22 +76,22 @@ _IDENTITIES = (
     "api_key",
     "log_dir",
 )
-"""Fields that say what an element is about, the most telling ones first."""
+"""Fields that tell what an element is about, the most specific ones first."""
 
 
-class Nothing:
-    """Stands for an element that is not there."""
+class Missing:
+    """Stands for an element that one of the messages does not have."""
 
 
-NOTHING = Nothing()
+MISSING = Missing()
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A value of either message at one place.
+class FieldPair:
+    """The values of one field in both messages.
 
-    path: with what the elements are about in brackets, `topics[orders].partitions[0].leader_id`.
-    field: the same without brackets. name: of the field.
+    path: with the elements' identities in brackets, `topics[orders].partitions[0].leader_id`.
+    field: the path without brackets. name: of the field.
     """
 
     path: str
@@ -112,16 +112,16 @@ class Pair:
     def has_grown(self) -> bool:
         """True for an offset that is greater on the right, and for records that only it has."""
         if self.name in RECORDS_FIELDS:
-            return (not self.left or self.left is NOTHING) and self.right is not NOTHING
+            return (not self.left or self.left is MISSING) and self.right is not MISSING
         if self.name not in GROWING:
             return False
         return isinstance(self.left, int) and isinstance(self.right, int) and self.left < self.right
 
 
-class Ignore:
-    """Which differences are none: patterns of names or of the ends of paths, `*` and `?` in them.
+class IgnoredFields:
+    """The fields that may differ: patterns of names or ends of paths, with `*` and `?`.
 
-    defaults: IGNORED as well, and growth does not count.
+    defaults: True to ignore IGNORED and the growth of GROWING as well.
     """
 
     def __init__(self, patterns: Iterable[str] = (), *, defaults: bool = True) -> None:
@@ -129,94 +129,105 @@ class Ignore:
         self._patterns = (*patterns, *(IGNORED if defaults else ()))
         self._known: dict[str, bool] = {}
 
-    def __contains__(self, pair: Pair) -> bool:
-        found = self._known.get(pair.field)
-        if found is None:
-            found = any(fnmatchcase(f".{pair.field}", f"*.{one}") for one in self._patterns)
-            self._known[pair.field] = found
-        return found
+    def __contains__(self, pair: FieldPair) -> bool:
+        ignored = self._known.get(pair.field)
+        if ignored is None:
+            field = f".{pair.field}"
+            ignored = any(fnmatchcase(field, f"*.{pattern}") for pattern in self._patterns)
+            self._known[pair.field] = ignored
+        return ignored
 
 
-def differences(left: Group, right: Group, version: int, ignore: Ignore) -> Iterator[Pair]:
-    """Where two messages of a version differ, but for what is ignored."""
-    for pair in aligned(left, right, version):
+def differences(
+    left: Group, right: Group, version: int, ignore: IgnoredFields
+) -> Iterator[FieldPair]:
+    """Yield the fields in which two messages of a version differ, except the ignored ones."""
+    for pair in field_pairs(left, right, version):
         if pair.left != pair.right and pair not in ignore:
             yield pair
 
 
-def aligned(
+def field_pairs(
     left: Group, right: Group, version: int, path: str = "", field: str = ""
-) -> Iterator[Pair]:
-    """The values of two structs side by side; secrets, which a capture has not, are left out."""
+) -> Iterator[FieldPair]:
+    """Yield the values of two structs side by side.
+
+    Secrets are left out: the capture has them masked.
+    """
     for name, declared in type(left).fields.items():
         if version not in declared.versions or is_secret(left, name):
             continue
         ours, theirs = getattr(left, name), getattr(right, name)
-        where, what = f"{path}{name}", f"{field}{name}"
+        value_path, value_field = f"{path}{name}", f"{field}{name}"
         if isinstance(ours, list) and isinstance(theirs, list):
-            yield from _elements(ours, theirs, version, where, what, name)
+            yield from _elements(ours, theirs, version, value_path, value_field, name)
         elif isinstance(ours, Group) and isinstance(theirs, Group):
-            yield from aligned(ours, theirs, version, f"{where}.", f"{what}.")
+            yield from field_pairs(ours, theirs, version, f"{value_path}.", f"{value_field}.")
         elif name in RECORDS_FIELDS and ours and theirs and ours != theirs:
-            yield from _records(ours, theirs, where, what, name)
+            yield from _records(ours, theirs, value_path, value_field, name)
         else:
-            yield Pair(where, what, name, ours, theirs)
+            yield FieldPair(value_path, value_field, name, ours, theirs)
     if left.unknown_tags != right.unknown_tags:
         tags = (left.unknown_tags or {}, right.unknown_tags or {})
-        yield Pair(f"{path}unknown_tags", f"{field}unknown_tags", "unknown_tags", *tags)
+        yield FieldPair(f"{path}unknown_tags", f"{field}unknown_tags", "unknown_tags", *tags)
 
 
 def _elements(
     left: list[Group], right: list[Group], version: int, path: str, field: str, name: str
-) -> Iterator[Pair]:
-    ours, theirs = _named(left, right, version)
+) -> Iterator[FieldPair]:
+    ours, theirs = _by_identity(left, right, version)
     for label in dict.fromkeys([*ours, *theirs]):
-        one, other = ours.get(label), theirs.get(label)
-        if one is not None and other is not None:
-            yield from aligned(one, other, version, f"{path}[{label}].", f"{field}.")
+        ours_at, theirs_at = ours.get(label), theirs.get(label)
+        if ours_at is not None and theirs_at is not None:
+            yield from field_pairs(ours_at, theirs_at, version, f"{path}[{label}].", f"{field}.")
         else:
-            sides = (NOTHING if one is None else one, NOTHING if other is None else other)
-            yield Pair(f"{path}[{label}]", field, name, *sides)
+            sides = (
+                MISSING if ours_at is None else ours_at,
+                MISSING if theirs_at is None else theirs_at,
+            )
+            yield FieldPair(f"{path}[{label}]", field, name, *sides)
 
 
-def _named(
+def _by_identity(
     left: list[Group], right: list[Group], version: int
 ) -> tuple[dict[str, Group], dict[str, Group]]:
-    """The elements of either array by what they are about, or by index."""
+    """Return the elements of both arrays by what they are about, or by index."""
     fields = type((left or right)[0]).fields if left or right else {}
     for identity in _IDENTITIES:
         if identity in fields and version in fields[identity].versions:
-            ours = {str(getattr(one, identity)): one for one in left}
-            theirs = {str(getattr(one, identity)): one for one in right}
+            ours = {str(getattr(element, identity)): element for element in left}
+            theirs = {str(getattr(element, identity)): element for element in right}
             if len(ours) == len(left) and len(theirs) == len(right):
                 return ours, theirs
-    return _numbered(left), _numbered(right)
+    return _by_index(left), _by_index(right)
 
 
-def _numbered(elements: list[Group]) -> dict[str, Group]:
-    return {str(number): one for number, one in enumerate(elements)}
+def _by_index(elements: list[Group]) -> dict[str, Group]:
+    return {str(index): element for index, element in enumerate(elements)}
 
 
-def _records(left: bytes, right: bytes, path: str, field: str, name: str) -> Iterator[Pair]:
-    """Record by record, without times and what a producer is; bytes where they cannot be read."""
+def _records(left: bytes, right: bytes, path: str, field: str, name: str) -> Iterator[FieldPair]:
+    """Compare record by record, without times and producers; as bytes if they cannot be read."""
     try:
         ours, theirs = _contents(left), _contents(right)
     except BatchError:
-        yield Pair(path, field, name, left, right)
+        yield FieldPair(path, field, name, left, right)
         return
     for number in range(max(len(ours), len(theirs))):
-        sides = [of[number] if number < len(of) else NOTHING for of in (ours, theirs)]
-        yield Pair(f"{path}[{number}]", field, name, *sides)
+        sides = [
+            records[number] if number < len(records) else MISSING for records in (ours, theirs)
+        ]
+        yield FieldPair(f"{path}[{number}]", field, name, *sides)
 
 
 def _contents(data: bytes) -> list[tuple[object, ...]]:
     records: list[Record] = [record for batch in read_batches(data) for record in batch.records()]
-    return [(one.offset, one.key, one.value, *one.headers) for one in records]
+    return [(record.offset, record.key, record.value, *record.headers) for record in records]
 
 
 def _shown(value: Any, name: str) -> str:
     match value:
-        case Nothing():
+        case Missing():
             return "nothing"
         case Group():
             return "there"

@@ -1,7 +1,7 @@
-"""Which recorded requests are sent again, in which order, and what each waits for.
+"""The recorded requests to send again, in their order, and the answers that each waits for.
 
-A request waits for every answer that had come before it, on whichever connection: what a client
-did because of an answer comes behind that answer again, however fast the replay is.
+A request waits for every answer that had come before it, on whichever connection: it may have been
+sent because of that answer, and so comes after it again, however fast the replay is.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kwire.capture import REQUEST, CaptureRecord
+from kwire.messages.registry import api_keys
 from kwire.proxy.capture.records import events
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Ending, Flow
@@ -18,15 +19,15 @@ from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.peers import NODE_APIS
 from kwire.proxy.flows.subject import Subject
 
-_SASL = frozenset({17, 36})
+_SASL = api_keys("SaslHandshake", "SaslAuthenticate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ReplayStep:
     """A request to send. connection: the recorded one, by recording and number.
 
     after: the steps whose answers come first. wait: seconds from the first step's time to its own.
-    last: whether nothing follows on its connection.
+    last: True if it is the last request on its connection.
     """
 
     flow: Flow
@@ -37,37 +38,41 @@ class Step:
 
 
 @dataclass(slots=True, kw_only=True)
-class Plan:
-    """Steps in the order of their times. left_out: why requests are not sent, and how many."""
+class ReplayPlan:
+    """Steps in the order of their times. left_out: reasons not to send requests, with counts."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ReplayStep] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def plan(groups: Iterable[list[CaptureRecord]], meant: Expression | None = None) -> Plan:
-    """Plan the events of captures, each with its records.
+def plan_replay(
+    groups: Iterable[list[CaptureRecord]], expression: Expression | None = None
+) -> ReplayPlan:
+    """Plan the requests in captures; a group has the records of one event.
 
-    meant: which of them; without it those that nodes send each other are left out.
+    expression: selects requests; without it, those that nodes send each other are left out.
     """
-    made = Plan()
+    made = ReplayPlan()
     chosen: list[tuple[Flow, CaptureRecord]] = []
     for group in groups:
         for flow in events(group):
             if not isinstance(flow, Flow):
                 continue
-            why = _why_not(flow, group[0], meant)
-            if why is None:
+            reason = _reason_to_leave_out(flow, group[0], expression)
+            if reason is None:
                 chosen.append((flow, group[0]))
-            elif why:
-                made.left_out[why] += 1
-    chosen.sort(key=lambda one: one[0].at)
+            elif reason:
+                made.left_out[reason] += 1
+    chosen.sort(key=lambda pair: pair[0].at)
     made.steps = _steps(chosen)
     return made
 
 
-def _why_not(flow: Flow, record: CaptureRecord, meant: Expression | None) -> str | None:
-    """Why a request is not sent; nothing where it was not meant, None where it is sent."""
-    if meant is not None and not meant(Subject.of_flow(DecodedFlow(flow))):
+def _reason_to_leave_out(
+    flow: Flow, record: CaptureRecord, expression: Expression | None
+) -> str | None:
+    """Return why a request is not sent: empty if it is not selected, None if it is sent."""
+    if expression is not None and not expression(Subject.of_flow(DecodedFlow(flow))):
         return ""
     if record.kind != REQUEST or flow.request_copy is None:
         return "not in the capture"
@@ -79,16 +84,17 @@ def _why_not(flow: Flow, record: CaptureRecord, meant: Expression | None) -> str
         return "with secrets or names that are not in the capture"
     if DecodedFlow(flow).request is None:
         return "that cannot be decoded"
-    if meant is None and (flow.connection.peer is not None or flow.key in NODE_APIS):
+    if expression is None and (flow.connection.peer is not None or flow.key in NODE_APIS):
         return "from one node to another, which an expression would have sent"
     return None
 
 
-def _steps(chosen: list[tuple[Flow, CaptureRecord]]) -> list[Step]:
-    """1. Go through requests by their time, beside them through answers by theirs.
+def _steps(chosen: list[tuple[Flow, CaptureRecord]]) -> list[ReplayStep]:
+    """Give each request the answers that it waits for.
 
-    2. A request waits for the answers that were passed since the request before it, which itself
-       has waited for all before.
+    1. Go through the requests by their time, and through the answers by theirs.
+    2. A request waits for the answers since the request before it, which has itself waited for all
+       earlier ones.
     """
     answers = sorted(
         (flow.at + flow.latency, number)
@@ -96,15 +102,17 @@ def _steps(chosen: list[tuple[Flow, CaptureRecord]]) -> list[Step]:
         if flow.latency is not None and flow.ending is Ending.ANSWERED
     )
     last = {_connection(record): number for number, (_, record) in enumerate(chosen)}
-    steps: list[Step] = []
+    steps: list[ReplayStep] = []
     passed = 0
+    # 1.
     for number, (flow, record) in enumerate(chosen):
         began = passed
         while passed < len(answers) and answers[passed][0] <= flow.at:
             passed += 1
+        # 2.
         connection = _connection(record)
         steps.append(
-            Step(
+            ReplayStep(
                 flow=flow,
                 connection=connection,
                 after=tuple(number for _, number in answers[began:passed]),

@@ -1,9 +1,10 @@
-"""Stands for nodes that were recorded: answers what it is asked as they did, and says so.
+"""A server that answers in place of recorded nodes, from their recorded answers.
 
-1. A request that was recorded gets the answer of then, with its own correlation id, as late as
-   then. The nodes' addresses in it become those of this server.
-2. One that asked for no response gets none, one that got none finds its connection closed.
-3. Any other gets an error response of its API, where that has room for one, or is closed.
+1. A request that was recorded gets the recorded answer with its own correlation id, after the
+   recorded time. The nodes' addresses in it become those of this server.
+2. A request that wants no response gets none; one that had got none has its connection closed.
+3. Any other request gets an error response of its API, or its connection is closed if that API has
+   none.
 """
 
 from __future__ import annotations
@@ -19,37 +20,39 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a18_api_versions import ApiVersionsResponse
 from kwire.messages.error_response import visible_error_response
+from kwire.messages.registry import api_key
 from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address, why_not_bound
 from kwire.net.frames import FrameSplitter, decode_request, encode_response, request_head
 from kwire.net.tasks import cancel_and_wait
 from kwire.net.tls import ServerTls
-from kwire.proxy.capture.replay.answers import Answers
+from kwire.proxy.capture.replay.answers import RecordedAnswers
 from kwire.proxy.data_path.server import CannotListen
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Connection, Deed, Ending, Flow, Kind, Notice, Sink
 from kwire.proxy.flows.node_addresses import node_addresses
 
 UNMATCHED = ErrorCode.UNKNOWN_SERVER_ERROR
-"""What a request that was not recorded is answered with."""
+"""The error for a request that was not recorded."""
 
-_API_VERSIONS = 18
-_SIZE = 4
+_API_VERSIONS = api_key("ApiVersions")
+_SIZE = 4  # bytes of the size in front of a frame
 
 
 class ReplayServer:
-    """Answers at an address for each node, None for all others, while the context lasts.
+    """Listens for each node, and at None for all others, while the context lasts.
 
     async with ReplayServer(answers, {None: Address("127.0.0.1", 0)}, sinks=[print]) as server:
         ...
 
-    sinks take a flow for each request. tls: with clients. fast: answer at once. addresses: where it
-    really listens. unmatched: requests that were not recorded. Raises CannotListen, BadTls.
+    sinks: take a flow for each request. tls: with clients. fast: answer at once. addresses: at
+    which it listens, with the ports that the system chose. unmatched: requests that were not
+    recorded. Raises CannotListen, BadTls.
     """
 
     def __init__(
         self,
-        answers: Answers,
+        answers: RecordedAnswers,
         listen: Mapping[int | None, Address],
         *,
         sinks: Iterable[Sink] = (),
@@ -84,7 +87,7 @@ class ReplayServer:
         self._sinks += (sink,)
 
     def address_of(self, node_id: int | None) -> Address | None:
-        """Where a node is stood for, None where it is not."""
+        """Return the address in place of a node, None if there is none."""
         return self.addresses.get(node_id) or self.addresses.get(None)
 
     def tell(self, event: Flow | Notice) -> None:
@@ -100,7 +103,7 @@ class ReplayServer:
             task.add_done_callback(self._tasks.discard)
             # asyncio's streams report a task that was cancelled as if it had failed
             with suppress(asyncio.CancelledError):
-                await _Served(self, node_id, writer, next(self._numbers)).run(reader)
+                await _ClientConnection(self, node_id, writer, next(self._numbers)).run(reader)
 
         tls = None if self._tls is None else self._tls.context()
         try:
@@ -118,8 +121,8 @@ class ReplayServer:
             await server.wait_closed()
 
 
-class _Served:
-    """One client."""
+class _ClientConnection:
+    """The connection of one client."""
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class _Served:
         )
 
     async def run(self, reader: asyncio.StreamReader) -> None:
-        """Answer until the client goes, or a request cannot be answered."""
+        """Answer until the client closes, or a request cannot be answered."""
         splitter, frames = FrameSplitter(), list[bytes]()
         try:
             while chunk := await reader.read(1 << 16):
@@ -161,7 +164,7 @@ class _Served:
                 await self._writer.wait_closed()
 
     async def _serve(self, frame: bytes) -> bool:
-        """Answer one request; whether the connection goes on. Raises FrameError."""
+        """Answer one request; return True if the connection stays open. Raises FrameError."""
         head = request_head(frame)
         flow = Flow(
             self._connection,
@@ -200,16 +203,16 @@ class _Served:
         return answer is not None
 
     def _answer(self, recorded: Flow, flow: Flow) -> bytes | None:
-        """A frame; nothing where no response was wanted, None where none came."""
+        """Return a frame: empty if the request wants no response, None to close the connection."""
         if recorded.ending is Ending.NO_RESPONSE:
             return b""
         if recorded.ending is Ending.LOST or recorded.response_copy is None:
             flow.problems.append("the recorded connection ended here, and so does this one")
             return None
         decoded = DecodedFlow(recorded).response
-        found = [] if decoded is None else list(node_addresses(decoded.body))
-        if decoded is not None and found:
-            for node in found:
+        nodes = [] if decoded is None else list(node_addresses(decoded.body))
+        if decoded is not None and nodes:
+            for node in nodes:
                 here = self._server.address_of(node.node_id)
                 node.change(node.address if here is None else Address(self._host, here.port))
             return encode_response(
@@ -223,24 +226,24 @@ class _Served:
         self._server.tell(notice)
 
 
-def _refusal(flow: Flow, answers: Answers) -> bytes | None:
-    """A well-formed error response, None where the API has none.
+def _refusal(flow: Flow, answers: RecordedAnswers) -> bytes | None:
+    """Return a well-formed error response, None if the API has none.
 
-    ApiVersions leads the client to the versions that were recorded (KIP-511).
+    ApiVersions offers the client the versions that were recorded (KIP-511).
     """
-    said = "not in the recording"
+    problem = "not in the recording"
     if flow.key == _API_VERSIONS:
-        flow.problems.append(f"{said}: answered with the versions that are")
+        flow.problems.append(f"{problem}: answered with the versions that are")
         code = ErrorCode.UNSUPPORTED_VERSION if flow.version else ErrorCode.NONE
         offer = ApiVersionsResponse(error_code=code, api_keys=answers.offered)
         return encode_response(offer, 0, correlation_id=flow.correlation_id)
     try:
-        asked = decode_request(flow.request_copy or b"")
-        refused = visible_error_response(asked.body, flow.version, UNMATCHED)
+        request = decode_request(flow.request_copy or b"")
+        refusal = visible_error_response(request.body, flow.version, UNMATCHED)
     except KwireError:
-        refused = None
-    if refused is None:
-        flow.problems.append(f"{said}: closed, since such a response has no room for an error")
+        refusal = None
+    if refusal is None:
+        flow.problems.append(f"{problem}: closed, since such a response has no room for an error")
         return None
-    flow.problems.append(f"{said}: answered with {UNMATCHED.name}")
-    return encode_response(refused, flow.version, correlation_id=flow.correlation_id)
+    flow.problems.append(f"{problem}: answered with {UNMATCHED.name}")
+    return encode_response(refusal, flow.version, correlation_id=flow.correlation_id)

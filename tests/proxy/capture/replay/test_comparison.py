@@ -14,7 +14,7 @@ from kwire.messages.a03_metadata import (
     MetadataResponseTopic,
 )
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
-from kwire.proxy.capture.replay.comparison import GROWING, IGNORED, Ignore, differences
+from kwire.proxy.capture.replay.comparison import GROWING, IGNORED, IgnoredFields, differences
 from tests.support.paths import DOCS
 
 
@@ -30,8 +30,10 @@ def metadata(*names: str, leader: int = 1, cluster: str = "c") -> MetadataRespon
     )
 
 
-def told(left: Response, right: Response, version: int, ignore: Ignore | None = None) -> list[str]:
-    found = differences(left, right, version, Ignore() if ignore is None else ignore)
+def told(
+    left: Response, right: Response, version: int, ignore: IgnoredFields | None = None
+) -> list[str]:
+    found = differences(left, right, version, IgnoredFields() if ignore is None else ignore)
     return [str(pair) for pair in found]
 
 
@@ -48,7 +50,7 @@ def test_a_difference_says_where_it_is_and_what_stands_on_either_side() -> None:
 
 
 def test_everything_counts_without_the_usual_exceptions() -> None:
-    exact = Ignore(defaults=False)
+    exact = IgnoredFields(defaults=False)
     found = told(metadata("a"), metadata("a", leader=2, cluster="d"), 12, exact)
     assert [line.partition(":")[0] for line in found] == [
         "cluster_id",
@@ -62,8 +64,8 @@ def test_everything_counts_without_the_usual_exceptions() -> None:
     "pattern", ["leader_id", "leader_*", "partitions.leader_id", "topics.partitions.leader_id"]
 )
 def test_what_is_ignored_is_a_field_or_the_end_of_a_path(pattern: str) -> None:
-    assert told(metadata("a"), metadata("a", leader=2), 12, Ignore((pattern,))) == []
-    assert told(metadata("a"), metadata("a", leader=2), 12, Ignore(("topics.leader_id",)))
+    assert told(metadata("a"), metadata("a", leader=2), 12, IgnoredFields((pattern,))) == []
+    assert told(metadata("a"), metadata("a", leader=2), 12, IgnoredFields(("topics.leader_id",)))
 
 
 def test_the_page_names_what_is_not_compared() -> None:
@@ -79,7 +81,7 @@ def fetched(*values: bytes, timestamp: int = 0) -> FetchResponse:
 
 def test_records_are_compared_one_by_one_without_their_times() -> None:
     assert told(fetched(b"a", b"b"), fetched(b"a", b"b", timestamp=9), 11) == []
-    found = differences(fetched(b"a", b"b"), fetched(b"a", b"c", b"d"), 11, Ignore())
+    found = differences(fetched(b"a", b"b"), fetched(b"a", b"c", b"d"), 11, IgnoredFields())
     assert [pair.path.rpartition(".")[2] for pair in found] == ["records[1]", "records[2]"]
 
 
@@ -91,7 +93,7 @@ def test_what_grows_with_a_log_is_growth_and_nothing_else_is() -> None:
         return response
 
     def grown(left: Response, right: Response) -> list[bool]:
-        return [pair.has_grown for pair in differences(left, right, 11, Ignore())]
+        return [pair.has_grown for pair in differences(left, right, 11, IgnoredFields())]
 
     nothing = partition(5)
     nothing.responses[0].partitions[0].records = b""

@@ -25,10 +25,10 @@ from kwire.net.frames import RequestFrame, decode_response, encode_request
 from kwire.net.security import Security
 from kwire.net.tls import ClientTls, ServerTls
 from kwire.proxy import Ending, Event, Flow, Notice
-from kwire.proxy.capture.replay.answers import Answers
-from kwire.proxy.capture.replay.client import Outcome, Targets, Verdict, replay
-from kwire.proxy.capture.replay.comparison import Ignore
-from kwire.proxy.capture.replay.plan import plan
+from kwire.proxy.capture.replay.answers import RecordedAnswers
+from kwire.proxy.capture.replay.client import ReplayOutcome, ReplayVerdict, Targets, replay
+from kwire.proxy.capture.replay.comparison import IgnoredFields
+from kwire.proxy.capture.replay.plan import plan_replay
 from kwire.proxy.capture.replay.server import ReplayServer
 from scripted_node import ScriptedNode
 from tests.support.certificates import Authority
@@ -74,14 +74,16 @@ async def serving(
     """A server that knows these, and what it tells."""
     events: list[Event] = []
     listen: dict[int | None, Address] = {None: Address("127.0.0.1", 0)}
-    server = ReplayServer(Answers(flows), listen, sinks=[events.append], tls=tls, fast=True)
+    server = ReplayServer(RecordedAnswers(flows), listen, sinks=[events.append], tls=tls, fast=True)
     async with server:
         yield server.addresses[None], events
 
 
-async def outcomes(flows: list[Flow], targets: Targets, *ignored: str) -> list[Outcome]:
-    found: list[Outcome] = []
-    await replay(plan(records(*flows)), targets, Ignore(ignored), found.append, fast=True)
+async def outcomes(flows: list[Flow], targets: Targets, *ignored: str) -> list[ReplayOutcome]:
+    found: list[ReplayOutcome] = []
+    await replay(
+        plan_replay(records(*flows)), targets, IgnoredFields(ignored), found.append, fast=True
+    )
     return found
 
 
@@ -92,7 +94,7 @@ async def test_what_is_served_is_what_was_recorded() -> None:
     flows = [versions(), metadata("a", 1), produced(), metadata("a", 2, 2.0, number=2)]
     async with serving(*flows) as (address, events):
         found = await outcomes(flows, Targets(addresses={None: address}), *ADDRESSES)
-    same, not_compared = Verdict.SAME, Verdict.NOT_COMPARED
+    same, not_compared = ReplayVerdict.SAME, ReplayVerdict.NOT_COMPARED
     assert [one.verdict for one in found] == [same, same, not_compared, same]
     assert all(isinstance(event, Flow) and event.handling == "answered" for event in events)
 
@@ -101,7 +103,7 @@ async def test_a_difference_and_a_version_that_is_not_offered_are_outcomes() -> 
     flows = [versions(), metadata("a", 1), metadata("b", 1), flow(VoteRequest(), VoteResponse(), 2)]
     flows[3].connection.peer = None
     async with serving(versions(), metadata("a", 7)) as (address, _):
-        planned = plan(records(*flows), meant=None)
+        planned = plan_replay(records(*flows), expression=None)
         assert planned.left_out.total() == 1
         found = await outcomes(flows, Targets(addresses={None: address}), *ADDRESSES)
     assert [str(pair) for pair in found[1].differences] == ["controller_id: 1 → 7"]
@@ -122,7 +124,7 @@ async def test_nobody_there_and_nobody_named_are_told() -> None:
         await outcomes([metadata("a", 1)], Targets(addresses={2: Address("127.0.0.1", 1)}))
     nobody = Targets(addresses={None: Address("127.0.0.1", 1)})
     (failed,) = await outcomes([metadata("a", 1)], nobody)
-    assert failed.verdict is Verdict.FAILED
+    assert failed.verdict is ReplayVerdict.FAILED
     assert "refused the connection" in failed.reason
 
 
@@ -135,7 +137,7 @@ async def test_it_works_over_tls(tmp_path: Path) -> None:
         security = Security(tls=ClientTls(authorities=authority.path))
         targets = Targets(addresses={None: address}, security=security)
         found = await outcomes(flows, targets, *ADDRESSES)
-    assert [one.verdict for one in found] == [Verdict.SAME] * 2
+    assert [one.verdict for one in found] == [ReplayVerdict.SAME] * 2
 
 
 async def said(address: Address, data: bytes) -> bytes:
@@ -191,4 +193,4 @@ async def test_no_node_is_taken_for_one_of_the_recorded_cluster() -> None:
     async with ScriptedNode({ApiVersionsRequest: judged}) as node:
         target = Targets(addresses={None: Address("127.0.0.1", node.port)})
         (outcome,) = await outcomes([flow(named, OFFERED, 5, at=0.0)], target)
-    assert outcome.verdict is Verdict.SAME
+    assert outcome.verdict is ReplayVerdict.SAME
