@@ -1,22 +1,20 @@
-"""Reads from files of certificates how long they are valid."""
+"""Warns of certificates that are not valid, or will soon not be."""
 
 from __future__ import annotations
 
-import re
-import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from kwire.net.pem import CERTIFICATE, pem_blocks
+
 SOON = timedelta(days=30)
 """The time before its end from which on a certificate is worth a warning."""
-
-_PEM = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """The time in which a certificate is accepted. subject: whose it is, in words."""
+    """The time in which a certificate is accepted. subject: the name of its owner."""
 
     subject: str
     begin: datetime
@@ -24,14 +22,16 @@ class Validity:
 
 
 def validities(path: Path) -> list[Validity]:
-    """Those of the certificates in a PEM file; none where there is nothing to be read."""
+    """Return the validity of each certificate in a PEM file; none where nothing can be read."""
     from asn1crypto.x509 import Certificate  # only where there is TLS
 
     found = []
     try:
         text = path.read_text(encoding="ascii", errors="replace")
-        for pem in _PEM.findall(text):
-            certificate = Certificate.load(ssl.PEM_cert_to_DER_cert(pem))
+        for block in pem_blocks(text):
+            if block.label != CERTIFICATE:
+                continue
+            certificate = Certificate.load(block.der)
             subject = certificate.subject.human_friendly
             begin, end = certificate.not_valid_before, certificate.not_valid_after
             found.append(Validity(subject, begin, end))
@@ -41,20 +41,19 @@ def validities(path: Path) -> list[Validity]:
 
 
 def certificate_warnings(path: Path, now: datetime) -> list[str]:
-    """A sentence for each certificate in a file that is not valid, or will soon not be."""
+    """Return a sentence for each certificate in a file that is not valid, or soon will not be."""
     found = []
     for validity in validities(path):
-        whose = f"the certificate in {path} ({validity.subject})"
+        subject = f"the certificate in {path} ({validity.subject})"
+        refused = "peers that check it refuse it"
         if now >= validity.end:
-            found.append(f"{whose} expired on {_day(validity.end)}: who checks it refuses it")
+            found.append(f"{subject} expired on {_day(validity.end)}: {refused}")
         elif now < validity.begin:
-            found.append(
-                f"{whose} is not valid before {_day(validity.begin)}: who checks it refuses it"
-            )
+            found.append(f"{subject} is not valid before {_day(validity.begin)}: {refused}")
         elif validity.end - now < SOON:
             days = (validity.end - now).days
             left = "within a day" if not days else "in 1 day" if days == 1 else f"in {days} days"
-            found.append(f"{whose} expires {left}, on {_day(validity.end)}: renew it before")
+            found.append(f"{subject} expires {left}, on {_day(validity.end)}: renew it before")
     return found
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import InvalidValue
+from kwire.net.pem import store_location
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.tls import ClientTls
 from kwire.text.properties import parse_properties
@@ -76,17 +77,10 @@ def security(pairs: Mapping[str, str]) -> Security:
 
 def _tls(pairs: Mapping[str, str]) -> ClientTls:
     return ClientTls(
-        authorities=_store(pairs, "truststore"),
-        certificate=_store(pairs, "keystore"),
+        authorities=store_location(pairs, "truststore"),
+        certificate=store_location(pairs, "keystore"),
         check_name=bool(pairs.get("ssl.endpoint.identification.algorithm", "https")),
     )
-
-
-def _store(pairs: Mapping[str, str], store: str) -> Path | None:
-    location = pairs.get(f"ssl.{store}.location")
-    if location and pairs.get(f"ssl.{store}.type", "JKS").upper() != "PEM":
-        raise InvalidValue(f"ssl.{store}.location must be a PEM file, with ssl.{store}.type=PEM")
-    return Path(location) if location else None
 
 
 def _credentials(pairs: Mapping[str, str]) -> Credentials:

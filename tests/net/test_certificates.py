@@ -22,9 +22,9 @@ def issue(path: Path, begin: datetime, end: datetime) -> Path:
     ("begin", "end", "said"),
     [
         (-DAY, 31 * DAY, ""),
-        (-2 * DAY, -DAY, "expired on 2026-11-21 12:00 UTC: who checks it refuses it"),
+        (-2 * DAY, -DAY, "expired on 2026-11-21 12:00 UTC: peers that check it refuse it"),
         (-2 * DAY, 0 * DAY, "expired on 2026-11-22 12:00 UTC"),
-        (DAY, 90 * DAY, "is not valid before 2026-11-23 12:00 UTC: who checks it refuses it"),
+        (DAY, 90 * DAY, "is not valid before 2026-11-23 12:00 UTC: peers that check it refuse it"),
         (-DAY, DAY / 2, "expires within a day, on 2026-11-23 00:00 UTC: renew it before"),
         (-DAY, DAY, "expires in 1 day, on 2026-11-23 12:00 UTC"),
         (-DAY, 30 * DAY - DAY / 24, "expires in 29 days, on 2026-12-22 11:00 UTC"),

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from tempfile import NamedTemporaryFile
-from textwrap import wrap
 
 from kwire.errors import InvalidValue
+from kwire.net.pem import read_store
 
 _CLIENT_AUTH = {
     "none": ssl.CERT_NONE,
     "requested": ssl.CERT_OPTIONAL,
     "required": ssl.CERT_REQUIRED,
 }
-_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s(.+?)\s-----END \1-----", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +67,7 @@ def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
     prefix = f"listener.name.{listener.lower()}."
     own = {name.removeprefix(prefix): pairs[name] for name in pairs if name.startswith(prefix)}
     pairs = {**pairs, **own}
-    keystore = _store(pairs, "keystore", ("ssl.keystore.key", "ssl.keystore.certificate.chain"))
+    keystore = read_store(pairs, "keystore")
     if keystore is None:
         raise InvalidValue(f"listener {listener} with SSL needs ssl.keystore.location, a PEM file")
     auth = pairs.get("ssl.client.auth", "none").lower()
@@ -79,46 +76,7 @@ def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
     return TlsConfig(
         keystore=keystore,
         key_password=pairs.get("ssl.key.password"),
-        truststore=_store(pairs, "truststore", ("ssl.truststore.certificates",)),
+        truststore=read_store(pairs, "truststore"),
         client_auth=auth,
         verify_host=bool(pairs.get("ssl.endpoint.identification.algorithm", "https")),
-    )
-
-
-def _store(pairs: Mapping[str, str], store: str, names: tuple[str, ...]) -> str | None:
-    """Return the PEM text of a store, from its file or its properties; None if there is neither."""
-    location = f"ssl.{store}.location"
-    configured = [name for name in (location, *names) if pairs.get(name)]
-    if not configured:
-        return None
-    kind = pairs.get(f"ssl.{store}.type", "JKS").upper()
-    if kind != "PEM":
-        raise InvalidValue(f"ssl.{store}.type is {kind}: only PEM is read here (KIP-651)")
-    if configured not in ([location], list(names)):
-        raise InvalidValue(f"the {store} is either {location} or {' with '.join(names)}")
-    if configured == [location]:
-        return _pem(_read(Path(pairs[location]), location), location)
-    return "".join(_pem(pairs[name], name) for name in names)
-
-
-def _read(path: Path, name: str) -> str:
-    try:
-        return path.read_text("ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue(f"{name}: {path} cannot be read: {error}") from None
-
-
-def _pem(text: str, name: str) -> str:
-    """Return the blocks of a PEM text in lines of 64 characters, as ssl needs them.
-
-    In a property a block often stands in one line.
-    """
-    blocks = _BLOCK.findall(text)
-    if not blocks:
-        raise InvalidValue(f"{name} has no PEM block: -----BEGIN ...")
-    return "".join(
-        "\n".join(
-            [f"-----BEGIN {kind}-----", *wrap("".join(body.split()), 64), f"-----END {kind}-----\n"]
-        )
-        for kind, body in blocks
     )
