@@ -1,4 +1,4 @@
-"""The options that every command asking a cluster has: whom to ask, and how long."""
+"""The options of every command that asks a cluster: bootstrap addresses and timeout."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TIMEOUT = 10.0
 
 
 def admin_client(server: str | None, controller: str | None, timeout: float) -> AdminClient:
-    """A client of the cluster that the options name; WrongUsage where they name none, or two."""
+    """Return a client of the cluster in the options. Raises WrongUsage for none, or two."""
     if bool(server) == bool(controller):
         raise WrongUsage("give exactly one of --bootstrap-server and --bootstrap-controller.")
     from kwire.admin import AdminClient
@@ -51,12 +51,12 @@ def admin_client(server: str | None, controller: str | None, timeout: float) -> 
         raise WrongUsage(f"{error}.") from error
 
 
-def ask(client: AdminClient, question: Callable[[AdminClient], Awaitable[T]]) -> T:
-    """The answer to a question, asked in an event loop of its own; the client is closed after."""
+def ask(client: AdminClient, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
+    """Run an operation in an event loop of its own, close the client, and return the result."""
     import asyncio
 
-    async def asking() -> T:
+    async def run() -> T:
         async with client:
-            return await question(client)
+            return await operation(client)
 
-    return asyncio.run(asking())
+    return asyncio.run(run())

@@ -22,7 +22,7 @@ from kwire.cli.flow_options import (
 from kwire.cli.lazy import lazy_group
 
 if TYPE_CHECKING:
-    from kwire.cli.capture_facts import Facts
+    from kwire.cli.capture_facts import CaptureFacts
 
 app = typer.Typer(
     cls=lazy_group(
@@ -50,10 +50,10 @@ def info(
     \b
     kwire capture info quorum.avro
     """
-    from kwire.cli.capture_facts import Facts
+    from kwire.cli.capture_facts import CaptureFacts
     from kwire.cli.screen import print_json
 
-    all_facts = [Facts.of(path) for path in files(captures)]
+    all_facts = [CaptureFacts.of(path) for path in files(captures)]
     if as_json:
         print_json([facts.data() for facts in all_facts])
     else:
@@ -113,7 +113,7 @@ def repair(
     typer.echo(f"{done.records} records kept, {done.lost} bytes lost: {out or capture}")
 
 
-def _print_facts(facts: Facts) -> None:
+def _print_facts(facts: CaptureFacts) -> None:
     from kwire.text.printable import harmless
 
     for line in facts.lines():

@@ -1,4 +1,4 @@
-"""`kwire capture merge`, `split` and `anonymize`: captures out of captures."""
+"""`kwire capture merge`, `split` and `anonymize`: make captures from captures."""
 
 from __future__ import annotations
 

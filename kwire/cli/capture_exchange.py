@@ -1,4 +1,4 @@
-"""`kwire capture export` and `import`: captures as other tools have them."""
+"""`kwire capture export` and `import`: captures in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def export(
 
     reading = CaptureReading(captures=captures, since=since, until=until, selected=expression(view))
     write = _write_packets if out.suffix == ".pcapng" else _write_json
-    count, what = write(reading.records(), out)
-    typer.echo(f"{count} {what} written to {out}")
+    count, noun = write(reading.records(), out)
+    typer.echo(f"{count} {noun} written to {out}")
 
 
 def import_(
@@ -84,7 +84,7 @@ def import_(
 def _imported(
     packets: list[Path], ports: frozenset[int], show_secrets: bool
 ) -> Iterator[Iterator[CaptureRecord]]:
-    """The records of each event; every file is a recording of its own."""
+    """Yield the records of each event; every file is a recording of its own."""
     from uuid import uuid4
 
     from kwire.proxy.capture.pcap_import import import_events

@@ -1,4 +1,4 @@
-"""What is in one capture file, counted."""
+"""Counts of the content of one capture file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kwire.proxy.flows.text import size_text
 
 
 @dataclass(slots=True, kw_only=True)
-class Facts:
+class CaptureFacts:
     """Counts of one file. first, last: microseconds of Unix time."""
 
     path: Path
@@ -32,7 +32,7 @@ class Facts:
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Read a file through; FileError where it is no capture."""
+        """Read a whole file. Raises FileError if it is no capture."""
         facts = cls(path=path, version=capture_info(path).version, size=path.stat().st_size)
         for record in read_capture(path):
             if isinstance(record, Damage):
@@ -42,7 +42,7 @@ class Facts:
         return facts
 
     def add(self, record: CaptureRecord) -> None:
-        """Count one more."""
+        """Count a record."""
         self.captures.add(record.capture)
         self.connections.add((record.capture, record.connection))
         self.kinds[record.kind] += 1
@@ -55,7 +55,7 @@ class Facts:
         self.last = record.at_us if self.last is None else max(self.last, record.at_us)
 
     def data(self) -> dict[str, Any]:
-        """For scripts."""
+        """Return the counts for scripts."""
         return {
             "file": str(self.path),
             "version": self.version,
@@ -74,7 +74,7 @@ class Facts:
         }
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """Yield the counts as lines for people."""
         kinds = self.kinds
         yield f"{self.path}: version {self.version}, {size_text(self.size)}"
         yield f"  recording     {', '.join(sorted(self.captures)) or '-'}"

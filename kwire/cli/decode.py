@@ -1,4 +1,4 @@
-"""`kwire decode`: what bytes off the wire, out of a log or out of a bug report say."""
+"""`kwire decode`: decode bytes from the wire, from a log or from a bug report."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from kwire.proxy.flows.tree import Tree
 
 
-ASKED = re.compile(r"(?P<api>\d{1,5}|\w*[^\W\d]\w*):(?P<version>\d{1,5})", re.ASCII)
+REQUEST_NAME = re.compile(r"(?P<api>\d{1,5}|\w*[^\W\d]\w*):(?P<version>\d{1,5})", re.ASCII)
 
 
 class Form(Enum):
-    """How a message is printed: for people, as Kafka's own JSON, or with what that loses."""
+    """The form of output: for people, Kafka's own JSON, or JSON that loses nothing."""
 
     TREE = "tree"
     KAFKA = "kafka"
@@ -84,14 +84,14 @@ def decode(
     if message:
         _decode_message(data, message, version, form)
     elif response_to:
-        _decode_responses(data, *_asked(response_to), form)
+        _decode_responses(data, *_parse_request(response_to), form)
     else:
         _decode_requests(data, form)
 
 
 def _read(source: list[str]) -> bytes:
-    """The bytes that are meant: of stdin, of a file, or of the arguments themselves."""
-    from kwire.cli.hex_text import looks_like_hex, parse_hex
+    """Return the bytes to decode: of stdin, of a file, or of the arguments themselves."""
+    from kwire.cli.decode_hex import looks_like_hex, parse_hex
 
     if source == ["-"]:
         data = _limited(sys.stdin.buffer)
@@ -104,7 +104,7 @@ def _read(source: list[str]) -> bytes:
 
 
 def _limited(file: BinaryIO) -> bytes:
-    """All of a file, unless it is larger than the largest frame and its size."""
+    """Read a file. Raises CommandFailed if it is larger than the largest frame and its size."""
     from kwire.net import frames
 
     limit = frames.FRAME_LIMIT + 4
@@ -117,7 +117,7 @@ def _limited(file: BinaryIO) -> bytes:
 
 
 def _spelled(text: str) -> bytes:
-    from kwire.cli.hex_text import parse_hex
+    from kwire.cli.decode_hex import parse_hex
 
     try:
         return parse_hex(text)
@@ -132,12 +132,12 @@ def _some(data: bytes) -> bytes:
     return data
 
 
-def _asked(response_to: str) -> tuple[int, int]:
-    """API key and version of `DescribeQuorum:2` or `55:2`."""
+def _parse_request(response_to: str) -> tuple[int, int]:
+    """Parse `DescribeQuorum:2` or `55:2`; return API key and version. Raises WrongUsage."""
     from kwire.messages import registry
     from kwire.text.numbers import whole_number
 
-    match = ASKED.fullmatch(response_to)
+    match = REQUEST_NAME.fullmatch(response_to)
     if match is None:
         shown = response_to if len(response_to) <= 40 else f"{response_to[:37]}..."
         raise WrongUsage(f"{shown!r} is not API:VERSION, such as DescribeQuorum:2.")
@@ -177,10 +177,10 @@ def _show_message(body: Message, version: int, form: Form) -> None:
 
 
 def _decode_requests(data: bytes, form: Form) -> None:
-    """Frames with their sizes, or one without: then it begins with its API key.
+    """Decode frames with their sizes, or one without, which then begins with its API key.
 
-    A size that claims more than is there would be key 0, Produce's, and a version: it is taken for
-    a size unless Produce has that version.
+    A size that claims more than is there could also be key 0, Produce's, and a version: it is taken
+    for a size unless Produce has that version.
     """
     from kwire.messages.registry import UnknownMessage, request
     from kwire.net.frames import decode_request
@@ -200,13 +200,13 @@ def _decode_requests(data: bytes, form: Form) -> None:
 
 
 def _decode_responses(data: bytes, key: int, version: int, form: Form) -> None:
-    """Frames with their sizes, or one without: then it begins with its correlation id."""
+    """Decode frames with their sizes, or one without, which begins with its correlation id."""
     from kwire.errors import WireError
     from kwire.net.frames import decode_response
 
     frames, rest = _split(data)
     try:
-        decoded = [decode_response(one, key, version) for one in ([data] if rest else frames)]
+        decoded = [decode_response(frame, key, version) for frame in ([data] if rest else frames)]
     except WireError as error:
         if rest:
             raise CommandFailed(f"{error}. If a size comes first, {_cut_short(rest)}") from error
@@ -216,7 +216,7 @@ def _decode_responses(data: bytes, key: int, version: int, form: Form) -> None:
 
 
 def _split(data: bytes) -> tuple[list[bytes], bytes]:
-    """The frames that stand whole behind their sizes, and what follows the last of them."""
+    """Return the frames that stand whole behind their sizes, and the bytes after the last one."""
     frames: list[bytes] = []
     start = 0
     while 0 < (size := int.from_bytes(data[start : start + 4], "big")) <= len(data) - start - 4:

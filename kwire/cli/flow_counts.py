@@ -1,4 +1,4 @@
-"""What a proxy has seen, counted by API."""
+"""Counts of the flows that a proxy has seen, by API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_LEADER = frozenset(
 """Errors by which nodes and clients find the leader: every election has them."""
 
 LATENCIES = 10_000
-"""Latencies of one API that are kept; from then on every second one is forgotten."""
+"""Latencies of one API that are kept; when there are more, every second one is dropped."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class ApiCount:
     latencies: list[float] = field(default_factory=list)
 
     def add(self, decoded: DecodedFlow) -> None:
-        """One more."""
+        """Count a flow."""
         flow = decoded.flow
         self.flows += 1
         codes = {failure.code for failure in decoded.failures}
@@ -59,14 +59,14 @@ class ApiCount:
 
     @property
     def median_ms(self) -> float | None:
-        """Half of the flows took longer; None where none was answered."""
+        """The median latency; None if no flow was answered."""
         return round(median(self.latencies) * 1000, 3) if self.latencies else None
 
 
 class FlowCounts:
     """Counts flows and notices as they come.
 
-    problems: flows that the proxy has something to say about. undecoded: those among them with a
+    problems: flows about which the proxy reports a problem. undecoded: those among them with a
     message that cannot be read.
     """
 
@@ -77,7 +77,7 @@ class FlowCounts:
         self.undecoded = 0
 
     def add(self, seen: DecodedFlow | Notice) -> None:
-        """One more."""
+        """Count a flow or a notice."""
         if isinstance(seen, Notice):
             self._connections.add(seen.connection.number)
             return
@@ -88,7 +88,7 @@ class FlowCounts:
 
     @property
     def flows(self) -> int:
-        """How many RPCs."""
+        """The number of RPCs."""
         return sum(count.flows for count in self._apis.values())
 
     @property
@@ -101,7 +101,7 @@ class FlowCounts:
 
     @property
     def leader_sentence(self) -> str | None:
-        """Tell the number of answers that only said that the node does not lead; None for none."""
+        """The number of answers of nodes that only do not lead, as a sentence; None for 0."""
         number = sum(count.not_leader for count in self._apis.values())
         if not number:
             return None
@@ -109,7 +109,7 @@ class FlowCounts:
         return f"{answers} of nodes that do not lead: part of finding the leader, no failures."
 
     def data(self) -> dict[str, Any]:
-        """The counts for scripts."""
+        """Return the counts for scripts."""
         return {
             "type": "summary",
             "flows": self.flows,
@@ -129,7 +129,7 @@ class FlowCounts:
         }
 
     def table(self) -> Table:
-        """The counts for people, the most frequent API first."""
+        """Return the counts for people, the most frequent API first."""
         from rich.text import Text
 
         numbers = ("RPCs", "Failed", "Bytes", "Median")
@@ -145,6 +145,6 @@ class FlowCounts:
 
 
 def _unread(seen: DecodedFlow) -> bool:
-    """Whether a message passed that does not come out decoded."""
+    """Return True if the request or the response of a flow was not decoded."""
     answered = seen.flow.response_size is not None
     return seen.request is None or (answered and seen.response is None)

@@ -10,7 +10,7 @@ from kwire.proxy import Connection, DecodedFlow, Notice, Tree, flow_trees, summa
 
 
 def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False) -> dict[str, Any]:
-    """One RPC; with `tree` its messages as names, values and children, with `secrets` all of it."""
+    """Return an RPC. tree: add its messages as names, values and children. secrets: show them."""
     flow = decoded.flow
     data = {
         "type": "flow",
@@ -32,11 +32,11 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False
         "deeds": [deed.name.lower() for deed in flow.deeds],
     }
     trees = flow_trees(decoded, record_trees, secrets=secrets) if tree else ()
-    return data | ({"messages": [_tree(one) for one in trees]} if tree else {})
+    return data | ({"messages": [_tree(message) for message in trees]} if tree else {})
 
 
 def notice_data(notice: Notice) -> dict[str, Any]:
-    """Something about a connection that is no RPC."""
+    """Return a notice: an event of a connection that is no RPC."""
     where = _where(notice.at, notice.connection)
     return {"type": notice.kind.name.lower(), **where, "text": notice.text}
 
@@ -54,5 +54,5 @@ def _where(at: float, connection: Connection) -> dict[str, Any]:
 
 def _tree(tree: Tree) -> dict[str, Any]:
     value = {"value": tree.value} if tree.value else {}
-    children = [_tree(one) for one in tree.children]
+    children = [_tree(child) for child in tree.children]
     return {"name": tree.name, **value} | ({"children": children} if children else {})

@@ -1,7 +1,7 @@
-"""A flow on a screen: time, connection, who asks whom, API, latency, and what it was about.
+"""A flow on a screen: time, connection, client and node, API, latency and a summary.
 
-Where the summary has no room beside the rest it stands on a line of its own. In a pipe a flow is
-one line, whose columns are separated by two spaces or more.
+If the summary has no room beside the rest it stands on a line of its own. In a pipe a flow is one
+line, whose columns are separated by two spaces or more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kwire.proxy import Connection, DecodedFlow, Ending, Kind, Notice, flow_tree
 from kwire.proxy.flows.text import printable
 
 WHO, API, LATENCY, HANDLING = 20, 25, 7, 9
-"""Columns of who asks whom, of an API with its version, of a latency, and of who answered."""
+"""Widths of the columns: client and node, API with version, latency, and how it was handled."""
 
 HANDLED = {"answered": "magenta", "routed": "blue", "simulated": "bold red"}
 
@@ -28,7 +28,7 @@ ROOM = 40
 INDENT = 14
 
 QUIET = frozenset({Kind.OPENED, Kind.CLOSED, Kind.SASL_TOKENS})
-"""Notices of what is in order."""
+"""Kinds of notices of normal operation."""
 
 
 def flow_lines(
@@ -40,10 +40,10 @@ def flow_lines(
     handling: bool = False,
     secrets: bool = False,
 ) -> RenderableType:
-    """The line of a flow, its problems below it, and where asked for the whole messages.
+    """Return the line of a flow, its problems below it, and with `tree` the whole messages.
 
-    note: what is to be said behind the summary. handling: say whether it passed, was answered or
-    routed. secrets: show them in the messages.
+    note: text behind the summary. handling: say whether it passed, was answered or routed. secrets:
+    show them in the messages.
     """
     flow = decoded.flow
     head = Text.assemble(
@@ -58,13 +58,15 @@ def flow_lines(
     lines += [Text(f"{'':{INDENT}}! {problem}", "yellow") for problem in decoded.problems]
     lines += [Text(f"{'':{INDENT}}· {printable(note)}", "magenta") for note in decoded.flow.notes]
     trees = (
-        [draw(one) for one in flow_trees(decoded, record_trees, secrets=secrets)] if tree else []
+        [draw(message) for message in flow_trees(decoded, record_trees, secrets=secrets)]
+        if tree
+        else []
     )
     return Group(*lines, *trees)
 
 
 def notice_lines(notice: Notice, console: Console) -> RenderableType:
-    """Something about a connection that is no RPC."""
+    """Return the line of a notice: an event of a connection that is no RPC."""
     style = "dim" if notice.kind in QUIET else "yellow"
     head = Text.assemble(
         *_stamp(notice.at, notice.connection), (_who(notice.connection, console), "cyan")
@@ -74,7 +76,7 @@ def notice_lines(notice: Notice, console: Console) -> RenderableType:
 
 
 def who(connection: Connection, *, brief: bool = False) -> str:
-    """`1 → 3000` for nodes; where an id is not known a name or an address, `brief` a port."""
+    """Return `1 → 3000` for nodes; for an unknown id a name or an address, with `brief` a port."""
     client, node = str(connection.peer), str(connection.node_id)
     if connection.peer is None:
         client = printable(connection.client_id or _address(connection.client, brief), 40)
@@ -88,14 +90,14 @@ def _address(address: str, brief: bool) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`0.8 ms`, `120 ms`, `3.2 s`."""
+    """Return a duration as `0.8 ms`, `120 ms` or `3.2 s`."""
     if seconds < 0.01:
         return f"{seconds * 1000:.1f} ms"
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def _who(connection: Connection, console: Console) -> str:
-    """In a terminal never wider than its column."""
+    """Return client and node, in a terminal never wider than their column."""
     text = who(connection, brief=console.is_terminal)
     if console.is_terminal and len(text) > WHO:
         text = f"{text[: WHO - 1]}…"
@@ -119,7 +121,7 @@ def _said(decoded: DecodedFlow) -> Text:
 
 
 def _beside(head: Text, said: Text, console: Console) -> Iterator[Text]:
-    """Head and summary on one line where both have room, else the summary below, indented."""
+    """Yield head and summary on one line if both have room, else the summary below, indented."""
     room = console.width - head.cell_len
     if said.cell_len <= room:
         yield Text.assemble(head, said)

@@ -1,4 +1,4 @@
-"""A group whose commands are imported when they are called, listed or suggested.
+"""Groups whose commands are imported when they are called, listed or suggested.
 
 Importing the modules of all commands takes as long as asking a quorum for its status.
 """
@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 def lazy_group(modules: Mapping[str, str]) -> type[TyperGroup]:
     """Return a class of groups that also have these commands: `module:function` by name.
 
-    A `typer.Typer` in the place of the function is a group of its own.
+    A `typer.Typer` instead of a function is a group of its own.
     """
 
     class LazyGroup(TyperGroup):
@@ -28,6 +28,7 @@ def lazy_group(modules: Mapping[str, str]) -> type[TyperGroup]:
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             """Return a command, or None; a name that is unknown imports all for suggestions."""
+            # Typer suggests similar names among those in `commands`: it has to know them all.
             for name in [cmd_name] if cmd_name in modules else modules:
                 if not self._has(name):
                     self.commands[name] = _command(name, modules[name])
@@ -41,13 +42,13 @@ def lazy_group(modules: Mapping[str, str]) -> type[TyperGroup]:
 
 def _command(name: str, location: str) -> Any:
     module, _, attribute = location.partition(":")
-    found = getattr(import_module(module), attribute)
+    command = getattr(import_module(module), attribute)
     # A group of this one command lets typer name and describe it as it would any other.
     group = typer.Typer(add_completion=False, rich_markup_mode=None)
     group.callback()(lambda: None)
-    if isinstance(found, typer.Typer):
-        group.add_typer(found, name=name)
+    if isinstance(command, typer.Typer):
+        group.add_typer(command, name=name)
     else:
-        group.command(name)(found)
+        group.command(name)(command)
     made: Any = typer.main.get_command(group)
     return made.commands[name]

@@ -93,17 +93,18 @@ def main(
 
 
 def _terminate(*_: object) -> None:
-    """SIGTERM is Ctrl-C, also for a script's background job, which a shell has ignore Ctrl-C."""
+    """Raise KeyboardInterrupt for SIGTERM, as Ctrl-C does."""
+    # A shell starts a script's background jobs with SIGINT ignored.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 
 def _open_streams() -> None:
-    """Have streams that take everything.
+    """Make standard streams accept any output.
 
-    A stream that the caller closed (`>&-`) is None; characters that the encoding of stdout lacks
-    are escaped, where Python would raise.
+    A stream that the caller closed (`>&-`) is None, and becomes the null device; characters that
+    the encoding of stdout lacks are escaped.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -113,7 +114,7 @@ def _open_streams() -> None:
 
 
 def _report(error: Exception, debug: bool) -> int:
-    """One line on stderr; the traceback before it only where it was asked for."""
+    """Print one line on stderr, with --debug the traceback before it; return the exit code."""
     if debug:
         import traceback
 
@@ -123,7 +124,7 @@ def _report(error: Exception, debug: bool) -> int:
 
 
 def _flush() -> None:
-    """Write what is buffered; a reader that has gone, as `| head` does, is no error."""
+    """Flush stdout; a reader that has gone, as `| head` does, is no error."""
     try:
         sys.stdout.flush()
     except OSError as error:

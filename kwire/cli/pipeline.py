@@ -107,7 +107,7 @@ def ingest(
 
 
 def _print_stopped(summary: Summary, output: str) -> None:
-    """Say in a line what of the tables is there."""
+    """Print the tables that were written before the stop."""
     written = ", ".join(summary.rows)
     left = f"{written} in {output} were written and stay, no other table was"
     typer.secho(f"Stopped: {left if written else 'nothing was written'}.", err=True)
@@ -115,11 +115,12 @@ def _print_stopped(summary: Summary, output: str) -> None:
 
 @contextmanager
 def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
-    """Give a Spark session while the context lasts; what it says of a failure is one sentence.
+    """Give a Spark session while the context lasts; turn its errors into one sentence.
 
-    One that ran before goes on running. PySpark's own log of bad queries is kept quiet. Ctrl-C and
-    SIGTERM are a KeyboardInterrupt, once Spark's jobs have ended.
+    A session that ran before goes on running. Ctrl-C and SIGTERM are a KeyboardInterrupt, once
+    Spark's jobs have ended. Raises CommandFailed.
     """
+    # PySpark also logs every failed query, with a trace: the sentence would be printed twice.
     import logging
 
     from pyspark.errors import PySparkException
@@ -156,7 +157,7 @@ def spark_sentence(error: PySparkException) -> str:
 
 @contextmanager
 def progress(spark: SparkSession) -> Iterator[Any]:
-    """What is being done, and how many of Spark's tasks are, on a terminal's stderr."""
+    """Show the step and the number of finished tasks of Spark on a terminal's stderr."""
     from kwire.cli.pipeline_progress import JobProgress
 
     with JobProgress(spark) as progress:
@@ -164,7 +165,7 @@ def progress(spark: SparkSession) -> Iterator[Any]:
 
 
 def print_summary(summary: Summary, as_json: bool) -> None:
-    """What was read and written, and what was wrong with it."""
+    """Print the files read, the rows written, damage and failed checks."""
     from dataclasses import asdict
 
     from kwire.cli.screen import print_json

@@ -1,4 +1,4 @@
-"""`kwire pipeline analyse`, `compare` and `sql`: answers from the tables."""
+"""`kwire pipeline analyse`, `compare` and `sql`: analyses and queries of the tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def analyse(
     packages: Packages = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer what nobody reads off a screen: latencies, errors, versions, features, elections,
+    """Print analyses of the tables: latencies, errors, versions, features, elections,
     voter-changes, isr, alter-partitions, controller-load, heartbeats, checks.
 
     They are described in docs/pipeline.md. Without a NAME: all of them for which there are tables.
@@ -50,7 +50,7 @@ def analyse(
     tables_in(tables)  # before Spark takes its time to start
     with session(master, packages.split(",") if packages else []) as spark:
         opened = open_tables(spark, tables)
-        possible = [name for name, one in ANALYSES.items() if one.table in opened]
+        possible = [name for name, analysis in ANALYSES.items() if analysis.table in opened]
         for name in names or ():
             needed(opened, ANALYSES[name].table, tables)
         chosen = {name: ANALYSES[name].rows(opened) for name in names or possible}
@@ -79,10 +79,10 @@ def compare(
     from kwire.pipeline.analyses.latencies import LEAST_CALLS
     from kwire.pipeline.opening import needed, open_tables, tables_in
 
-    for one in (before, after):
-        tables_in(one)  # before Spark takes its time to start
+    for folder in (before, after):
+        tables_in(folder)  # before Spark takes its time to start
     with session(master, packages.split(",") if packages else []) as spark:
-        calls = [needed(open_tables(spark, one), "calls", one) for one in (before, after)]
+        calls = [needed(open_tables(spark, folder), "calls", folder) for folder in (before, after)]
         title = f"{before} and {after}: what became slower first"
         title += f"; behind: fewer than {LEAST_CALLS} calls on a side"
         _print({"comparison": comparison(*calls)}, {"comparison": title}, top, as_json)
@@ -115,23 +115,23 @@ def sql(
     with session(master, packages.split(",") if packages else []) as spark:
         for name, table in open_tables(spark, tables).items():
             table.createOrReplaceTempView(name)
-        found = spark.sql(query)
+        rows = spark.sql(query)
         if as_json:
-            print_json(json_rows(found))
+            print_json(json_rows(rows))
         else:
-            print_rows(screen(), found, top)
+            print_rows(screen(), rows, top)
 
 
-def _print(found: dict[str, DataFrame], titles: dict[str, str], top: int, as_json: bool) -> None:
+def _print(answers: dict[str, DataFrame], titles: dict[str, str], top: int, as_json: bool) -> None:
     from kwire.cli.pipeline_rows import json_rows, print_rows
     from kwire.cli.screen import print_json, screen
 
     if as_json:
-        print_json({name: json_rows(frame) for name, frame in found.items()})
+        print_json({name: json_rows(frame) for name, frame in answers.items()})
         return
     console = screen()
-    for place, (name, frame) in enumerate(found.items()):
-        if place:
+    for number, (name, frame) in enumerate(answers.items()):
+        if number:
             console.print()
         console.print(titles[name], style="bold")
         print_rows(console, frame, top)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while Spark works: its jobs are cancelled, and the command ends with 130."""
+"""Ctrl-C and SIGTERM while Spark works: cancel its jobs, and end the command with 130."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SECONDS = 0.2
-"""Between two times that all jobs are cancelled: work that was not told yet begins another one."""
+"""Seconds between two cancellations of all jobs: the command may have begun another one."""
 
 
 class Interruption:
     """Turns the signal into a KeyboardInterrupt at the end of the context.
 
-    1. The signal is noted. Raised inside a call to the JVM, an exception would break the connection
-       to it, and everything that is said from then on would fail, each with traces of its own.
-    2. A thread cancels all jobs, again and again, so that the work fails and puts away what it
-       began. The JVM's log is silent from then on, and so is Python's: where the JVM got the
-       signal, too, py4j logs every call that fails, with its trace.
-    3. Whatever the work fails with then, or if it does not, it was interrupted.
+    1. Note the signal. Raised inside a call to the JVM, an exception would break the connection to
+       it, and every later call would fail with a trace of its own.
+    2. Cancel all jobs from a thread, again and again, so that the work fails and removes what it
+       began. Silence the JVM's log and Python's: if the JVM got the signal, too, py4j logs every
+       call that fails, with its trace.
+    3. Raise KeyboardInterrupt, whatever the work failed with, or if it did not fail.
     A second signal is raised at once.
     """
 
@@ -51,6 +51,7 @@ class Interruption:
             self._thread.join()
         if self._is_main:
             signal.signal(signal.SIGINT, self._before)
+        # 3.
         if self._noted.is_set() and kind is not KeyboardInterrupt:
             raise KeyboardInterrupt from None
 
@@ -73,4 +74,4 @@ class Interruption:
 
 
 def _say_nothing(*_: object) -> None:
-    """Stand in for what prints an error to stderr."""
+    """Replace the function that prints an error to stderr."""

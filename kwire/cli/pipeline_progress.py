@@ -1,4 +1,4 @@
-"""How far a Spark job is, from Spark's own status, on a terminal."""
+"""The progress of a Spark job on a terminal, from Spark's own status."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SECONDS = 0.5
-"""Between two looks at Spark's status."""
+"""Seconds between two looks at Spark's status."""
 
 
 class JobProgress:
-    """A line while the context lasts: what is being done, and tasks done of tasks."""
+    """A line while the context lasts: the step, and finished tasks of all tasks."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._tracker = spark.sparkContext.statusTracker()
@@ -26,13 +26,13 @@ class JobProgress:
         self._thread = Thread(target=self._follow, name="progress", daemon=True)
 
     def told(self, doing: str) -> None:
-        """What is done from now on; a line of its own where there is no terminal."""
+        """Show a step from now on; print it as a line of its own if there is no terminal."""
         self._doing = doing
         if not self._console.is_terminal:
             self._console.print(doing)
 
     def warned(self, sentence: str) -> None:
-        """Something is wrong, and it goes on."""
+        """Print a warning."""
         self._console.print(sentence, style="yellow")
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""`kwire pipeline report`: one page of what the tables tell."""
+"""`kwire pipeline report`: one HTML page with figures from the tables."""
 
 from __future__ import annotations
 

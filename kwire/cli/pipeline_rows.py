@@ -18,14 +18,14 @@ SHARES = ("rate", "share", "closest", "failed_before", "failed_after")
 
 
 def plain(value: Any) -> Any:
-    """A value of a row for JSON: times in ISO 8601 and UTC, bytes as base64, variants opened."""
+    """Return a value for JSON: times in ISO 8601 and UTC, bytes as base64, variants opened."""
     from pyspark.sql.types import VariantVal
 
     match value:
         case dict():
-            return {str(key): plain(one) for key, one in value.items()}
+            return {str(key): plain(member) for key, member in value.items()}
         case list() | tuple():
-            return [plain(one) for one in value]
+            return [plain(element) for element in value]
         case datetime():
             return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         case date():
@@ -41,12 +41,12 @@ def plain(value: Any) -> Any:
 
 
 def json_rows(frame: DataFrame) -> list[dict[str, Any]]:
-    """All rows, an object each."""
+    """Return all rows, an object each."""
     return [plain(row.asDict(recursive=True)) for row in frame.collect()]
 
 
 def print_rows(console: Console, frame: DataFrame, top: int) -> None:
-    """The first rows as a table; says so where there are more, or none."""
+    """Print the first rows as a table, and whether there are more, or none."""
     from kwire.cli.screen import table_of
     from kwire.text.printable import harmless
 
@@ -64,7 +64,7 @@ def print_rows(console: Console, frame: DataFrame, top: int) -> None:
 
 
 def cell(name: str, value: Any) -> str:
-    """A value as a reader wants it."""
+    """Return a value as text for people."""
     match value:
         case None:
             return "-"
@@ -78,12 +78,12 @@ def cell(name: str, value: Any) -> str:
             return f"{value:,}"
         case datetime():
             return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"[:-3]
-        case list() if all(isinstance(one, int | str) for one in value):
+        case list() if all(isinstance(element, int | str) for element in value):
             return ", ".join(map(str, value)) or "-"
         case _:
             return str(plain(value))
 
 
 def _is_number(values: Sequence[Any]) -> bool:
-    told = [value for value in values if value is not None]
-    return bool(told) and isinstance(told[0], int | float)
+    known = [value for value in values if value is not None]
+    return bool(known) and isinstance(known[0], int | float)

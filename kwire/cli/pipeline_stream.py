@@ -85,7 +85,7 @@ def stream(
         JobProgress(spark) as progress,
         _watched(address, progress.warned) as look,
     ):
-        for sentence in source.empty if not once else ():  # its summary comes but in the end
+        for sentence in source.empty if not once else ():  # without an end, there is no summary
             progress.warned(sentence)
         summary = run(
             source.follow(spark),
@@ -136,7 +136,7 @@ def _folder(folder: str, files: int) -> _Source:
 def _watched(
     address: TopicAddress | None, warned: Callable[[str], None]
 ) -> AbstractContextManager[Callable[[], None]]:
-    """Looks whether the cluster of a topic still answers; a folder needs no look."""
+    """Return a context that checks that the cluster of a topic answers; nothing for a folder."""
     from kwire.pipeline.streaming.contact import watched
 
     return nullcontext(lambda: None) if address is None else watched(address, warned)

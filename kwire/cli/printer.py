@@ -26,7 +26,7 @@ Job = Callable[[], None]
 
 
 class Printer:
-    """Runs jobs that print, in order. What waits is bounded; what finds no room is counted.
+    """Runs jobs that print, in order. The queue is bounded; jobs without room are counted.
 
     gone: called once, in the thread, when the reader of the output has gone, as `| head` does.
     """
@@ -40,7 +40,7 @@ class Printer:
         self.dropped = 0
 
     def put(self, job: Job, weight: int = 0) -> None:
-        """Print later; `weight` is what it costs to wait, in bytes."""
+        """Print later; drop the job if too many bytes wait. weight: the bytes that it holds."""
         with self._changing:
             if self._waiting + weight > WEIGHT_LIMIT:
                 self.dropped += 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def status(cluster_id: str, quorum: QuorumInfo) -> dict[str, Any]:
-    """What `describe --status` prints."""
+    """Return the values of `describe --status`."""
     return {
         "clusterId": cluster_id,
         "leaderId": quorum.leader_id,
@@ -24,17 +24,17 @@ def status(cluster_id: str, quorum: QuorumInfo) -> dict[str, Any]:
         "maxFollowerLag": quorum.max_follower_lag,
         "maxFollowerLagTimeMs": quorum.max_follower_lag_time_ms,
         "currentVoters": [
-            {**_replica(one), "endpoints": _endpoints(quorum, one)} for one in quorum.voters
+            {**_replica(voter), "endpoints": _endpoints(quorum, voter)} for voter in quorum.voters
         ],
-        "currentObservers": [_replica(one) for one in quorum.observers],
+        "currentObservers": [_replica(observer) for observer in quorum.observers],
     }
 
 
 def replication(quorum: QuorumInfo) -> list[dict[str, Any]]:
-    """What `describe --replication` prints: the leader first, then voters, then observers."""
-    voters = sorted(quorum.voters, key=lambda one: one is not quorum.leader)
-    states = [(one, "Leader" if one is quorum.leader else "Follower") for one in voters]
-    states += [(one, "Observer") for one in quorum.observers]
+    """Return the rows of `describe --replication`: leader, then voters, then observers."""
+    voters = sorted(quorum.voters, key=lambda voter: voter is not quorum.leader)
+    states = [(voter, "Leader" if voter is quorum.leader else "Follower") for voter in voters]
+    states += [(observer, "Observer") for observer in quorum.observers]
     return [
         {
             "nodeId": replica.replica_id,

@@ -1,4 +1,4 @@
-"""The metadata quorum on a screen."""
+"""The output of `kwire quorum status` and `replication` on a screen, or in a pipe."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REPLICATION = {
     "lastCaughtUpTimestamp": "LastCaughtUp|Timestamp",
     "status": "Status",
 }
-"""Kafka's names of the columns; where they may break."""
+"""Kafka's names of the columns; `|` where one may break into two lines."""
 
 LISTS = ("currentVoters", "currentObservers")
 
@@ -70,7 +70,7 @@ def _title(name: str, replicas: list[dict[str, Any]]) -> str:
 
 
 def _shown(replica: dict[str, Any]) -> dict[str, str]:
-    """The columns of a list in which the replica is: at most 60 characters of an IPv4 endpoint."""
+    """Return the columns of a replica's list: at most 60 characters with an IPv4 endpoint."""
     names = {"id": "Id", "directoryId": "DirectoryId", "endpoints": "Endpoints"}
     return {key: name for key, name in names.items() if key in replica}
 
@@ -80,7 +80,7 @@ def _cells(replica: dict[str, Any]) -> list[str]:
 
 
 def print_replicas(status: dict[str, Any], console: Console) -> None:
-    """The voters, the leader among them in bold, and the observers."""
+    """Print the voters, the leader among them in bold, and the observers."""
     leader = status["leaderId"]
     for name in LISTS:
         replicas = status[name]
@@ -91,13 +91,14 @@ def print_replicas(status: dict[str, Any], console: Console) -> None:
 
 def _replicas(replicas: list[dict[str, Any]], leader: int) -> Table:
     table = table_of(*_shown(replicas[0]).values())
-    for one in replicas:
-        table.add_row(*_cells(one), style="bold" if one["id"] == leader else "")
+    for replica in replicas:
+        style = "bold" if replica["id"] == leader else ""
+        table.add_row(*_cells(replica), style=style)
     return table
 
 
 def print_replication(rows: list[dict[str, Any]], *, human_readable: bool) -> None:
-    """Kafka's table of replicas, as wide as the screen allows (60 columns at least)."""
+    """Print Kafka's table of replicas, as wide as the screen allows (60 columns at least)."""
     now = time.time() * 1000
     cells = [
         [
@@ -117,7 +118,7 @@ def print_replication(rows: list[dict[str, Any]], *, human_readable: bool) -> No
 
 
 def _fitting(cells: list[list[str]], width: int) -> list[str]:
-    """The head of the table and each replica, a line or two of at most `width` columns.
+    """Return the head of the table and each replica, a line or two of at most `width` columns.
 
     1. All names on one line.
     2. Names on two lines, one space between columns.
@@ -147,7 +148,7 @@ def _one_line(cells: list[list[str]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value, or a dash where Kafka does not tell it."""
+    """Return a value as text, a dash if Kafka does not know it."""
     if value is None or value == []:
         return "-"
     return harmless(" ".join(value) if isinstance(value, list) else str(value))

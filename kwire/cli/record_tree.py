@@ -16,7 +16,7 @@ RECORDS_SHOWN = 100
 
 
 def record_trees(data: bytes, *, secrets: bool = False) -> list[Tree]:
-    """A branch for each batch, and one that says why where the rest cannot be read.
+    """Return a branch for each batch, and one with the reason if the rest cannot be read.
 
     secrets: show those in metadata records.
     """
@@ -68,7 +68,7 @@ def _about(batch: Batch) -> str:
 
 
 def _record(batch: Batch, record: Record, secrets: bool) -> Tree:
-    """What the record says, where it is Kafka's own; else its key and value."""
+    """Return the content of a record of Kafka's own, of any other its key and value."""
     title = f"offset {record.offset}"
     try:
         own = _control(record) if _is_control(batch) else _metadata(record, secrets)
@@ -96,7 +96,7 @@ def _control(record: Record) -> Tree | None:
 
 
 def _metadata(record: Record, secrets: bool) -> Tree | None:
-    """A metadata record, told from a user's by its frame and by encoding to the same bytes."""
+    """Return a metadata record, recognized by its frame and by encoding to the same bytes."""
     if record.key is not None or not record.value or record.headers:
         return None
     found = read_metadata_record(record.value)

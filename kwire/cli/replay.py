@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kwire.net.address import Address
     from kwire.net.security import Security
 
-_PLACE = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<address>[^@]+)")
+_NODE_ADDRESS = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<address>[^@]+)")
 
 
 def replay(
@@ -115,7 +115,7 @@ def replay(
         from kwire.proxy.capture.replay.client import Targets
 
         targets = Targets(
-            addresses=places(target), security=_security(upstream_tls, command_config)
+            addresses=addresses_by_node(target), security=_security(upstream_tls, command_config)
         )
         reading = CaptureReading(captures=client, since=since, until=until)
         ignored = (tuple(ignore or ()), not exact)
@@ -127,7 +127,7 @@ def replay(
 
         reading = CaptureReading(captures=server or [], since=since, until=until, selected=selected)
         own = None if listen_tls is None else server_tls(listen_tls.split(","))
-        serve(reading, places(listen), own, fast=fast, verbose=verbose, as_json=as_json)
+        serve(reading, addresses_by_node(listen), own, fast=fast, verbose=verbose, as_json=as_json)
 
 
 def _security(upstream_tls: str | None, command_config: Path | None) -> Security:
@@ -142,14 +142,14 @@ def _security(upstream_tls: str | None, command_config: Path | None) -> Security
     return PLAINTEXT
 
 
-def places(texts: list[str]) -> dict[int | None, Address]:
-    """Addresses by the node they stand for, None for all others. Raises WrongUsage."""
+def addresses_by_node(texts: list[str]) -> dict[int | None, Address]:
+    """Parse addresses by the node they stand for, None for all others. Raises WrongUsage."""
     from kwire.errors import InvalidValue
     from kwire.net.address import Address
 
     found: dict[int | None, Address] = {}
     for text in texts:
-        match = _PLACE.fullmatch(text)
+        match = _NODE_ADDRESS.fullmatch(text)
         if match is None:
             raise WrongUsage(f"{text!r} is no address: write 127.0.0.1:9092 or 1@127.0.0.1:9092.")
         node_id = None if match["id"] is None else int(match["id"])

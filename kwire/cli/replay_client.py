@@ -1,4 +1,4 @@
-"""Runs `kwire replay --client` and shows what came of each request."""
+"""Runs `kwire replay --client` and prints the outcome of each request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kwire.text.printable import harmless
 def send(
     reading: CaptureReading,
     targets: Targets,
-    meant: Expression | None,
+    selected: Expression | None,
     ignored: tuple[tuple[str, ...], bool],
     *,
     fast: bool,
@@ -36,10 +36,10 @@ def send(
 ) -> None:
     """Replay, print, and exit with 1 where an answer differs or is missing, or nothing was sent.
 
-    ignored: patterns, and whether the usual ones are among them.
+    ignored: patterns, and True if the usual ones are added.
     """
     patterns, defaults = ignored
-    planned = plan_replay(reading.groups(), meant)
+    planned = plan_replay(reading.groups(), selected)
     report = _Report(planned.left_out, verbose=verbose, as_json=as_json)
     ignore = IgnoredFields(patterns, defaults=defaults)
     asyncio.run(replay(planned, targets, ignore, report.add, fast=fast))
@@ -53,9 +53,9 @@ def send(
 
 
 class _Report:
-    """Prints outcomes as they come: without `verbose` those that need to be looked at.
+    """Prints outcomes as they come: without `verbose` only differences and failures.
 
-    What is replayed does not depend on a reader that goes away, as `| head` does.
+    The replay goes on when the reader of the output goes away, as `| head` does.
     """
 
     def __init__(self, left_out: Counter[str], *, verbose: bool, as_json: bool) -> None:
@@ -68,7 +68,7 @@ class _Report:
         self._grown: Counter[str] = Counter()
 
     def add(self, outcome: ReplayOutcome) -> None:
-        """One more."""
+        """Count an outcome and print it."""
         self.counts[outcome.verdict] += 1
         self._grown.update(pair.name for pair in outcome.grown)
         try:

@@ -1,4 +1,4 @@
-"""Runs `kwire replay --server` and shows what was asked, until Ctrl-C."""
+"""Runs `kwire replay --server` and prints the requests, until Ctrl-C."""
 
 from __future__ import annotations
 

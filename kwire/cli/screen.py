@@ -1,4 +1,4 @@
-"""Where commands write: a terminal with colours and a width, or a pipe with neither.
+"""The output of commands: a terminal with colours and a width, or a pipe with neither.
 
 Text that came over the wire goes through `kwire.text.printable.harmless` first, so that no peer can
 command the terminal.
@@ -21,7 +21,7 @@ UNWRAPPED = 100_000
 
 
 def screen(*, stderr: bool = False) -> Console:
-    """The console of a command's output, or of its progress and warnings on stderr."""
+    """Return the console of a command's output, or of its progress and warnings on stderr."""
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False, emoji=False, markup=False)
@@ -31,7 +31,7 @@ def screen(*, stderr: bool = False) -> Console:
 
 
 def is_pipe() -> bool:
-    """True where stdout is no terminal, nor to be written as one: rich is not needed for it."""
+    """True if stdout is no terminal, nor to be treated as one: rich is not needed then."""
     forced = os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE") == "1"
     return not sys.stdout.isatty() and not forced
 
@@ -51,7 +51,7 @@ def table_of(*names: str, right: Container[str] = ()) -> Table:
 
 
 def columns(rows: Sequence[Sequence[str]], gap: int = 2) -> str:
-    """Lines of a table without rich: each column as wide as its widest cell, spaces between."""
+    """Format a table without rich: each column as wide as its widest cell, spaces between."""
     width = max(map(len, rows))
     even = [[*row, *[""] * (width - len(row))] for row in rows]
     widths = [max(map(len, column)) for column in zip(*even, strict=True)]
@@ -60,5 +60,5 @@ def columns(rows: Sequence[Sequence[str]], gap: int = 2) -> str:
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """One JSON value for scripts, in ASCII, which any pipe can carry."""
+    """Print a JSON value for scripts, in ASCII, which any pipe can carry."""
     sys.stdout.write(json.dumps(value, indent=indent) + "\n")

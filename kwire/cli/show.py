@@ -1,4 +1,4 @@
-"""`kwire show`: how Kafka's messages are declared, for all versions or for one."""
+"""`kwire show`: the declarations of Kafka's messages, for all versions or for one."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _list(as_json: bool) -> None:
 
 
 def _by_kind(row: dict[str, Any]) -> tuple[bool, str, int, str]:
-    """RPCs by API key, request and response together; then the rest by kind."""
+    """Return a sort key: RPCs by API key, request and response together; then the rest by kind."""
     key = -1 if row["key"] is None else row["key"]
     rpc = row["kind"] in ("request", "response")
     return (not rpc, "" if rpc else row["kind"], key, row["name"])
@@ -88,7 +88,7 @@ def _facts(cls: type[Message]) -> dict[str, Any]:
 
 
 def _kind(cls: type[Message]) -> str:
-    """`MetadataRecord` as `metadata record`."""
+    """Return the kind in words: `metadata record` for a `MetadataRecord`."""
     base = cls.__mro__[1].__name__
     return "".join(f" {c.lower()}" if c.isupper() else c for c in base).strip()
 
@@ -99,19 +99,19 @@ def _show(name: str, version: int | None, as_json: bool) -> None:
 
     cls = message(name)
     if as_json:
-        from kwire.cli.construct_tree import as_data
+        from kwire.cli.show_construct import as_data
 
         at = {} if version is None else {"version": version, "fields": as_data(cls.at(version))}
         print_json({**_facts(cls), **at})
         return
     console = screen()
     if version is None:
-        from kwire.cli.declaration_text import declaration_text
+        from kwire.cli.show_declaration import declaration_text
 
         console.print(_heading(cls), style="dim")
         _print_python(declaration_text(cls))
         return
-    from kwire.cli.construct_tree import as_tree
+    from kwire.cli.show_construct import as_tree
 
     console.print(as_tree(f"{name} v{version}", cls.at(version)))
 
@@ -124,7 +124,7 @@ def _show_compiled(name: str, version: int) -> None:
 
 
 def _print_python(text: str) -> None:
-    """In colours in a terminal; character for character in a pipe."""
+    """Print source, in colours in a terminal, character for character in a pipe."""
     from kwire.cli.screen import screen
 
     console = screen()
@@ -137,7 +137,7 @@ def _print_python(text: str) -> None:
 
 
 def _heading(cls: type[Message]) -> str:
-    """The class line's facts in words."""
+    """Return the arguments of the class line in words."""
     facts = _facts(cls)
     key = "" if cls.key is None else f", key {cls.key}"
     served = f", served by {' and '.join(facts['listeners'])}" if cls.listeners else ""

@@ -19,7 +19,7 @@ INLINE = 72
 
 
 def draw(tree: Tree) -> Drawing:
-    """The tree; its root is a title."""
+    """Return the tree to print; its root is a title."""
     from rich.text import Text
     from rich.tree import Tree as Drawing
 
@@ -45,7 +45,7 @@ def _grow(drawing: Drawing, tree: Tree) -> None:
 
 
 def inline(tree: Tree) -> Text | None:
-    """`name=x  port=9093`, or None where that is too wide or a branch is among them."""
+    """Return `name=x  port=9093`; None if that is too wide, or a child has children."""
     from rich.text import Text
 
     if tree.value or any(child.children for child in tree.children):
@@ -57,14 +57,14 @@ def inline(tree: Tree) -> Text | None:
 
 
 def leaf(tree: Tree) -> Text:
-    """`name: value`, coloured by what the value is."""
+    """Return `name: value`, with a colour for the kind of value."""
     from rich.text import Text
 
     return Text.assemble(tree.name, ": " if tree.value else "", (_value(tree), _style(tree)))
 
 
 def _value(tree: Tree) -> str:
-    """The value, with the name of the API whose key it is."""
+    """Return the value; for an API key with the API's name."""
     key = whole_number(tree.value, bits=15) if tree.name.endswith("api_key") else None
     return tree.value if key is None else f"{tree.value} {api_name(key)}"
 

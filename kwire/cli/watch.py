@@ -1,4 +1,4 @@
-"""`kwire watch`: see what passes a proxy, from anywhere, and hold messages there."""
+"""`kwire watch`: show the traffic of a proxy with a feed, and hold messages there."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ def watch(
 
 
 def _is_screen() -> bool:
-    """Whether the output is a terminal, or the browser that textual-serve draws in."""
+    """True if the output is a terminal, or the browser that textual-serve draws in."""
     return sys.stdout.isatty() or "TEXTUAL_DRIVER" in os.environ
 
 
 def _own_arguments(
     address: Address, view: str | None, backlog: int, token: Path | None
 ) -> list[str]:
-    """What starts the screen of one browser."""
+    """Return the arguments of the `kwire` that runs for each browser."""
     view_option = ["--view", view] if view else []
     token_option = ["--token", str(token)] if token else []
     return ["watch", str(address), "--backlog", str(backlog), *view_option, *token_option]

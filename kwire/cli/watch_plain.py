@@ -1,4 +1,4 @@
-"""`kwire watch` without a screen: a line a flow, until Ctrl-C or until nobody reads any more."""
+"""`kwire watch` without a screen: a line a flow, until Ctrl-C or until its reader has gone."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kwire.proxy.feed.watching import new_changes, watching
 
 
 def run(address: Address, how: Display, *, token: bytes, backlog: int) -> None:
-    """Print what passes there; Ctrl-C is a KeyboardInterrupt here as everywhere."""
+    """Print the traffic of a proxy until Ctrl-C, which is a KeyboardInterrupt."""
     asyncio.run(_run(address, how, token, backlog))
 
 
 async def _run(address: Address, how: Display, token: bytes, backlog: int) -> None:
     loop = asyncio.get_running_loop()
     unread = asyncio.Event()
-    teller = _Teller(address)
+    status_lines = _StatusLines(address)
 
     def take(watched: FeedEvent) -> None:
         if watched.held:  # its flow follows when it has ended
@@ -33,10 +33,10 @@ async def _run(address: Address, how: Display, token: bytes, backlog: int) -> No
 
     with Printer(lambda: loop.call_soon_threadsafe(unread.set)) as printer:
         async with watching(
-            address, take, token=token, backlog=backlog, on_status=teller.tell
+            address, take, token=token, backlog=backlog, on_status=status_lines.update
         ) as receiver:
-            teller.receiver = receiver
-            silence = loop.call_later(2.0, teller.tell)
+            status_lines.receiver = receiver
+            silence = loop.call_later(2.0, status_lines.update)
             try:
                 await unread.wait()
             except asyncio.CancelledError:
@@ -46,8 +46,8 @@ async def _run(address: Address, how: Display, token: bytes, backlog: int) -> No
                 silence.cancel()
 
 
-class _Teller:
-    """Says on stderr when the proxy begins to answer, when it does not, and how rules change."""
+class _StatusLines:
+    """Prints to stderr when the proxy begins or ceases to answer, and changes of its rules."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -55,8 +55,8 @@ class _Teller:
         self._before: Status | None = None
         self.receiver: Receiver | None = None
 
-    def tell(self) -> None:
-        """Say what is new."""
+    def update(self) -> None:
+        """Print the changes since the last call."""
         status = None if self.receiver is None else self.receiver.status
         if status is not None:
             for sentence in new_changes(self._before, status):

@@ -22,14 +22,14 @@ PATIENCE = 10.0
 """Seconds that a screen may take to end."""
 
 
-class Screen(AppService):
-    """One screen's process, which has ended when this is stopped.
+class BrowserScreen(AppService):
+    """The process of one browser's screen; `stop` waits until it has ended.
 
-    asyncio complains of a process that outlives its loop, with a traceback.
+    asyncio complains, with a traceback, of a process that outlives its loop.
     """
 
     async def stop(self) -> None:
-        """Let it end, and wait for that."""
+        """Stop the process and wait until it has ended."""
         await super().stop()
         if self._process is not None:
             with suppress(TimeoutError):
@@ -37,24 +37,24 @@ class Screen(AppService):
                     await self._process.wait()
 
 
-vars(server)["AppService"] = Screen  # the name by which `handle_websocket` makes one
+vars(server)["AppService"] = BrowserScreen  # the name by which `handle_websocket` makes one
 
 
 class WatchServer(server.Server):
-    """Serves browsers of this machine. A page from elsewhere may not command it: see the Origin."""
+    """Serves browsers of this machine. Refuses pages of other origins, which could command it."""
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """One screen for one browser."""
+        """Serve one screen to one browser."""
         if request.headers.get("Origin") != self.public_url:
             raise web.HTTPForbidden(text=f"open {self.public_url} itself")
         return await super().handle_websocket(request)
 
     async def on_startup(self, app: web.Application) -> None:
-        """Say where it is."""
+        """Print the address."""
         screen(stderr=True).print(f"open {self.public_url}; Ctrl-C ends it", style="dim")
 
     def initialize_logging(self) -> None:
-        """Requests are not told."""
+        """Log no requests."""
 
 
 def serve(port: int, arguments: list[str]) -> None:

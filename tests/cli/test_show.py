@@ -2,8 +2,8 @@
 
 import pytest
 
-from kwire.cli.construct_tree import as_data
-from kwire.cli.declaration_text import declaration_text
+from kwire.cli.show_construct import as_data
+from kwire.cli.show_declaration import declaration_text
 from kwire.codec.compiler import source
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.registry import all_messages, names

@@ -1,1 +1,1 @@
-"""The screen of `kwire watch`: flows, the tree of one, panels of the quorum and of latencies."""
+"""The screen of `kwire watch`: flows, the tree of one flow, panels of quorum and latencies."""

@@ -1,4 +1,4 @@
-"""The application: what keys do, and what is drawn when."""
+"""The application: actions of keys, and when the screen is drawn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from kwire.proxy.flows.latencies import Latencies
 from kwire.proxy.flows.quorum_seen import QuorumSeen
 
 DRAW = 0.5
-"""Seconds between two looks at what has come."""
+"""Seconds between two looks for new events."""
 
 PANELS = 1.0
 """Seconds between two drawings of the panels."""
@@ -46,11 +46,11 @@ COMMANDS = frozenset(
         *("clear", "keys"),
     }
 )
-"""Actions whose keys are text where a line is written, and nothing while another screen is open."""
+"""Actions whose keys are text while a line is edited, and disabled while another screen is open."""
 
 
 class WatchApp(App[None]):
-    """Shows what passes at a proxy with a feed. view: the filter to begin with."""
+    """Shows the traffic of a proxy with a feed. view: the filter to begin with."""
 
     TITLE = "kwire watch"
     ENABLE_COMMAND_PALETTE = False
@@ -163,7 +163,7 @@ class WatchApp(App[None]):
         self.set_interval(PANELS, self._draw_panels)
 
     async def on_unmount(self) -> None:
-        """Say goodbye to the proxy."""
+        """Close the connection to the proxy."""
         await self._stack.aclose()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -181,13 +181,13 @@ class WatchApp(App[None]):
             self._show(event.entry)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys are commands where no line is written and no other screen is open."""
+        """Return True unless the action's key is text now, or another screen is open."""
         if action in COMMANDS:
             return len(self.screen_stack) == 1 and not isinstance(self.focused, Input)
         return True
 
     def on_paste(self, event: Paste) -> None:
-        """Text that is pasted where no line is written is a filter, and no command."""
+        """Take text that is pasted outside of a line as a filter: its letters are no commands."""
         text = event.text.strip().removeprefix("/")
         if text and self.check_action("filter", ()):
             self._filter.value = " ".join(text.split())
@@ -195,7 +195,7 @@ class WatchApp(App[None]):
             self.action_filter()
 
     def action_filter(self) -> None:
-        """Write a filter."""
+        """Edit the filter."""
         self.screen.set_focus(self._filter)
 
     async def action_keys(self) -> None:
@@ -210,11 +210,11 @@ class WatchApp(App[None]):
         await self.push_screen(RulesScreen(self._receiver, self._complain, self._filter.value))
 
     def action_leave(self) -> None:
-        """From the filter or the details back to the flows."""
+        """Go back from the filter or the details to the flows."""
         self._list.focus()
 
     def action_switch(self) -> None:
-        """To the tree and back; the filter has a key of its own."""
+        """Go to the tree and back; the filter has a key of its own."""
         if len(self.screen_stack) == 1:
             (self._details if self._list.has_focus else self._list).focus()
 
@@ -225,14 +225,14 @@ class WatchApp(App[None]):
         self._draw_status()
 
     def action_clear(self) -> None:
-        """Forget what was, but for what is held."""
+        """Forget all events but those that are held."""
         self.flows.clear()
         self._latencies = Latencies()
         self._list.update()
         self._draw_panels()
 
     async def action_hold(self) -> None:
-        """Say which messages are to be held."""
+        """Ask for an expression of messages to hold."""
         status = None if self._receiver is None else self._receiver.status
         earlier = [status.hold if status else None, *self._expressions, self._filter.value]
         known = list(dict.fromkeys(text for text in earlier if text))
@@ -240,13 +240,13 @@ class WatchApp(App[None]):
         await self._ask(InputPrompt(question, "", expression_problem, known), self._hold)
 
     def action_release(self, how: str) -> None:
-        """Let the message at the cursor go, or the oldest that is held; or drop or kill it."""
+        """Resume, drop or kill the message at the cursor, or the oldest that is held."""
         entry = self._held()
         if entry is not None and self._receiver is not None:
             self._do(self._receiver.release(entry.number, how))
 
     def action_release_all(self) -> None:
-        """Let go all that is held."""
+        """Resume all held messages."""
         if self._receiver is not None and self._receiver.status is not None:
             for number in self._receiver.status.held:
                 self._do(self._receiver.release(number))
@@ -264,7 +264,7 @@ class WatchApp(App[None]):
         )
 
     async def action_export(self) -> None:
-        """Write what the filter shows to a file; in a browser it is downloaded."""
+        """Write the events shown to a file; in a browser download them."""
         name = f"watch-{strftime('%H%M%S')}.jsonl"
         if self.is_web:
             self.deliver_text(StringIO(json_lines(self.flows.shown)), save_filename=name)
@@ -294,21 +294,22 @@ class WatchApp(App[None]):
             self.notify(f"{len(self.flows.shown)} events written to {text}", markup=False)
 
     def _held(self) -> FlowLogEntry | None:
-        """What is held at the cursor, else the oldest."""
+        """Return the held event at the cursor, else the oldest one; complain if there is none."""
         entry = self._list.chosen
         if entry is not None and entry.held:
             return entry
         status = None if self._receiver is None else self._receiver.status
         for number in status.held if status else ():
-            if found := self.flows.get(number):
-                return found
+            if oldest := self.flows.get(number):
+                return oldest
         self._complain("nothing is held: h says what is to be")
         return None
 
-    async def _ask(self, ask: InputPrompt, then: Any) -> None:
-        """Open a line, which takes the very next key."""
-        await self.push_screen(ask, lambda text: None if text is None else then(text))
-        ask.set_focus(ask.query_one(Input))
+    async def _ask(self, prompt: InputPrompt, then: Any) -> None:
+        """Open a line to edit."""
+        await self.push_screen(prompt, lambda text: None if text is None else then(text))
+        # At once, not when it is drawn: keys that are typed on belong to the line.
+        prompt.set_focus(prompt.query_one(Input))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         self.run_worker(self._done(work))
@@ -323,7 +324,7 @@ class WatchApp(App[None]):
         self.notify(text, severity="error", markup=False)
 
     def _apply(self, text: str) -> bool:
-        """Filter by this expression; whether it is one."""
+        """Filter by an expression; return False, and show why, if it is none."""
         try:
             self.flows.filter(parse(text) if text.strip() else None)
         except InvalidValue:
@@ -346,7 +347,7 @@ class WatchApp(App[None]):
             self._do(self._complete(self._receiver, entry))
 
     async def _complete(self, receiver: Receiver, entry: FlowLogEntry) -> None:
-        """Fetch what the datagram had no room for."""
+        """Fetch the bytes that the datagram had no room for."""
         event = await receiver.whole(entry.number)
         self._came.append(FeedEvent(entry.number, event, entry.held))
 

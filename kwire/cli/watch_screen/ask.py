@@ -1,4 +1,4 @@
-"""Asks for one line of text, and says at once what is wrong with it."""
+"""Asks for one line of text, and shows its problem while it is typed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kwire.errors import InvalidValue
 from kwire.proxy.flows.language import BadExpression, parse
 
 Check = Callable[[str], str]
-"""What is wrong with a text, empty where nothing is."""
+"""Returns the problem of a text; empty if there is none."""
 
 
 def expression_problem(text: str) -> str:
-    """What is wrong with an expression, behind a caret at the column where it goes wrong."""
+    """Return the problem of an expression, behind a caret at its column; empty if there is none."""
     if not text.strip():
         return ""
     try:
@@ -32,9 +32,9 @@ def expression_problem(text: str) -> str:
 
 
 class InputPrompt(ModalScreen[str | None]):
-    """Gives the text, or None where it was given up.
+    """Returns the text, or None if it was cancelled.
 
-    earlier: texts that the keys up and down bring, the latest first.
+    earlier: texts that the keys up and down recall, the latest first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,7 +66,7 @@ class InputPrompt(ModalScreen[str | None]):
         self._check = check
 
     def compose(self) -> ComposeResult:
-        """A question, a line, and what is wrong with it."""
+        """Lay out the question, the line and its problem."""
         with Vertical():
             yield Label(self._question, markup=False)
             hint = f"↑ {self._texts[1]}" if len(self._texts) > 1 else ""
@@ -74,12 +74,12 @@ class InputPrompt(ModalScreen[str | None]):
             yield Label("", id="wrong", markup=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Say what is wrong."""
+        """Show the problem of the text."""
         event.stop()
         self.query_one("#wrong", Label).update(self._check(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Done, where nothing is wrong."""
+        """Return the text if it has no problem."""
         event.stop()
         if not self._check(event.value):
             self.dismiss(event.value)
@@ -92,5 +92,5 @@ class InputPrompt(ModalScreen[str | None]):
         line.cursor_position = len(line.value)
 
     def action_give_up(self) -> None:
-        """Leave everything as it is."""
+        """Cancel."""
         self.dismiss(None)

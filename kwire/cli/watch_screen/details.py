@@ -17,7 +17,7 @@ from kwire.proxy import Tree as Branch
 from kwire.proxy.flows.text import printable, size_text
 
 OPENED = 80
-"""Branches that are opened without being asked for."""
+"""Branches that are opened at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class TreePosition:
 
 
 class Details(Tree[TreePosition]):
-    """Shows an entry."""
+    """Shows the messages of an event as a tree."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__("", id=id)
         self.guide_depth = 2
 
     def show(self, entry: FlowLogEntry | None) -> None:
-        """Show this one from now on."""
+        """Show an event from now on."""
         self.clear()
         if entry is None:
             self.root.set_label(Text("no flow is chosen", "dim"))
@@ -64,14 +64,14 @@ class Details(Tree[TreePosition]):
 
     @property
     def edit(self) -> str:
-        """`path=value` of the field at the cursor; empty where there is none."""
-        place = None if self.cursor_node is None else self.cursor_node.data
-        if place is None or not place.path or place.branch.children:
+        """The field at the cursor as `path=value`; empty if there is none."""
+        position = None if self.cursor_node is None else self.cursor_node.data
+        if position is None or not position.path or position.branch.children:
             return ""
-        value = place.branch.value
-        if place.path.endswith("error_code"):
+        value = position.branch.value
+        if position.path.endswith("error_code"):
             value = value.partition(" ")[0]
-        return f"{place.path}={value}"
+        return f"{position.path}={value}"
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreePosition]) -> None:
         """Make the branches of a node that is opened."""
@@ -79,9 +79,9 @@ class Details(Tree[TreePosition]):
         self._grow(event.node)
 
     def _open(self, decoded: DecodedFlow, editable: str) -> None:
-        """The messages, breadth first, until there is enough to read.
+        """Open branches of the messages, breadth first, up to OPENED.
 
-        editable: which of them edits change, `Request` or `Response`.
+        editable: the message that edits change, `Request` or `Response`.
         """
         nodes = []
         for tree in flow_trees(decoded, record_trees):
@@ -102,15 +102,15 @@ class Details(Tree[TreePosition]):
         if node.data is None or node.children:
             return
         for child in node.data.branch.children:
-            place = TreePosition(child, _path(node.data.path, child))
+            position = TreePosition(child, _path(node.data.path, child))
             inline = tree_screen.inline(child)
             if not child.children:
-                node.add_leaf(tree_screen.leaf(child), place)
-            elif inline is not None and not place.path:
-                node.add_leaf(Text.assemble((child.name, "bold"), "  ", inline), place)
+                node.add_leaf(tree_screen.leaf(child), position)
+            elif inline is not None and not position.path:
+                node.add_leaf(Text.assemble((child.name, "bold"), "  ", inline), position)
             else:
                 value = (f" {child.value}" if child.value else "", "dim")
-                node.add(Text.assemble((child.name, "bold"), value), place)
+                node.add(Text.assemble((child.name, "bold"), value), position)
 
 
 def _path(above: str, child: Branch) -> str:

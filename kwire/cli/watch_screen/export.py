@@ -1,4 +1,4 @@
-"""Writes what the screen shows: JSON lines for scripts, or a capture for kwire and Spark."""
+"""Writes the events shown to a file: JSON lines for scripts, or a capture for kwire and Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = (".jsonl", ".avro")
 
 
 def export_problem(text: str) -> str:
-    """What is wrong with the name of a file to write to; empty where nothing is."""
+    """Return the problem of the name of a file to write; empty if there is none."""
     path = Path(text)
     if path.suffix not in KINDS:
         return f"a file ends in {' or '.join(KINDS)}: JSON lines, or a capture"
@@ -25,14 +25,14 @@ def export_problem(text: str) -> str:
 
 
 def json_lines(entries: Sequence[FlowLogEntry]) -> str:
-    """A JSON value a line, messages included."""
+    """Return a JSON value a line, messages included."""
     data = (
-        flow_data(one.seen, tree=True)
-        if isinstance(one.seen, DecodedFlow)
-        else notice_data(one.seen)
-        for one in entries
+        flow_data(entry.seen, tree=True)
+        if isinstance(entry.seen, DecodedFlow)
+        else notice_data(entry.seen)
+        for entry in entries
     )
-    return "".join(f"{json.dumps(one)}\n" for one in data)
+    return "".join(f"{json.dumps(event)}\n" for event in data)
 
 
 def export(entries: Sequence[FlowLogEntry], path: Path, feed: str) -> None:
@@ -48,7 +48,7 @@ def export(entries: Sequence[FlowLogEntry], path: Path, feed: str) -> None:
 def _capture(entries: Sequence[FlowLogEntry], path: Path, feed: str) -> None:
     file, encoder = CaptureFile(path), RecordEncoder()
     try:
-        for entry in sorted(entries, key=lambda one: one.number):
+        for entry in sorted(entries, key=lambda entry: entry.number):
             event = entry.seen.flow if isinstance(entry.seen, DecodedFlow) else entry.seen
             records = event_records(event, entry.number, feed)
             file.write(*(encoder.encode(record) for record in records))

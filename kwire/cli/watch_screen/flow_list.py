@@ -25,7 +25,7 @@ _WRONG, _WARN = Style(color="red"), Style(color="yellow")
 
 
 class FlowList(ScrollView, can_focus=True):
-    """Shows a log. following: whether the cursor stays at the newest flow."""
+    """Shows a log. following: True while the cursor stays at the newest flow."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -61,7 +61,7 @@ class FlowList(ScrollView, can_focus=True):
         return self._chosen
 
     def update(self) -> None:
-        """The log has changed: keep the cursor at its entry, or at the newest."""
+        """Redraw after a change of the log; keep the cursor at its event, or at the newest."""
         shown = self._log.shown
         self._cursor -= self._log.gone - self._gone
         self._gone = self._log.gone
@@ -82,7 +82,7 @@ class FlowList(ScrollView, can_focus=True):
         return "nothing has passed yet: clients have to connect to the proxy, not to the node"
 
     def choose(self, entry: FlowLogEntry) -> None:
-        """Move the cursor to an entry, where it is shown."""
+        """Move the cursor to an event, if it is shown."""
         if entry in self._log.shown:
             self.following = False
             self._cursor = self._log.shown.index(entry)
@@ -96,15 +96,15 @@ class FlowList(ScrollView, can_focus=True):
         self._show_cursor()
 
     def action_page(self, pages: int) -> None:
-        """Move by what fits the screen."""
+        """Move the cursor by screens."""
         self.action_move(pages * max(self.size.height - 1, 1))
 
     def on_resize(self) -> None:
-        """There is more or less room."""
+        """Redraw for the new size."""
         self.update()
 
     def on_click(self, event: Click) -> None:
-        """The line under the mouse."""
+        """Move the cursor to the line under the mouse."""
         offset = event.get_content_offset(self)
         if offset is None:
             return
@@ -113,7 +113,7 @@ class FlowList(ScrollView, can_focus=True):
             self.action_move(y - self._cursor)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         index, width = y + self.scroll_offset.y, self.size.width
         base = self.rich_style
         if index >= len(self._log.shown):

@@ -23,7 +23,7 @@ class FlowLogEntry:
 
     @property
     def holds_response(self) -> bool:
-        """Whether it is the response that waits."""
+        """True if the response is held, False if the request is."""
         seen = self.seen
         return self.held and isinstance(seen, DecodedFlow) and seen.flow.answered is not None
 
@@ -46,7 +46,7 @@ class FlowLog:
         return len(self._entries)
 
     def add(self, watched: FeedEvent) -> FlowLogEntry:
-        """An event is there, or a held one has ended or was edited."""
+        """Add an event, or update one that was held and has ended or was edited."""
         event = watched.event
         seen = DecodedFlow(event) if isinstance(event, Flow) else event
         known = self._entries.get(watched.number)
@@ -61,23 +61,23 @@ class FlowLog:
         return entry
 
     def get(self, number: int) -> FlowLogEntry | None:
-        """The entry of this number."""
+        """Return the event of a number, None if it is not kept."""
         return self._entries.get(number)
 
     def settle(self, held: tuple[int, ...]) -> None:
-        """These wait at the proxy, and no others do."""
+        """Mark all events but these as no longer held."""
         for entry in self._entries.values():
             if entry.held and entry.number not in held:
                 entry.held = False
 
     def filter(self, expression: Expression | None) -> None:
-        """Show those of which it is so, or all."""
+        """Show the events that an expression matches; all for None."""
         self._filter = expression
         self.shown = [entry for entry in self._entries.values() if self._passes(entry)]
         self.gone = 0
 
     def clear(self) -> None:
-        """Forget all but what is held."""
+        """Forget all events but those that are held."""
         self._entries = {n: entry for n, entry in self._entries.items() if entry.held}
         self.filter(self._filter)
 

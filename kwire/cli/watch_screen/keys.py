@@ -45,7 +45,7 @@ class Keys(ModalScreen[None]):
     """
 
     def compose(self) -> ComposeResult:
-        """A table of keys."""
+        """Lay out a table of the keys."""
         with VerticalScroll() as box:
             box.border_title = "Keys"
             yield Static(_table())

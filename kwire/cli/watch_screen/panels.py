@@ -15,7 +15,7 @@ ROWS = 14
 
 
 def quorum_panel(quorum: QuorumSeen) -> RenderableType:
-    """Leader, epoch, high watermark, and the lag of each replica."""
+    """Return leader, epoch, high watermark, and the lag of each replica."""
     if quorum.epoch < 0 and not quorum.replicas:
         return Text("nothing of a quorum has passed yet", "dim")
     leader = "none" if quorum.leader_id < 0 else str(quorum.leader_id)
@@ -41,23 +41,23 @@ def quorum_panel(quorum: QuorumSeen) -> RenderableType:
 
 
 def latency_panel(latencies: Latencies) -> RenderableType:
-    """p50 and p99 of each API; long polls stand below."""
+    """Return p50 and p99 of each API; long polls stand below."""
     apis = latencies.apis
     if not apis:
         return Text("no RPC has been answered yet", "dim")
     table = _table("API", "RPCs", "errors", "p50 ms", "p99 ms", wide="API")
-    for one in [one for one in apis if not one.is_long_poll][:ROWS]:
-        table.add_row(*_latency(one))
-    polls = [one for one in apis if one.is_long_poll]
+    for api in [api for api in apis if not api.is_long_poll][:ROWS]:
+        table.add_row(*_latency(api))
+    polls = [api for api in apis if api.is_long_poll]
     if polls:
         table.add_row(Text("long polls", "dim"))
-    for one in polls:
-        table.add_row(*_latency(one))
+    for api in polls:
+        table.add_row(*_latency(api))
     return table
 
 
 def status_line(address: str, receiver: Receiver | None, kept: int, following: bool) -> Text:
-    """Where it is from, what came, what was lost, what is held."""
+    """Return a line with the address, and the numbers of events kept, lost and held."""
     status = None if receiver is None else receiver.status
     if receiver is None or status is None:
         why = f": {receiver.problem}" if receiver is not None and receiver.problem else ""
@@ -79,10 +79,10 @@ def status_line(address: str, receiver: Receiver | None, kept: int, following: b
     return text
 
 
-def _latency(one: ApiLatency) -> tuple[RenderableType, ...]:
-    failed = Text(str(one.failed) if one.failed else "", "red")
-    quantiles = (_milliseconds(one.quantile(share)) for share in (0.5, 0.99))
-    return (one.api, str(one.count), failed, *quantiles)
+def _latency(api: ApiLatency) -> tuple[RenderableType, ...]:
+    failed = Text(str(api.failed) if api.failed else "", "red")
+    quantiles = (_milliseconds(api.quantile(share)) for share in (0.5, 0.99))
+    return (api.api, str(api.count), failed, *quantiles)
 
 
 def _table(first: str, *others: str, wide: str) -> Table:
@@ -96,7 +96,7 @@ def _table(first: str, *others: str, wide: str) -> Table:
 
 
 def _milliseconds(seconds: float) -> str:
-    """`0.84`, `8.4`, `840`: three figures at most."""
+    """Return `0.84`, `8.4` or `840`: three figures at most."""
     value = seconds * 1000
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:,.0f}"
 

@@ -26,12 +26,12 @@ QUESTION = "Add a rule, keys as in a rules file: match: ~api Fetch, delay: 2s"
 
 
 def braced(text: str) -> str:
-    """The YAML mapping that one line stands for: braces may be left out."""
+    """Return the YAML mapping of a line, in which braces may be left out."""
     return text if text.strip().startswith("{") else f"{{{text}}}"
 
 
 def rule_problem(text: str) -> str:
-    """Say what is wrong with a rule, nothing where it is one."""
+    """Return the problem of a rule; empty if there is none."""
     try:
         read_rule(braced(text))
     except InvalidValue as error:
@@ -66,14 +66,14 @@ class RulesScreen(ModalScreen[None]):
         self._table: DataTable[Any] = DataTable(cursor_type="row", zebra_stripes=True)
 
     def compose(self) -> ComposeResult:
-        """A table, and its keys."""
+        """Lay out a table and its keys."""
         with Vertical() as box:
             box.border_title = "Rules"
             yield self._table
             yield Label("space switches   a adds   x removes   Escape goes back", markup=False)
 
     def on_mount(self) -> None:
-        """Fetch the rules, now and again."""
+        """Fetch the rules, now and every second."""
         self._table.add_columns("", "name", "from", "hits", "rule")
         self._look()
         self.set_interval(REFRESH, self._look)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from kwire.cli.decode_hex import looks_like_hex, parse_hex
 from kwire.cli.errors import CommandFailed
-from kwire.cli.hex_text import looks_like_hex, parse_hex
 
 BYTES = bytes(range(0x40, 0x5A))
 

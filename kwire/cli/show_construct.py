@@ -1,4 +1,4 @@
-"""The construct tree of one version of a message: what stands on the wire, in its order."""
+"""The construct tree of one version of a message: its fields in the order of the wire."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LENGTHS = {"int16": "2-byte length", "int32": "4-byte length"}
 
 
 def as_data(record: constructs.ObjectStruct) -> list[dict[str, Any]]:
-    """The fields as plain values; those of a struct are under `fields`."""
+    """Return the fields as plain values; those of a struct are under `fields`."""
     plain = [_field(field.name, field.subcon) for field in record.subcons]
     known = record.tags.known.items() if record.tags else ()
     return plain + [{**_field(tag.name, tag.con), "tag": number} for number, tag in known]
 
 
 def as_tree(title: str, record: constructs.ObjectStruct) -> Tree:
-    """The same for people."""
+    """Return the fields as a tree to print."""
     from rich.tree import Tree
 
     tree = Tree(title, style="bold", guide_style="not bold dim")
@@ -51,7 +51,7 @@ def _field(name: str, con: Construct) -> dict[str, Any]:
 
 
 def type_name(con: Construct) -> str:
-    """A type in words: `array of Listener, compact length`."""
+    """Return a type in words, as `array of Listener, compact length`."""
     match con:
         case Renamed():
             return type_name(con.subcon)
@@ -71,7 +71,7 @@ def type_name(con: Construct) -> str:
 
 
 def _length(con: constructs.LengthPrefixed) -> str:
-    """How the length is written, and whether it may say null."""
+    """Return the encoding of a length in words, and `nullable` if it may be null."""
     compact = isinstance(con.length, constructs.Compact)
     length = "compact length" if compact else LENGTHS[constructs.INTEGERS[con.length]]
     return f", {length}{', nullable' if con.nullable else ''}"

@@ -1,4 +1,4 @@
-"""Bytes as people paste them: hex with spaces, colons or 0x, and the dumps of xxd and its kin."""
+"""Bytes as people paste them: hex with spaces, colons or 0x, and dumps of xxd and other tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOISE = re.compile(r"0x|\\x|[\s,:;_\-]", re.IGNORECASE)
 
 
 def parse_hex(text: str) -> bytes:
-    """The bytes that the text spells. Raises CommandFailed where it is not whole hex digits."""
+    """Parse hex in any of these forms. Raises CommandFailed if it is not whole bytes of hex."""
     lines = [line for line in text.splitlines() if line.strip()]
     digits = "".join(_dump(lines) if _is_dump(lines) else (_NOISE.sub("", line) for line in lines))
     strange = next((c for c in digits if c not in "0123456789abcdefABCDEF"), None)
@@ -33,7 +33,7 @@ def parse_hex(text: str) -> bytes:
 
 
 def looks_like_hex(data: bytes) -> bool:
-    """Whether a file holds hex as text rather than the bytes themselves."""
+    """Return True if a file has hex as text rather than the bytes themselves."""
     try:
         parse_hex(data.decode("ascii"))
     except (UnicodeDecodeError, CommandFailed):
@@ -42,13 +42,13 @@ def looks_like_hex(data: bytes) -> bool:
 
 
 def _is_dump(lines: list[str]) -> bool:
-    """Whether the first line has an offset, which is 0, before its bytes."""
+    """Return True if the first line has an offset, which is 0, before its bytes."""
     first = _DUMP.fullmatch(lines[0]) if lines else None
     return bool(first and int(first["offset"], 16) == 0 and _SPACED.match(first["rest"]))
 
 
 def _dump(lines: Iterable[str]) -> Iterator[str]:
-    """The hex digits of each line, without its offset and without its column of characters."""
+    """Yield the hex digits of each line, without its offset and its column of characters."""
     for line in lines:
         if line.strip() == "*":
             raise CommandFailed("the dump leaves repeated lines out (*): make it with hexdump -v.")

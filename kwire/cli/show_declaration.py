@@ -1,4 +1,4 @@
-"""The declaration of a message as it stands in its module, with the structs that it uses."""
+"""The declaration of a message as its module has it, with the structs that it uses."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def declaration_text(cls: type[Message]) -> str:
-    """The source of the class after that of every struct inside it, in the module's order."""
-    classes = {one: inspect.getsource(one).rstrip() for one in dict.fromkeys(_inside(cls))}
-    ordered = sorted(classes, key=lambda one: inspect.getsourcelines(one)[1])
-    return "\n\n\n".join(classes[one] for one in ordered)
+    """Return the source of a class and of every struct inside it, in the module's order."""
+    classes = {struct: inspect.getsource(struct).rstrip() for struct in dict.fromkeys(_inside(cls))}
+    ordered = sorted(classes, key=lambda struct: inspect.getsourcelines(struct)[1])
+    return "\n\n\n".join(classes[struct] for struct in ordered)
 
 
 def _inside(cls: StructClass) -> Iterator[StructClass]:
