@@ -1,1 +1,1 @@
-"""Flows into captures and back: recorded, redacted, exchanged with pcap, replayed."""
+"""Captures of flows: recording, redaction, anonymization, exchange with pcap, replay."""

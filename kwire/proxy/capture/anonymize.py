@@ -1,9 +1,9 @@
-"""Takes names and contents out of captures, so that they can be given away.
+"""Removal of names and contents from captures, so that they can be given away.
 
-Every string of a message becomes `KIND-HASH`, the same for the same string wherever it stands, by a
-key that is thrown away or kept for the next capture; every byte string becomes empty. What stays is
-what the protocol itself brings (internal topics, error codes, features, names of configs), numbers,
-ids that were random from the start, sizes and times. A frame that does not decode is left out.
+Every string of a message becomes `KIND-HASH`, the same for the same string everywhere. The key of
+the hash is thrown away, or kept for the next capture. Every byte string becomes empty. The strings
+that the protocol defines stay (internal topics, features, names of configs), and so do numbers,
+random ids, sizes and times. A frame that does not decode is left out.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _KINDS = {
     "transactional_id": "transaction",
     "cluster_id": "cluster",
 }
-"""Names of fields to what their strings are called."""
+"""The kind of the strings in a field, by the field's name."""
 
-_KEPT_FIELDS = frozenset(
+_UNCHANGED_FIELDS = frozenset(
     {
         "client_software_name",
         "client_software_version",
@@ -67,53 +67,53 @@ _KEPT_FIELDS = frozenset(
         "transaction_state",
     }
 )
-"""Fields whose strings the protocol, not the user, has chosen."""
+"""Fields whose strings are chosen by the protocol, not by users."""
 
-_KEPT_NAMES = re.compile("Config|Synonym|Feature|Listener|Protocol|Endpoint")
-"""Structs whose `name` is of that kind: configs, features, listeners, assignors."""
+_STRUCTS_WITH_UNCHANGED_NAME = re.compile("Config|Synonym|Feature|Listener|Protocol|Endpoint")
+"""Structs whose `name` is chosen by the protocol: configs, features, listeners, assignors."""
 
-_KEPT_VALUES = re.compile(
+_UNCHANGED_VALUES = re.compile(
     r"|\d{1,10}|__cluster_metadata|__consumer_offsets|__transaction_state|__share_group_state"
     r"|localhost|raft-client-\d{1,10}|broker-\d{1,10}-fetcher-\d{1,10}"
 )
-"""Strings that tell nothing: node ids, internal topics, what nodes call themselves."""
+"""Strings that reveal nothing: node ids, internal topics, client ids of nodes."""
 
 
 class Anonymizer:
-    """Renames with a key of up to 64 bytes: the same key gives the same names."""
+    """Renames strings by a key of up to 64 bytes: the same key gives the same names."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def event(self, records: list[CaptureRecord]) -> list[CaptureRecord]:
-        """The records of one event, without names."""
+        """Return the records of one event without names."""
+        # The request in an Envelope comes first, and tells how to decode the response to it.
         inner: RequestHead | None = None
-        done = []
+        anonymized = []
         for record in records:
-            head = _inner_head(record)
-            inner = inner or head
-            done.append(self._record(record, inner))
-        return done
+            inner = inner or _inner_head(record)
+            anonymized.append(self._record(record, inner))
+        return anonymized
 
     def name(self, kind: str, text: str) -> str:
-        """What a string is called from now on."""
-        if _KEPT_VALUES.fullmatch(text):
+        """Return the name in place of a string."""
+        if _UNCHANGED_VALUES.fullmatch(text):
             return text
         return self._host(text) if kind == "host" else f"{kind}-{self._hash(text).hex()[:10]}"
 
     def message(self, group: Group) -> None:
-        """Rename in place, at every level; unknown tags go, since they may hold anything."""
+        """Rename in place, at every level; remove unknown tags, which may contain anything."""
         group.unknown_tags = None
         for name in type(group).fields:
             value: Any = getattr(group, name)
             if isinstance(value, Group):
                 self.message(value)
             elif isinstance(value, list):
-                for one in value:
-                    self.message(one)
+                for element in value:
+                    self.message(element)
             elif isinstance(value, bytes):
                 setattr(group, name, bytes(len(value)) if name.endswith("_address") else b"")
-            elif isinstance(value, str | tuple) and not _is_kept(group, name):
+            elif isinstance(value, str | tuple) and not _is_unchanged(group, name):
                 setattr(group, name, _each(value, self._renamer(group, name)))
 
     def _record(self, record: CaptureRecord, inner: RequestHead | None) -> CaptureRecord:
@@ -146,24 +146,24 @@ class Anonymizer:
         return self._request(frame)
 
     def _request(self, frame: bytes) -> bytes:
-        asked = decode_request(frame)
-        self.message(asked.header)
-        data = getattr(asked.body, "request_data", None)
-        self.message(asked.body)
-        if isinstance(asked.body, EnvelopeRequest) and data is not None:
-            asked.body.request_data = self._request(data)
-        version = request_header_version(asked.header.request_api_key, asked.version)
-        return asked.header.encode(version) + asked.body.encode(asked.version)
+        request = decode_request(frame)
+        self.message(request.header)
+        data = getattr(request.body, "request_data", None)
+        self.message(request.body)
+        if isinstance(request.body, EnvelopeRequest) and data is not None:
+            request.body.request_data = self._request(data)
+        version = request_header_version(request.header.request_api_key, request.version)
+        return request.header.encode(version) + request.body.encode(request.version)
 
     def _response(self, frame: bytes, key: int, version: int, inner: RequestHead | None) -> bytes:
-        answer = decode_response(frame, key, version)
-        self.message(answer.header)
-        data = getattr(answer.body, "response_data", None)
-        self.message(answer.body)
-        if isinstance(answer.body, EnvelopeResponse) and data is not None and inner is not None:
-            answer.body.response_data = self._response(data, inner.key, inner.version, None)
+        response = decode_response(frame, key, version)
+        self.message(response.header)
+        data = getattr(response.body, "response_data", None)
+        self.message(response.body)
+        if isinstance(response.body, EnvelopeResponse) and data is not None and inner is not None:
+            response.body.response_data = self._response(data, inner.key, inner.version, None)
         header_version = response_header_version(key, version)
-        return answer.header.encode(header_version) + answer.body.encode(answer.version)
+        return response.header.encode(header_version) + response.body.encode(response.version)
 
     def _renamer(self, group: Group, name: str) -> Callable[[str], str]:
         kind = _KINDS.get(name, "")
@@ -177,7 +177,7 @@ class Anonymizer:
         return f"[{bare}]:{port}" if ":" in bare else f"{bare}{colon}{port}"
 
     def _host(self, text: str) -> str:
-        """An address stays one, in 10.0.0.0/8; this machine's own stays as it is."""
+        """Return an address in 10.0.0.0/8 for an address; loopback stays as it is."""
         if is_loopback(text):
             return text
         code = self._hash(text)
@@ -191,21 +191,21 @@ class Anonymizer:
         return blake2b(text.encode("utf-8", "backslashreplace"), key=self._key).digest()
 
 
-def _is_kept(group: Group, name: str) -> bool:
+def _is_unchanged(group: Group, name: str) -> bool:
     if name == "name":
-        return bool(_KEPT_NAMES.search(type(group).__name__))
-    return name in _KEPT_FIELDS
+        return bool(_STRUCTS_WITH_UNCHANGED_NAME.search(type(group).__name__))
+    return name in _UNCHANGED_FIELDS
 
 
 def _each(value: Any, rename: Callable[[str], str]) -> Any:
-    """A string, or the strings of an array; numbers in one stay."""
+    """Rename a string, or the strings of an array; numbers stay."""
     if isinstance(value, str):
         return rename(value)
-    return tuple(rename(one) if isinstance(one, str) else one for one in value)
+    return tuple(rename(element) if isinstance(element, str) else element for element in value)
 
 
 def _inner_head(record: CaptureRecord) -> RequestHead | None:
-    """What the answer in an envelope is to be read by, of the request of one."""
+    """Return the head of the request in an Envelope, None for other records."""
     if record.kind == RESPONSE or record.api_key != EnvelopeRequest.key or record.frame is None:
         return None
     try:

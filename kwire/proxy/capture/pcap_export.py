@@ -1,7 +1,7 @@
 """Captures as pcapng: the frames in TCP connections that are made up around them.
 
-Wireshark opens it; its Kafka dissector listens at port 9092, others by "Decode As". Addresses that
-are names become those of 192.0.2.0/24, which RFC 5737 keeps for examples.
+Wireshark opens the file. Its Kafka dissector takes port 9092; choose others by "Decode As". Hosts
+that are names become addresses of 192.0.2.0/24, which RFC 5737 reserves for documentation.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SEGMENT = 16 * 1024
 
 WINDOW_SECONDS = 60.0
 WINDOW_BYTES = 64 * 1024 * 1024
-"""How far records are put back into the order of time: a response is recorded with its request."""
+"""The window in which records are sorted by time: a response is recorded with its request."""
 
 _SEQUENCES = 1 << 32
 _MICROS = 1_000_000
 
 
 def write_pcapng(records: Iterable[CaptureRecord], file: BinaryIO) -> int:
-    """Write all frames as packets; how many packets there are."""
+    """Write all frames as packets; return the number of packets."""
     writer = pcapng.Writer(file, snaplen=1 << 18, linktype=RAW_IP)
     count = 0
     for at, packet in packets(in_order(records)):
@@ -46,7 +46,7 @@ def write_pcapng(records: Iterable[CaptureRecord], file: BinaryIO) -> int:
 
 
 def in_order(records: Iterable[CaptureRecord]) -> Iterator[CaptureRecord]:
-    """Records by their time, as far as the window reaches."""
+    """Sort records by time within the window."""
     waiting: list[tuple[int, int, CaptureRecord]] = []
     held, latest = 0, 0
     for number, record in enumerate(records):
@@ -62,27 +62,27 @@ def in_order(records: Iterable[CaptureRecord]) -> Iterator[CaptureRecord]:
 
 
 def packets(records: Iterable[CaptureRecord]) -> Iterator[tuple[float, bytes]]:
-    """Unix seconds and an IP packet, for each piece of a connection's life."""
-    names = _Names()
-    found: dict[tuple[str, int], _Stream] = {}
+    """Yield Unix seconds and an IP packet for all packets of the connections."""
+    addresses = _Addresses()
+    connections: dict[tuple[str, int], _TcpConnection] = {}
     for record in records:
         key, at = (record.capture, record.connection), record.at_us / _MICROS
         if record.kind == NOTICE and record.notice != Kind.CLOSED.name:
             continue
-        stream = found.get(key)
-        if stream is None:
+        connection = connections.get(key)
+        if connection is None:
             if record.kind == NOTICE:
                 continue
-            stream = found[key] = _Stream(names.ends(record))
-            yield from ((at, packet) for packet in stream.open())
+            connection = connections[key] = _TcpConnection(addresses.ends(record))
+            yield from ((at, packet) for packet in connection.open())
         is_end = record.kind == NOTICE
-        made = found.pop(key).close() if is_end else stream.frame(record)
-        yield from ((at, packet) for packet in made)
+        written = connections.pop(key).close() if is_end else connection.frame(record)
+        yield from ((at, packet) for packet in written)
 
 
 @dataclass(slots=True)
 class _End:
-    """One end of a connection and what it has sent so far."""
+    """One end of a connection, and the bytes that it has sent so far."""
 
     address: IPv4Address | IPv6Address
     port: int
@@ -90,13 +90,13 @@ class _End:
 
 
 @dataclass(slots=True)
-class _Stream:
+class _TcpConnection:
     """A TCP connection: client and node."""
 
     ends: tuple[_End, _End]
 
     def open(self) -> Iterator[bytes]:
-        """The three packets of its beginning."""
+        """Yield the packets of the handshake."""
         client, node = self.ends
         yield self._packet(client, node, TH_SYN)
         client.sent += 1
@@ -105,7 +105,7 @@ class _Stream:
         yield self._packet(client, node, TH_ACK)
 
     def close(self) -> Iterator[bytes]:
-        """The packets of its end."""
+        """Yield the packets that close the connection."""
         client, node = self.ends
         yield self._packet(client, node, TH_FIN | TH_ACK)
         client.sent += 1
@@ -114,7 +114,10 @@ class _Stream:
         yield self._packet(client, node, TH_ACK)
 
     def frame(self, record: CaptureRecord) -> Iterator[bytes]:
-        """A frame with its size; bytes that were not recorded are missing, as if they were lost."""
+        """Yield the packets of a frame and its size.
+
+        The sequence numbers leave a gap for bytes that were not recorded, as if they were lost.
+        """
         client, node = self.ends
         source, target = (client, node) if record.kind == REQUEST else (node, client)
         size = record.size or 0
@@ -145,41 +148,41 @@ def _in_ip(source: _End, target: _End, segment: TCP) -> bytes:
         )
         packet.len = len(packet)
         return bytes(packet)
-    six = IP6(
-        src=_six(source.address),
-        dst=_six(target.address),
+    packet6 = IP6(
+        src=_as_ipv6(source.address),
+        dst=_as_ipv6(target.address),
         nxt=IP_PROTO_TCP,
         hlim=64,
         plen=len(segment),
         data=segment,
     )
-    six.extension_hdrs = {}
-    return bytes(six)
+    packet6.extension_hdrs = {}
+    return bytes(packet6)
 
 
-def _six(address: IPv4Address | IPv6Address) -> bytes:
-    """16 bytes; an IPv4 address mapped, as RFC 4291 has it."""
+def _as_ipv6(address: IPv4Address | IPv6Address) -> bytes:
+    """Return 16 bytes; an IPv4 address is mapped (RFC 4291)."""
     return address.packed if address.version == 6 else bytes(10) + b"\xff\xff" + address.packed
 
 
 @dataclass(slots=True)
-class _Names:
-    """Addresses for hosts that have none."""
+class _Addresses:
+    """Addresses in place of hosts that are names."""
 
-    found: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
 
     def ends(self, record: CaptureRecord) -> tuple[_End, _End]:
-        """Client and node of a record."""
+        """Return the client's and the node's end of a record's connection."""
         return self._end(record.client), self._end(record.upstream)
 
     def _end(self, text: str) -> _End:
         host, _, port = text.rpartition(":")
-        number = whole_number(port, bits=16) or 0
+        port_number = whole_number(port, bits=16) or 0
         try:
-            return _End(ip_address(host.strip("[]")), number)
+            return _End(ip_address(host.strip("[]")), port_number)
         except ValueError:
-            place = self.found.setdefault(host, len(self.found))
-            return _End(IPv4Address(f"192.0.2.{place % 254 + 1}"), number)
+            number = self.numbers.setdefault(host, len(self.numbers))
+            return _End(IPv4Address(f"192.0.2.{number % 254 + 1}"), port_number)
 
 
 def _weight(record: CaptureRecord) -> int:

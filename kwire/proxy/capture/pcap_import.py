@@ -1,9 +1,9 @@
 """Flows from pcap and pcapng files, such as tcpdump writes on a broker.
 
-1. Packets become segments: of Ethernet, Linux "cooked", loopback and raw IP; others are skipped.
-2. Segments become the bytes of a direction, in order, once each. A segment that never comes ends
-   the connection: nothing after it can be told apart.
-3. Bytes go through the framers of the proxy; flows and notices come out.
+1. Packets of Ethernet, Linux "cooked", loopback and raw IP become TCP segments; others are skipped.
+2. Segments become the bytes of one direction, in order and without repetitions. A segment that is
+   not in the file ends the connection: where frames begin behind it cannot be known.
+3. The proxy's framers turn the bytes into flows and notices.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from kwire.proxy.flows.heads import REQUEST
 from kwire.proxy.flows.interest import tap_everything
 
 AHEAD_LIMIT = 16 * 1024 * 1024
-"""Bytes that may wait for a segment before them."""
+"""Most bytes that may wait for an earlier segment."""
 
 PACKET_LIMIT = 16 * 1024 * 1024
-"""Longest block of a file that is believed, in bytes."""
+"""Bytes of the longest block that is read; a damaged file may claim any length."""
 
 _SEQUENCES = 1 << 32
 _HALF = 1 << 31
@@ -40,7 +40,7 @@ _RAW_OLD = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class TcpSegment:
     """A TCP segment. at: Unix seconds."""
 
     at: float
@@ -54,21 +54,21 @@ class Segment:
 def import_events(
     file: BinaryIO, name: str, ports: frozenset[int] = frozenset()
 ) -> Iterator[Event]:
-    """The flows and notices in a pcap or pcapng file.
+    """Yield the flows and notices in a pcap or pcapng file.
 
-    ports: at which nodes listen; without them the side is known by its SYN, else the lower port is
-    the node's. Raises FileError where the file is neither.
+    ports: those of nodes. Without them the client is the side that sends the SYN, or has the higher
+    port if there is no SYN in the file. Raises FileError if the file is neither.
     """
-    dialogues = _Dialogues(ports)
+    connections = _Connections(ports)
     for segment in segments(file, name):
-        yield from dialogues.take(segment)
-    yield from dialogues.end()
+        yield from connections.take(segment)
+    yield from connections.end()
 
 
-def segments(file: BinaryIO, name: str) -> Iterator[Segment]:
-    """The TCP segments of a file. Raises FileError as above; a torn tail is no error."""
+def segments(file: BinaryIO, name: str) -> Iterator[TcpSegment]:
+    """Yield the TCP segments of a file. Raises FileError; a file may end within a packet."""
     try:
-        reader = dpkt.pcap.UniversalReader(_Bounded(file))
+        reader = dpkt.pcap.UniversalReader(_BoundedFile(file))
         link = reader.datalink() if hasattr(reader, "datalink") else _ETHERNET
         link = getattr(getattr(reader, "idb", None), "linktype", link)
     except (ValueError, dpkt.Error) as error:
@@ -77,15 +77,15 @@ def segments(file: BinaryIO, name: str) -> Iterator[Segment]:
         raise FileError(f"link type {link} is not known: capture with tcpdump -i any", file=name)
     for at, packet in _packets(iter(reader)):
         try:
-            found = _segment(at, packet, link)
-        except (ValueError, dpkt.Error):  # no packet that anyone could read
+            segment = _segment(at, packet, link)
+        except (ValueError, dpkt.Error):  # a damaged packet
             continue
-        if found is not None:
-            yield found
+        if segment is not None:
+            yield segment
 
 
 def _packets(reader: Iterator[Any]) -> Iterator[tuple[float, bytes]]:
-    """Times and packets, up to the end of the file or to where it is torn."""
+    """Yield times and packets, up to the end of the file or of its last whole packet."""
     try:
         for at, packet in reader:
             yield float(at), bytes(packet)
@@ -96,8 +96,8 @@ def _packets(reader: Iterator[Any]) -> Iterator[tuple[float, bytes]]:
 _STARTS = {_ETHERNET: dpkt.ethernet.Ethernet, _COOKED: dpkt.sll.SLL, _COOKED2: dpkt.sll2.SLL2}
 
 
-def _segment(at: float, packet: bytes, link: int) -> Segment | None:
-    """The segment in a packet, None where it is something else."""
+def _segment(at: float, packet: bytes, link: int) -> TcpSegment | None:
+    """Return the TCP segment in a packet, None if it has none."""
     if link in _STARTS:
         inner: Any = _STARTS[link](packet).data
     else:
@@ -107,13 +107,13 @@ def _segment(at: float, packet: bytes, link: int) -> Segment | None:
     if not isinstance(inner, IP | IP6) or not isinstance(tcp, TCP):
         return None
     source, target = str(ip_address(inner.src)), str(ip_address(inner.dst))
-    return Segment(
+    return TcpSegment(
         at, Address(source, tcp.sport), Address(target, tcp.dport), tcp.seq, tcp.flags, tcp.data
     )
 
 
-class _Bounded:
-    """A file that gives no more at once than a packet can have, whatever a block says."""
+class _BoundedFile:
+    """A file that reads no more at once than a packet has, whatever length a block claims."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -122,55 +122,61 @@ class _Bounded:
     def read(self, size: int) -> bytes:
         return self._file.read(min(max(size, 0), PACKET_LIMIT))
 
-    def seek(self, place: int) -> int:
-        return self._file.seek(place)
+    def seek(self, position: int) -> int:
+        return self._file.seek(position)
 
 
-class _Dialogues:
+class _Connections:
     """The connections of a file, by their addresses."""
 
     def __init__(self, ports: frozenset[int]) -> None:
         self._ports = ports
-        self._open: dict[tuple[Address, Address], _Dialogue] = {}
+        self._open: dict[tuple[Address, Address], _FramedConnection] = {}
         self._count = 0
 
-    def take(self, segment: Segment) -> Iterator[Event]:
-        """What a segment completes."""
-        client, node = self._sides(segment)
-        dialogue = self._open.get((client, node))
+    def take(self, segment: TcpSegment) -> Iterator[Event]:
+        """Yield the events that a segment completes."""
+        client, node = self._ends(segment)
+        connection = self._open.get((client, node))
         begins = bool(segment.flags & TH_SYN) and not segment.flags & TH_ACK
-        if dialogue is not None and begins and not dialogue.repeats(segment):
-            yield from dialogue.close("the connection began anew", segment.at)
-            dialogue = None
-        if dialogue is None:
+        if connection is not None and begins and not connection.repeats(segment):
+            yield from connection.close("the connection began anew", segment.at)
+            connection = None
+        if connection is None:
             if not (begins or segment.data):
                 return
             self._count += 1
-            dialogue = self._open[client, node] = _Dialogue(self._count, client, node, segment.at)
-        yield from dialogue.take(segment, segment.source == client)
-        if dialogue.over:
+            connection = self._open[client, node] = _FramedConnection(
+                self._count, client, node, segment.at
+            )
+        yield from connection.take(segment, segment.source == client)
+        if connection.over:
             del self._open[client, node]
 
     def end(self) -> Iterator[Event]:
-        """The file has ended."""
-        for dialogue in self._open.values():
-            yield from dialogue.close("the file ends", dialogue.latest)
+        """Yield the last events, since the file has ended."""
+        for connection in self._open.values():
+            yield from connection.close("the file ends", connection.latest)
         self._open.clear()
 
-    def _sides(self, segment: Segment) -> tuple[Address, Address]:
-        """Client and node."""
-        there, back = (segment.source, segment.target), (segment.target, segment.source)
-        for pair in (there, back):
+    def _ends(self, segment: TcpSegment) -> tuple[Address, Address]:
+        """Return the addresses of client and node."""
+        forward, back = (segment.source, segment.target), (segment.target, segment.source)
+        for pair in (forward, back):
             if pair in self._open or pair[1].port in self._ports:
                 return pair
         if segment.flags & TH_SYN:
-            return back if segment.flags & TH_ACK else there
-        return there if segment.target.port < segment.source.port else back
+            return back if segment.flags & TH_ACK else forward
+        return forward if segment.target.port < segment.source.port else back
 
 
 @dataclass(slots=True)
-class _Direction:
-    """One direction of a connection, put in order. next: sequence number, None before the first."""
+class _Reassembly:
+    """The bytes of one direction, put in order.
+
+    next: the sequence number of the next byte, None before the first segment. ahead: segments that
+    wait for earlier ones. held: their bytes.
+    """
 
     framer: Framer
     next: int | None = None
@@ -178,8 +184,8 @@ class _Direction:
     held: int = 0
     finished: bool = False
 
-    def take(self, segment: Segment) -> Iterable[bytes]:
-        """The bytes that a segment makes available."""
+    def take(self, segment: TcpSegment) -> Iterable[bytes]:
+        """Yield the bytes that a segment makes available."""
         sequence = segment.sequence
         if segment.flags & TH_SYN:
             self.next = (sequence + 1) % _SEQUENCES
@@ -194,12 +200,12 @@ class _Direction:
             yield piece
 
     def _pop(self) -> bytes | None:
-        """The next bytes, without those that were seen before."""
+        """Return the next bytes, without those that a repeated segment has again."""
         assert self.next is not None
         for sequence in list(self.ahead):
             seen = (self.next - sequence) % _SEQUENCES
             if seen >= _HALF:
-                continue  # it lies ahead
+                continue  # a segment before it is still missing
             data = self.ahead.pop(sequence)
             self.held -= len(data)
             if seen < len(data):
@@ -208,8 +214,8 @@ class _Direction:
         return None
 
 
-class _Dialogue:
-    """One connection of the file, with the framers of the proxy behind it."""
+class _FramedConnection:
+    """One connection of the file, and the proxy's framers for its bytes."""
 
     def __init__(self, number: int, client: Address, node: Address, at: float) -> None:
         self._events: list[Event] = []
@@ -219,27 +225,27 @@ class _Dialogue:
         copies = Copies()
         self._pairing = Pairing(self._connection, self._events.append, copies)
         common = (self._pairing, tap_everything, copies)
-        self._requests = _Direction(RequestFramer(*common))
-        self._responses = _Direction(ResponseFramer(*common))
+        self._requests = _Reassembly(RequestFramer(*common))
+        self._responses = _Reassembly(ResponseFramer(*common))
         self._started = False
-        self._isn: int | None = None
+        self._initial_sequence: int | None = None
         self.over = False
         self.latest = at
 
-    def repeats(self, segment: Segment) -> bool:
-        """Whether a SYN is the one that began this connection, or the first that is seen of it."""
-        return self._isn == segment.sequence
+    def repeats(self, segment: TcpSegment) -> bool:
+        """True if a SYN is the one that began this connection, sent again."""
+        return self._initial_sequence == segment.sequence
 
-    def take(self, segment: Segment, from_client: bool) -> list[Event]:
-        """What a segment completes."""
+    def take(self, segment: TcpSegment, from_client: bool) -> list[Event]:
+        """Return the events that a segment completes."""
         self.latest = at = segment.at
         direction = self._requests if from_client else self._responses
         if segment.flags & TH_SYN:
             if from_client:
-                self._isn, self._started = segment.sequence, True
-                self._tell(Kind.OPENED, f"{self._connection.client} opened", at)
+                self._initial_sequence, self._started = segment.sequence, True
+                self._notify(Kind.OPENED, f"{self._connection.client} opened", at)
         elif not self._started and not self._starts(segment, from_client):
-            return self._given()
+            return self._take_events()
         for piece in direction.take(segment):
             direction.framer.feed(piece, at, at)
         waiting = self._requests.held + self._responses.held
@@ -248,17 +254,20 @@ class _Dialogue:
         direction.finished |= bool(segment.flags & TH_FIN)
         if segment.flags & TH_RST or (self._requests.finished and self._responses.finished):
             self._end("closed", at)
-        return self._given()
+        return self._take_events()
 
     def close(self, reason: str, at: float) -> list[Event]:
-        """No more will come."""
+        """End the connection; return its last events."""
         if self._requests.held or self._responses.held:
             reason = f"{reason}; a segment before its last ones is not in the file"
         self._end(reason, at)
-        return self._given()
+        return self._take_events()
 
-    def _starts(self, segment: Segment, from_client: bool) -> bool:
-        """Of a connection that began before the file did, the first segment with a request."""
+    def _starts(self, segment: TcpSegment, from_client: bool) -> bool:
+        """True from the first segment that begins with a request.
+
+        For connections that began before the file: other segments may be the middle of a frame.
+        """
         if from_client and len(segment.data) >= REQUEST.size:
             size, key, version, _ = REQUEST.unpack_from(segment.data)
             self._started = 8 <= size < 1 << 27 and 0 <= key < 200 and 0 <= version < 50
@@ -272,12 +281,12 @@ class _Dialogue:
             direction.framer.finish()
             direction.ahead.clear()
         self._pairing.close(f"the connection ended: {reason}")
-        self._tell(Kind.CLOSED, reason, at)
+        self._notify(Kind.CLOSED, reason, at)
 
-    def _tell(self, kind: Kind, text: str, at: float) -> None:
+    def _notify(self, kind: Kind, text: str, at: float) -> None:
         self._events.append(Notice(connection=self._connection, at=at, kind=kind, text=text))
 
-    def _given(self) -> list[Event]:
-        given = self._events.copy()
+    def _take_events(self) -> list[Event]:
+        events = self._events.copy()
         self._events.clear()
-        return given
+        return events

@@ -1,8 +1,8 @@
-"""Records what passes into a Kafka topic, each record of a capture in a message of its own.
+"""Recording into a Kafka topic, each record of a capture in a message of its own.
 
-The time in a message is that of the capture; the message's own timestamp is the producer's, or the
-topic would delete old captures as they come. A topic that is down, full or slow costs the
-recording, never the traffic.
+A message's timestamp is the producer's, not that of the capture, or the topic's retention would
+delete old captures at once. If the topic is down, full or slow, the recording loses messages; the
+traffic does not wait.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message
 
 CLIENT = "kwire-recorder-"
-"""How the client ids of recorders begin. What they send is recorded by none of them: it would be
-recorded again for ever where they reach the topic through a proxy, their own or each other's."""
+"""The beginning of recorders' client ids. No recorder records them: if it reached the topic through
+a proxy, its own or another recorder's, each message would cause another one without end."""
 
 FRAME_LIMIT = 900_000
-"""Bytes of a frame in a message: the rest of Kafka's default of 1 MiB is for what is told of it."""
+"""Bytes of a frame in a message; the other fields have the rest of Kafka's default of 1 MiB."""
 
 TIMEOUT = 30.0
-"""Seconds that a message may wait for the topic."""
+"""Seconds for which a message may wait for the topic."""
 
 CLOSE = 10.0
-"""Seconds that the last messages have in the end."""
+"""Seconds for which closing waits for the last messages."""
 
 _QUEUE_KIB = 64 * 1024
 _TOPIC = re.compile(r"(?P<topic>[A-Za-z0-9._-]{1,249})@(?P<servers>.+)")
@@ -46,12 +46,12 @@ logger = logging.getLogger(__name__)
 
 
 class TopicUnavailable(LocalError):
-    """What recording into a topic needs is not installed."""
+    """The package that recording into a topic needs is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicAddress:
-    """A topic, and where its cluster is asked for it."""
+    """A topic and the bootstrap servers of its cluster."""
 
     topic: str
     servers: tuple[Address, ...]
@@ -66,7 +66,7 @@ class TopicAddress:
 
     @property
     def bootstrap(self) -> str:
-        """The servers as Kafka's clients want them."""
+        """The servers in the form of Kafka's `bootstrap.servers`."""
         return ",".join(map(str, self.servers))
 
     def __str__(self) -> str:
@@ -74,23 +74,29 @@ class TopicAddress:
 
 
 def librdkafka(security: Security) -> dict[str, str]:
-    """The properties by which librdkafka speaks so; it asks the system for authorities itself."""
-    found = {"security.protocol": security.protocol}
+    """Return librdkafka's properties for a security.
+
+    Without authorities librdkafka uses those of the system.
+    """
+    properties = {"security.protocol": security.protocol}
     if (tls := security.tls) is not None:
         key = tls.key or tls.certificate
         files = {"ca": tls.authorities, "certificate": tls.certificate, "key": key}
-        found |= {f"ssl.{what}.location": str(path) for what, path in files.items() if path}
-        found["ssl.endpoint.identification.algorithm"] = "https" if tls.check_name else "none"
+        properties |= {f"ssl.{what}.location": str(path) for what, path in files.items() if path}
+        properties["ssl.endpoint.identification.algorithm"] = "https" if tls.check_name else "none"
     if (sasl := security.sasl) is not None:
-        found["sasl.mechanism"] = sasl.mechanism.value
-        found |= {"sasl.username": sasl.username, "sasl.password": sasl.password}
-    return found
+        properties["sasl.mechanism"] = sasl.mechanism.value
+        properties |= {"sasl.username": sasl.username, "sasl.password": sasl.password}
+    return properties
 
 
 class Topic:
-    """Where messages go. security: how to speak with its cluster. lost: those that did not get
-    there; told: called with a sentence for the first of them, or where the cluster refuses the
-    user, in the thread that writes. Raises TopicUnavailable, BadTls."""
+    """The producer of a recording.
+
+    lost: messages that were not delivered. told: called in the thread that writes, once, with a
+    sentence about the first lost message, or about a cluster that refuses the user. Raises
+    TopicUnavailable, BadTls.
+    """
 
     def __init__(
         self,
@@ -107,7 +113,7 @@ class Topic:
                 "recording into a topic needs confluent-kafka: pip install 'kwire[topic]'"
             ) from error
         if security.tls is not None:
-            security.tls.context()  # says better than librdkafka what is wrong with its files
+            security.tls.context()  # its errors are clearer than those of librdkafka
         self.address = address
         self.lost = 0
         self._told = told
@@ -127,11 +133,11 @@ class Topic:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The topic's address, for messages to users."""
         return str(self.address)
 
     def write(self, now: float, *records: tuple[bytes, ...]) -> None:
-        """Hand messages to the producer, or lose them."""
+        """Queue messages in the producer; count those that find no room as lost."""
         for record in map(b"".join, records):
             try:
                 self._producer.produce(self.address.topic, record, on_delivery=self._delivered)
@@ -140,11 +146,11 @@ class Topic:
         self._producer.poll(0)
 
     def tick(self, now: float, flush_after: float) -> None:
-        """Hear what became of messages."""
+        """Let the producer report delivered and lost messages."""
         self._producer.poll(0)
 
     def close(self) -> None:
-        """Wait for the last messages, and give up those that do not get there."""
+        """Wait for the last messages, and give up those that are not delivered in time."""
         if self._producer.flush(CLOSE):
             self._producer.purge()
             self._producer.flush(CLOSE)
@@ -154,7 +160,7 @@ class Topic:
             self._lose(error.str())
 
     def _troubled(self, error: KafkaError) -> None:
-        """The producer has trouble with brokers, which may be why messages will be lost."""
+        """Remember an error of the producer, which may be the reason for messages lost later."""
         self._trouble = f" ({error.str()})"
         if error.code() == error._AUTHENTICATION:
             self._tell(error.str())
@@ -170,7 +176,7 @@ class Topic:
 
 
 class TopicRecorder(Recorder):
-    """A sink that writes events into a topic while the context lasts, like Recorder into files."""
+    """A sink that records events into a topic while the context lasts."""
 
     def __init__(
         self,
@@ -191,7 +197,7 @@ class TopicRecorder(Recorder):
     def __call__(self, event: Event) -> None:
         """Take an event from the data path, unless it is of a recorder's connection.
 
-        Whose a connection is shows with its first request: that it was opened is told then.
+        Only the first request has the client id: the notice of the opening waits for it.
         """
         opened = self._opened.pop(event.connection.number, None)
         if _is_recorders(event):

@@ -1,6 +1,6 @@
-"""Records what passes: a sink that queues, and a thread that masks secrets, encodes and writes.
+"""Recording of events: a sink that queues, and a thread that masks secrets, encodes and writes.
 
-A disk that is full or slow costs the recording, never the traffic.
+If the disk is full or slow, the recording loses events; the traffic does not wait.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ QUEUE_LIMIT = 64 * 1024 * 1024
 """Bytes of events that may wait to be written, by default."""
 
 FLUSH_SECONDS = 5.0
-"""Seconds after which a block is written though it is not full: what a crash may cost."""
+"""Seconds after which a block is written though it is not full: a crash loses no more."""
 
-_WAKE = 256 * 1024
-_PAUSE = 0.1
+_WAKE = 256 * 1024  # bytes that wake the thread before its pause is over
+_PAUSE = 0.1  # seconds
 
 
 def files_at(path: Path) -> CaptureFiles:
-    """What `kwire proxy -w PATH` writes: files that follow each other in a directory, else one.
+    """Open the files of `kwire proxy -w PATH`: numbered files in a directory, else one file.
 
     Raises OSError, CannotRecord.
     """
@@ -56,25 +56,28 @@ def files_at(path: Path) -> CaptureFiles:
 
 
 def log_stop(reason: str) -> None:
-    """What happens when a recording stops before its time, unless the caller does better."""
+    """Log why a recording has stopped: the default if nothing else reports it."""
     logger.error("%s", reason)
 
 
 class Destination(Protocol):
-    """Where encoded records go: CaptureFiles, or a topic. Methods raise OSError, CannotRecord."""
+    """Takes encoded records: CaptureFiles, or a topic. Methods raise OSError, CannotRecord."""
 
     @property
     def name(self) -> str:
-        """Of where the latest went, for people."""
+        """The name of the file or topic that is written to, for messages to users."""
 
     def write(self, now: float, *records: tuple[bytes, ...]) -> None:
-        """Take the records of one event, each in pieces; now: monotonic seconds."""
+        """Write the records of one event, each in pieces; now: monotonic seconds."""
 
     def tick(self, now: float, flush_after: float) -> None:
-        """Do what is due: called some times a second. flush_after: seconds a record may wait."""
+        """Do what is due; called several times a second.
+
+        flush_after: seconds for which a record may wait.
+        """
 
     def close(self) -> None:
-        """Take no more."""
+        """Write what waits, and close."""
 
 
 class Recorder:
@@ -83,10 +86,10 @@ class Recorder:
     with Recorder(CaptureFiles.one(path)) as recorder:
         proxy.add_sink(recorder)
 
-    capture: the id of the recording. meant: of which flows, else of all. show_secrets: write them
-    down. frame_limit: bytes of a frame that are written, else all. stopped: called once, in the
-    thread, with a sentence when the files cannot be written any more. events: written so far;
-    dropped: those that found no room in the queue, whose numbers the capture then lacks.
+    capture: the id of the recording. meant: selects flows, else all are recorded. show_secrets: do
+    not mask secrets. frame_limit: bytes of a frame that are written, else all. stopped: called in
+    the thread, once, with a sentence if the files cannot be written any more. events: written so
+    far. dropped: events that found no room in the queue; the capture lacks their numbers.
     """
 
     def __init__(
@@ -107,7 +110,8 @@ class Recorder:
         self._encoder = RecordEncoder()
         self._queue: deque[tuple[int, float, Event]] = deque()
         self._numbers = count()
-        self._taken = self._written = 0  # bytes; each belongs to one thread
+        # Bytes. Only the loop changes the first and only the thread the second: no lock is needed.
+        self._taken = self._written = 0
         self._wake = Signal()
         self._ending = False
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
@@ -156,14 +160,14 @@ class Recorder:
         while queue:
             dropped, now, event = queue.popleft()
             self._written += event.weight
-            if self._meant is None or isinstance(event, Notice) or _is_so(self._meant, event):
+            if self._meant is None or isinstance(event, Notice) or _matches(self._meant, event):
                 self._write(next(self._numbers) + dropped, now, event)
 
     def _write(self, number: int, now: float, event: Event) -> None:
         records = event_records(event, number, self.capture, now, show_secrets=self._show_secrets)
         try:
             encoded = [self._encode(record) for record in records]
-        except Exception:  # one event that cannot be written down must not end the recording
+        except Exception:  # one event that cannot be encoded must not end the recording
             logger.exception("an event is not recorded: %r", event)
             return
         self._files.write(now, *encoded)
@@ -176,13 +180,13 @@ class Recorder:
         return self._encoder.pieces(record)
 
     def _fail(self, error: Exception) -> None:
-        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        self.failure = f"recording to {self._files.name} stopped: {said}; traffic goes on"
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        self.failure = f"recording to {self._files.name} stopped: {reason}; traffic goes on"
         self._queue.clear()
         with suppress(OSError, CannotRecord):
             self._files.close()
         self._stopped(self.failure)
 
 
-def _is_so(meant: Expression, flow: Flow) -> bool:
+def _matches(meant: Expression, flow: Flow) -> bool:
     return meant(Subject.of_flow(DecodedFlow(flow)))

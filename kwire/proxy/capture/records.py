@@ -20,7 +20,7 @@ def event_records(
     *,
     show_secrets: bool = False,
 ) -> Iterator[CaptureRecord]:
-    """One record for a notice; for a flow its request and, where there is one, its response.
+    """Yield one record for a notice; for a flow its request, and its response if there is one.
 
     number: of the event. monotonic: seconds, when a notice came.
     """
@@ -35,11 +35,12 @@ def event_records(
 
 
 def events(records: Iterable[CaptureRecord | Damage]) -> Iterator[Event | Damage]:
-    """The flows and notices that records tell of, in their order; damage as it comes.
+    """Yield the flows and notices of records in their order, and damage where it is.
 
-    A request is followed by its response, as it was written; what lost the other half says so.
+    The recorder writes a response directly behind its request. If one of them is lost, the flow has
+    a problem that says so.
     """
-    connections = _Connections()
+    connections = _RecordedConnections()
     request: CaptureRecord | None = None
     for record in records:
         if isinstance(record, Damage):
@@ -47,39 +48,39 @@ def events(records: Iterable[CaptureRecord | Damage]) -> Iterator[Event | Damage
             continue
         connection = connections.of(record)
         if request is not None:
-            is_answer = record.kind == RESPONSE and _event(record) == _event(request)
-            yield _flow(connections.of(request), request, record if is_answer else None)
+            is_answer = record.kind == RESPONSE and _event_key(record) == _event_key(request)
+            yield _decode_flow(connections.of(request), request, record if is_answer else None)
             request = None
             if is_answer:
                 continue
         if record.kind == REQUEST:
             request = record
         elif record.kind == RESPONSE:
-            yield _orphan(connection, record)
+            yield _response_alone(connection, record)
         else:
-            yield _told(connection, record)
+            yield _decode_notice(connection, record)
     if request is not None:
-        yield _flow(connections.of(request), request, None)
+        yield _decode_flow(connections.of(request), request, None)
 
 
-def within(found: Iterable[Event | Damage], window: Window) -> Iterator[Event | Damage]:
-    """The events of these times; damage whenever it was."""
-    for event in found:
+def within(events: Iterable[Event | Damage], window: Window) -> Iterator[Event | Damage]:
+    """Yield the events within a window of time, and all damage."""
+    for event in events:
         if isinstance(event, Damage) or event.at in window:
             yield event
 
 
-class _Connections:
-    """One Connection for each that was recorded, updated as its records come."""
+class _RecordedConnections:
+    """One Connection for each recorded one, updated as its records come."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, int], Connection] = {}
+        self._connections: dict[tuple[str, int], Connection] = {}
 
     def of(self, record: CaptureRecord) -> Connection:
         key = (record.capture, record.connection)
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = Connection(
+        connection = self._connections.get(key)
+        if connection is None:
+            connection = self._connections[key] = Connection(
                 number=record.connection,
                 node_id=record.node_id,
                 client=record.client,
@@ -87,15 +88,15 @@ class _Connections:
                 at=record.at_us / _MICROS,
             )
         if record.kind != NOTICE:
-            found.client_id = record.client_id
+            connection.client_id = record.client_id
         if record.peer_id is not None:
-            found.peer = record.peer_id
+            connection.peer = record.peer_id
         if record.notice == Kind.CLOSED.name:
-            del self._found[key]
-        return found
+            del self._connections[key]
+        return connection
 
 
-def _event(record: CaptureRecord) -> tuple[str, int]:
+def _event_key(record: CaptureRecord) -> tuple[str, int]:
     return record.capture, record.event
 
 
@@ -178,7 +179,9 @@ def _notice(notice: Notice, number: int, capture: str, monotonic: float) -> Capt
     )
 
 
-def _flow(connection: Connection, request: CaptureRecord, response: CaptureRecord | None) -> Flow:
+def _decode_flow(
+    connection: Connection, request: CaptureRecord, response: CaptureRecord | None
+) -> Flow:
     flow = Flow(
         connection,
         request.api_key or 0,
@@ -195,25 +198,25 @@ def _flow(connection: Connection, request: CaptureRecord, response: CaptureRecor
         deeds=tuple(Deed[name] for name in request.deeds if name in Deed.__members__),
     )
     if response is not None:
-        _answer(flow, response)
+        _add_response(flow, response)
     elif flow.ending is Ending.ANSWERED:
         flow.problems.append("the response is lost from the capture")
     return flow
 
 
-def _orphan(connection: Connection, response: CaptureRecord) -> Flow:
-    """A response whose request is lost from the capture."""
+def _response_alone(connection: Connection, response: CaptureRecord) -> Flow:
+    """Return the flow of a response whose request is lost from the capture."""
     at, now = response.at_us / _MICROS, response.monotonic_ns / _NANOS
     key, version = response.api_key or 0, response.api_version or 0
     correlation_id = response.correlation_id or 0
     flow = Flow(connection, key, version, correlation_id, response.client_id, at, now, 0)
     flow.ending = Ending.ANSWERED
     flow.problems.append("the request is lost from the capture")
-    _answer(flow, response)
+    _add_response(flow, response)
     return flow
 
 
-def _answer(flow: Flow, response: CaptureRecord) -> None:
+def _add_response(flow: Flow, response: CaptureRecord) -> None:
     flow.answered = response.monotonic_ns / _NANOS
     flow.response_size = response.size
     flow.response_copy = response.frame
@@ -226,7 +229,7 @@ def _left_out(what: str, record: CaptureRecord) -> list[str]:
     return [f"the {what} is not in the capture: it may hold secrets or names that must not be"]
 
 
-def _told(connection: Connection, record: CaptureRecord) -> Notice:
+def _decode_notice(connection: Connection, record: CaptureRecord) -> Notice:
     kind = Kind.__members__.get(record.notice or "", Kind.UNREADABLE)
     text = record.text or ""
     at = record.at_us / _MICROS

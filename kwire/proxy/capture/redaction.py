@@ -1,4 +1,4 @@
-"""Takes secrets out of frames before they are written anywhere, without changing their length.
+"""Removal of secrets from frames before they are written, without changing their length.
 
 SASL tokens, delegation token HMACs, SCRAM secrets and sensitive configs become zeros and asterisks,
 also inside envelopes (KIP-590) and in the metadata log's records. A frame that may hold a secret
@@ -51,20 +51,20 @@ SECRET_APIS = api_keys(
     "AlterUserScramCredentials",
     "Envelope",
 )
-"""APIs whose frames are always looked at; of Fetch and FetchSnapshot those of the metadata log."""
+"""APIs whose frames are always decoded; of Fetch and FetchSnapshot those of the metadata log."""
 
 _CRC = CHECKED - 4
 _METADATA_MARKS = (METADATA_TOPIC.encode(), METADATA_TOPIC_ID.bytes)
-_SEARCHED = 64 * 1024
+_SEARCHED = 64 * 1024  # bytes of a response
 
 
 class CannotMask(WireError):
-    """There may be a secret where nothing can be replaced."""
+    """There may be a secret in bytes that cannot be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redacted:
-    """The two frames of a flow as they may be written down. *_redaction: None where as passed."""
+    """The frames of a flow as they may be written. *_redaction: None if the frame is unchanged."""
 
     request: bytes | None
     response: bytes | None
@@ -73,22 +73,25 @@ class Redacted:
 
 
 def redacted(flow: Flow) -> Redacted:
-    """The frames of a flow without secrets."""
+    """Return the frames of a flow without secrets."""
     request, response = flow.request_copy, flow.response_copy
     if flow.key not in SECRET_APIS and not _of_metadata_log(flow):
         return Redacted(request=request, response=response)
     inner = _inner_head(flow)
-    asked, why = _mask_request(request, flow.request_size)
-    answer, reason = _mask_response(
+    request, request_redaction = _mask_request(request, flow.request_size)
+    response, response_redaction = _mask_response(
         response, flow.response_size or 0, flow.key, flow.version, inner
     )
     return Redacted(
-        request=asked, response=answer, request_redaction=why, response_redaction=reason
+        request=request,
+        response=response,
+        request_redaction=request_redaction,
+        response_redaction=response_redaction,
     )
 
 
 def mask_message(message: Message) -> bool:
-    """Mask the secrets of a message in place; whether there were any. Raises CannotMask."""
+    """Mask the secrets of a message in place; return True if it had any. Raises CannotMask."""
     found = may_hold_secrets(type(message)) and _mask(message, holds_secrets(message))
     if isinstance(message, FetchResponse):
         found |= _mask_fetch(message)
@@ -98,10 +101,11 @@ def mask_message(message: Message) -> bool:
 
 
 def _of_metadata_log(flow: Flow) -> bool:
-    """Whether the response brings records of the metadata log, by name or by id.
+    """True if the response has records of the metadata log, which names it by name or id.
 
-    They come where the request names that topic and no other (KafkaRaftClient's
-    hasValidTopicPartition), so that the response begins with it: a long one is not searched whole.
+    Nodes serve them only if the request names that topic and no other (KafkaRaftClient's
+    hasValidTopicPartition). So the response begins with the topic, and the beginning of a long one
+    is enough to search.
     """
     if flow.key != _FETCH:
         return flow.key == _FETCH_SNAPSHOT
@@ -111,7 +115,7 @@ def _of_metadata_log(flow: Flow) -> bool:
 
 
 def _inner_head(flow: Flow) -> RequestHead | None:
-    """What the response in an envelope is to be read by."""
+    """Return the head of the request in an Envelope, None if there is none."""
     if flow.key != EnvelopeRequest.key or flow.request_copy is None:
         return None
     try:
@@ -128,7 +132,7 @@ def _mask_request(frame: bytes | None, size: int) -> tuple[bytes | None, str | N
         masked = mask_request(frame) if len(frame) == size else None
     except KwireError:
         masked = None
-    return _judged(frame, masked)
+    return _with_redaction(frame, masked)
 
 
 def _mask_response(
@@ -140,57 +144,66 @@ def _mask_response(
         masked = mask_response(frame, key, version, inner) if len(frame) == size else None
     except KwireError:
         masked = None
-    return _judged(frame, masked)
+    return _with_redaction(frame, masked)
 
 
-def _judged(frame: bytes, masked: bytes | None) -> tuple[bytes | None, str | None]:
+def _with_redaction(frame: bytes, masked: bytes | None) -> tuple[bytes | None, str | None]:
     if masked is None or len(masked) != len(frame):
         return None, LEFT_OUT
     return masked, None if masked == frame else MASKED_FIELDS
 
 
 def mask_request(frame: bytes) -> bytes:
-    """A request without its secrets, as long as before. Raises KwireError where it is not read."""
-    asked = decode_request(frame)
-    changed = mask_message(asked.body)
-    if isinstance(asked.body, EnvelopeRequest):
-        inner = mask_request(asked.body.request_data)
-        changed |= inner != asked.body.request_data
-        asked.body.request_data = inner
-    if not changed and not asked.left_over:
+    """Return a request without its secrets, in the same length. Raises KwireError."""
+    request = decode_request(frame)
+    header, body, version = request.header, request.body, request.version
+    changed = mask_message(body)
+    if isinstance(body, EnvelopeRequest):
+        inner = mask_request(body.request_data)
+        changed |= inner != body.request_data
+        body.request_data = inner
+    if not changed and not request.left_over:
         return frame
-    header_version = request_header_version(asked.header.request_api_key, asked.version)
-    return _written(asked.header, header_version, asked.body, asked.version, asked.left_over)
+    header_version = request_header_version(header.request_api_key, version)
+    return _encode(header, header_version, body, version, request.left_over)
 
 
 def mask_response(frame: bytes, key: int, version: int, inner: RequestHead | None = None) -> bytes:
-    """A response without its secrets; inner: head of the request in the envelope it answers."""
-    answer = decode_response(frame, key, version)
-    changed = mask_message(answer.body)
-    if isinstance(answer.body, EnvelopeResponse) and answer.body.response_data is not None:
+    """Return a response without its secrets, in the same length. Raises KwireError.
+
+    inner: the head of the request in the Envelope that it answers.
+    """
+    response = decode_response(frame, key, version)
+    body = response.body
+    changed = mask_message(body)
+    if isinstance(body, EnvelopeResponse) and body.response_data is not None:
         if inner is None:
             raise CannotMask("the request in the envelope is not known")
-        masked = mask_response(answer.body.response_data, inner.key, inner.version)
-        changed |= masked != answer.body.response_data
-        answer.body.response_data = masked
-    if not changed and not answer.left_over:
+        masked = mask_response(body.response_data, inner.key, inner.version)
+        changed |= masked != body.response_data
+        body.response_data = masked
+    if not changed and not response.left_over:
         return frame
     header_version = response_header_version(key, version)
-    return _written(answer.header, header_version, answer.body, answer.version, answer.left_over)
+    return _encode(response.header, header_version, body, response.version, response.left_over)
 
 
-def _written(
+def _encode(
     header: RequestHeader | ResponseHeader,
     header_version: int,
     body: Message,
     version: int,
     left_over: int,
 ) -> bytes:
+    # Bytes behind the message, which no schema explains, may be secrets: they become zeros.
     return header.encode(header_version) + body.encode(version) + bytes(left_over)
 
 
 def _mask(group: Group, tags_too: bool) -> bool:
-    """Mask a struct and those in it. tags_too: unknown tags may be secrets of a new kind."""
+    """Mask a struct and the structs in it; return True if anything was masked.
+
+    tags_too: mask unknown tags as well, which may be secrets of a later version.
+    """
     found = False
     for name in type(group).fields:
         value: Any = getattr(group, name)
@@ -200,8 +213,8 @@ def _mask(group: Group, tags_too: bool) -> bool:
         elif isinstance(value, Group):
             found |= _mask(value, tags_too)
         elif isinstance(value, list):
-            for one in value:
-                found |= _mask(one, tags_too)
+            for element in value:
+                found |= _mask(element, tags_too)
     if tags_too and group.unknown_tags:
         group.unknown_tags = {tag: bytes(len(data)) for tag, data in group.unknown_tags.items()}
         found = True
@@ -209,15 +222,15 @@ def _mask(group: Group, tags_too: bool) -> bool:
 
 
 def _blank(value: Any) -> Any:
-    """A value of the same length on the wire that says nothing."""
+    """Return a value of the same length on the wire without content."""
     match value:
         case bytes():
             return bytes(len(value))
         case str():
             return "*" * len(value.encode())
         case list():
-            for one in value:
-                _blank_strings(one)
+            for element in value:
+                _blank_strings(element)
     return value
 
 
@@ -252,17 +265,17 @@ def _mask_snapshot(response: FetchSnapshotResponse) -> bool:
 
 
 def mask_metadata_log(data: bytes) -> bytes:
-    """Record batches of the metadata log without secrets. CannotMask where there are half ones."""
-    out = []
+    """Return batches of the metadata log without secrets. Raises CannotMask if one is cut."""
+    masked = []
     end = 0
     for batch in read_batches(data):
         if not isinstance(batch, RecordBatch):
             raise CannotMask("a batch of an old format in the metadata log")
-        out.append(batch.data if batch.is_control else _mask_batch(batch))
+        masked.append(batch.data if batch.is_control else _mask_batch(batch))
         end += batch.size
     if end != len(data):
         raise CannotMask("a batch of the metadata log is cut")
-    return b"".join(out)
+    return b"".join(masked)
 
 
 def _mask_batch(batch: RecordBatch) -> bytes:
@@ -270,10 +283,10 @@ def _mask_batch(batch: RecordBatch) -> bytes:
     for record in batch.records():
         if not record.value:
             continue
-        found = read_metadata_record(record.value)
-        if isinstance(found.record, OpaqueRecord) or not mask_message(found.record):
+        metadata = read_metadata_record(record.value)
+        if isinstance(metadata.record, OpaqueRecord) or not mask_message(metadata.record):
             continue
-        masked = found.encode()
+        masked = metadata.encode()
         if batch.compression or len(masked) != len(record.value) or record.value not in data:
             raise CannotMask("a secret in a compressed batch of the metadata log")
         data = data.replace(record.value, masked)
