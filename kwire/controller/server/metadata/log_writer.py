@@ -51,7 +51,7 @@ class LogWriter:
         return outcome
 
 
-async def commit_of(offset: int, leadership: DeferredEventQueue) -> None:
+async def wait_for_commit(offset: int, leadership: DeferredEventQueue) -> None:
     """Wait until everything below `offset` is committed in an epoch; ApiError once it is over."""
     commit: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

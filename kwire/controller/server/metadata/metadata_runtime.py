@@ -21,7 +21,7 @@ from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.large_messages import in_thread_if
-from kwire.controller.server.metadata.log_writer import LogWriter, commit_of
+from kwire.controller.server.metadata.log_writer import LogWriter, wait_for_commit
 from kwire.controller.server.metadata.long_requests import is_large, is_long
 from kwire.controller.server.metadata.replay import Replay, Replayed
 from kwire.controller.server.metadata.replay_task import ReplayTask
@@ -29,8 +29,8 @@ from kwire.controller.server.metadata.snapshotter import Snapshotter
 from kwire.controller.server.metadata.write_queue import (
     WriteQueue,
     answer_limit_ms,
+    time_limit,
     turn_limit_ms,
-    within,
 )
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.state_machine.activation import CannotLead, check_can_lead
@@ -144,41 +144,42 @@ class MetadataRuntime:
         if isinstance(request, BrokerHeartbeatRequest):
             self.controller.heard_of(request, self._runtime.now)
         try:
-            async with within(answer_limit_ms(request)):
+            async with time_limit(answer_limit_ms(request)):
                 # 3.
                 async with self._writing.turn(turn_limit_ms(request)):
                     # The epoch at the time of handling: if it ends before the commit, another
                     # leader may write over these offsets, and its commit must not release the
                     # answer (docs/decisions/0027).
                     leadership = self._leadership
-                    answer = await self._handled(request, context, leadership)
+                    answer = await self._handle_write(request, context, leadership)
                     if leadership is not None and answer.records:
                         self._append(answer.records, leadership, answer.batches)
                 # 4.
                 if leadership is not None:
-                    await self._committed_answer(answer, leadership)
+                    await self._wait_for_answer(answer, leadership)
         except ApiError as error:
             return handler.refuse(request, context.version, error)
         return answer.response
 
     async def _read(self, request: Request, context: RequestContext) -> Response | None:
         is_slow = is_long(request, self.image)
-        work = self.controller.begin(request, **self._circumstances(context))
+        work = self.controller.begin(request, **self._request_arguments(context))
         if isinstance(work, Answer):
             return work.response
         return (await in_thread_if(is_slow, work.judge)).response
 
-    async def _handled(
+    async def _handle_write(
         self, request: Request, context: RequestContext, leadership: DeferredEventQueue | None
     ) -> Answer:
         """Handle a write; return its records and response. ApiError if the leadership ends."""
         if not is_long(request, self.image):
-            return self.controller.handle(request, **self._circumstances(context))
+            return self.controller.handle(request, **self._request_arguments(context))
         while True:
-            work = self.controller.begin(request, **self._circumstances(context))
+            work = self.controller.begin(request, **self._request_arguments(context))
             if isinstance(work, Answer):
                 return work
             outcome = await in_thread_if(True, run_and_encode, work)
+            # Raft may have resigned, or written a record of its own, while the thread worked.
             if leadership is None or leadership.has_ended:
                 raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller leads no more.")
             if self._fits(work):
@@ -192,8 +193,8 @@ class MetadataRuntime:
         """
         return self.controller.fits(work) and work.view.end_offset == self._raft.end_offset
 
-    def _circumstances(self, context: RequestContext) -> RequestArguments:
-        self._prepare()
+    def _request_arguments(self, context: RequestContext) -> RequestArguments:
+        self._update_quorum_view()
         return {
             "version": context.version,
             "now": self._runtime.now,
@@ -202,7 +203,7 @@ class MetadataRuntime:
             "forwarded": context.forwarded,
         }
 
-    def _prepare(self) -> None:
+    def _update_quorum_view(self) -> None:
         """Give the state machine raft's leader, voters and kraft.version, which handlers read."""
         raft = self._raft
         self.controller.quorum = QuorumView(
@@ -211,13 +212,13 @@ class MetadataRuntime:
             kraft_version=raft.kraft_version,
         )
 
-    async def _committed_answer(self, answer: Answer, leadership: DeferredEventQueue) -> None:
+    async def _wait_for_answer(self, answer: Answer, leadership: DeferredEventQueue) -> None:
         """Wait until an answer's records are committed. ApiError if the leadership ends first."""
         if answer.wait_for is not None:
-            await commit_of(answer.wait_for, leadership)
+            await wait_for_commit(answer.wait_for, leadership)
         if answer.kraft_version is not None:
             end = self._writer.upgrade(answer.kraft_version, leadership.epoch)
-            await commit_of(end, leadership)
+            await wait_for_commit(end, leadership)
 
     def _append(
         self,
@@ -250,10 +251,10 @@ class MetadataRuntime:
         if self.is_active:
             self.controller.commit(high_watermark)
             self.offset = high_watermark
-            self._applied()
+            self._after_apply()
         else:
             self._replay.commit(high_watermark)
-            self._replaying.go_on()
+            self._replaying.resume()
         if self._leadership is not None:
             self._leadership.committed(high_watermark)
 
@@ -285,7 +286,7 @@ class MetadataRuntime:
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:
         """Replay a downloaded snapshot, which has taken the place of the log before it."""
         self._replay.load(id)
-        self._replaying.go_on()
+        self._replaying.resume()
 
     def _publish(self) -> None:
         """Show the committed part of what the replay has applied."""
@@ -293,10 +294,10 @@ class MetadataRuntime:
         if committed.offset != self.offset:
             self.offset = committed.offset
             self.controller.follow(committed.view)
-        self._applied()
+        self._after_apply()
         self._activate_soon()
 
-    def _applied(self) -> None:
+    def _after_apply(self) -> None:
         if not self._replay.is_behind:
             image = self.controller.committed.image
             self._snapshotter.consider(image, self.offset, self._runtime.now)
@@ -357,14 +358,14 @@ class MetadataRuntime:
         """
         self._timer = None
         while self.is_active and not self._writing.is_busy and not self._is_tick_long:
-            self._prepare()
+            self._update_quorum_view()
             records = self.controller.tick(self._runtime.now, self._raft.end_offset)
             if not records:
                 self._tick_later()
                 return
             self._write(records)
         if self._leadership is not None and self.is_active:
-            task = asyncio.get_running_loop().create_task(self._tick_in_turn(self._leadership))
+            task = asyncio.get_running_loop().create_task(self._tick_in_thread(self._leadership))
             self._ticking = task
 
     @property
@@ -372,15 +373,16 @@ class MetadataRuntime:
         image = self.controller.ahead.image
         return is_large(image) and self.controller.is_tick_long(self._runtime.now)
 
-    async def _tick_in_turn(self, leadership: DeferredEventQueue) -> None:
+    async def _tick_in_thread(self, leadership: DeferredEventQueue) -> None:
         async with self._writing.turn():
-            self._prepare()
+            self._update_quorum_view()
             work = self.controller.begin_tick(self._runtime.now, self._raft.end_offset)
             if leadership.has_ended or work is None:
                 return
             outcome = await in_thread_if(self._is_tick_long, run_and_encode, work)
             if leadership.has_ended:
                 return
+            # Work that does not fit any more is dropped: the next tick finds it again.
             if self._fits(work):
                 self._write(self.controller.take_tick(work, outcome), outcome.batches)
         self._tick()

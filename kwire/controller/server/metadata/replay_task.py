@@ -49,7 +49,7 @@ class ReplayTask:
             self._task = asyncio.get_running_loop().create_task(self._apply_rest())
         self._publish()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Apply newly committed records, or a snapshot; tell the replica if that takes a task."""
         if self.is_running:
             return

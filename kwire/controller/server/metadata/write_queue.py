@@ -45,7 +45,7 @@ class WriteQueue:
         takes. A write that has its turn is not interrupted by this limit.
         """
         # asyncio.Lock wakes its waiters in the order in which they came.
-        async with within(limit_ms):
+        async with time_limit(limit_ms):
             await self._lock.acquire()
         try:
             yield
@@ -54,7 +54,7 @@ class WriteQueue:
 
 
 @asynccontextmanager
-async def within(limit_ms: int | None) -> AsyncIterator[None]:
+async def time_limit(limit_ms: int | None) -> AsyncIterator[None]:
     """Interrupt the block after `limit_ms` and raise REQUEST_TIMED_OUT; None for no limit."""
     try:
         async with asyncio.timeout(None if limit_ms is None else limit_ms / 1000):
