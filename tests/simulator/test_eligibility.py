@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kwire.controller.handlers import alter_partition, broker_registration
-from kwire.controller.replicas.replication_control import Replication
-from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
+from kwire.controller.replicas.replication_control import ReplicationControl
+from kwire.controller.state_machine.quorum_controller import PendingResponse, QuorumController
 from simulator import run
 
 Patch = pytest.MonkeyPatch
@@ -29,24 +29,24 @@ def test_an_isr_with_a_replica_that_is_not_eligible_is_seen(monkeypatch: Patch) 
 
 
 def test_a_leader_that_is_fenced_is_seen(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(Replication, "acceptable", lambda *_: lambda replica: True)
+    monkeypatch.setattr(ReplicationControl, "acceptable", lambda *_: lambda replica: True)
     assert found("fencedAndStoppingBrokers") == "EligibleLeader"
 
 
 @pytest.mark.parametrize("rule", ["fenced", "unregistered"])
 def test_a_broker_that_goes_and_stays_in_isrs_is_seen(monkeypatch: Patch, rule: str) -> None:
-    original: Callable[..., list[Any]] = getattr(Replication, rule)
-    monkeypatch.setattr(Replication, rule, lambda self, broker: original(self, broker)[-1:])
+    original: Callable[..., list[Any]] = getattr(ReplicationControl, rule)
+    monkeypatch.setattr(ReplicationControl, rule, lambda self, broker: original(self, broker)[-1:])
     assert found("brokersInAStorm") in EITHER
 
 
 def test_a_broker_that_stops_and_goes_on_leading_is_seen(monkeypatch: Patch) -> None:
-    original: Callable[..., list[Any]] = Replication.in_controlled_shutdown
+    original: Callable[..., list[Any]] = ReplicationControl.in_controlled_shutdown
 
-    def in_controlled_shutdown(self: Replication, broker: Any) -> list[Any]:
+    def in_controlled_shutdown(self: ReplicationControl, broker: Any) -> list[Any]:
         return original(self, broker)[:1]
 
-    monkeypatch.setattr(Replication, "in_controlled_shutdown", in_controlled_shutdown)
+    monkeypatch.setattr(ReplicationControl, "in_controlled_shutdown", in_controlled_shutdown)
     assert found("fencedAndStoppingBrokers") in EITHER
 
 
@@ -55,14 +55,14 @@ def test_a_broker_that_restarts_before_it_is_fenced_and_leads_is_seen(monkeypatc
         def without(self, broker_id: int) -> list[Any]:
             return []
 
-    monkeypatch.setattr(broker_registration, "replication", lambda context: Forgetful())
+    monkeypatch.setattr(broker_registration, "replication_control", lambda context: Forgetful())
     assert found("brokersInAStorm") in EITHER
 
 
 def test_an_answer_before_the_commit_is_seen(monkeypatch: Patch) -> None:
-    original: Callable[..., Answer] = QuorumController.handle
+    original: Callable[..., PendingResponse] = QuorumController.handle
 
-    def handle(self: QuorumController, *arguments: Any, **named: Any) -> Answer:
+    def handle(self: QuorumController, *arguments: Any, **named: Any) -> PendingResponse:
         return replace(original(self, *arguments, **named), wait_for=None)
 
     monkeypatch.setattr(QuorumController, "handle", handle)

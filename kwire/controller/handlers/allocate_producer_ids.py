@@ -12,19 +12,22 @@ from kwire.messages.a67_allocate_producer_ids import (
 from kwire.messages.records.producer_ids import ProducerIdsRecord
 
 BLOCK_SIZE = 1000
-LARGEST = (1 << 63) - 1
+MAX_PRODUCER_ID = (1 << 63) - 1
 
 
 def handle(request: AllocateProducerIdsRequest, context: ControllerContext) -> ControllerResult:
-    """A broker gets the next block of producer ids.
+    """Give a broker the next block of producer ids (Java: ProducerIdControlManager).
 
     1. Not the broker's latest epoch: STALE_BROKER_EPOCH.
     2. No whole block is left of 64 bits: UNKNOWN_SERVER_ERROR.
     3. The block begins where the last one ended, at 0 for the first.
     """
+    # 1.
     context.broker(request.broker_id, request.broker_epoch)
+    # 3. Before the first block the next id is unknown: -1.
     first = max(context.image.producer_ids.next_producer_id, 0)
-    if first > LARGEST - BLOCK_SIZE:
+    # 2.
+    if first > MAX_PRODUCER_ID - BLOCK_SIZE:
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, "Every producer id has been given away.")
     record = ProducerIdsRecord(
         broker_id=request.broker_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.placement import replication
+from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.controller.replicas.replication_control import changed
 from kwire.error_codes import ErrorCode
@@ -28,55 +28,63 @@ ANY_EPOCH = -1
 
 
 def handle(request: AlterPartitionRequest, context: ControllerContext) -> ControllerResult:
-    """Leaders change the ISR of their partitions.
+    """Change the ISR of partitions, as their leader asks (Java:
+    ReplicationControlManager.alterPartition).
 
     1. No topics: nothing to change, and nothing is checked.
     2. Not the broker's latest epoch: STALE_BROKER_EPOCH for all.
     3. The topic is not known: UNKNOWN_TOPIC_ID.
-    4. For each partition what `check` finds.
+    4. For each partition the errors of `check`.
     5. A change that completes a reassignment may take the leadership from the sender: it is made,
        and answered NEW_LEADER_ELECTED.
     6. Else the answer has the partition as it is then, with its new partition epoch.
     """
+    # 1.
     if not request.topics:
         return ControllerResult(response=AlterPartitionResponse())
+    # 2.
     context.broker(request.broker_id, request.broker_epoch)
     records: Records = []
     topics = []
-    for wanted in request.topics:
-        topic = context.image.topics.by_id.get(wanted.topic_id)
+    for requested in request.topics:
+        topic = context.image.topics.by_id.get(requested.topic_id)
         partitions = [
-            _alter(one, topic, request.broker_id, context, records) for one in wanted.partitions
+            _alter(partition, topic, request.broker_id, context, records)
+            for partition in requested.partitions
         ]
-        topics.append(ResponseTopicData(topic_id=wanted.topic_id, partitions=partitions))
+        topics.append(ResponseTopicData(topic_id=requested.topic_id, partitions=partitions))
     response = AlterPartitionResponse(topics=topics)
     return ControllerResult(records=tuple(records), response=response)
 
 
 def _alter(
-    wanted: PartitionData,
+    requested: PartitionData,
     topic: TopicImage | None,
     broker_id: int,
     context: ControllerContext,
     records: Records,
 ) -> ResponsePartitionData:
-    number = wanted.partition_index
+    number = requested.partition_index
     try:
+        # 3.
         if topic is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
-        partition = check(wanted, topic, broker_id, context)
-        record = replication(context).change(
+        # 4.
+        partition = check(requested, topic, broker_id, context)
+        record = replication_control(context).change(
             (topic, number, partition),
-            isr=tuple(one.broker_id for one in _new_isr(wanted, context.version)),
-            leader_recovery_state=wanted.leader_recovery_state,
+            isr=tuple(state.broker_id for state in _new_isr(requested, context.version)),
+            leader_recovery_state=requested.leader_recovery_state,
         )
         if record is not None:
             records.append(record)
             partition = partition.merge(changed(record))
+            # 5.
             if changed(record).leader not in (broker_id, NO_LEADER_CHANGE):
                 raise ApiError(ErrorCode.NEW_LEADER_ELECTED)
     except ApiError as error:
         return ResponsePartitionData(partition_index=number, error_code=error.code)
+    # 6.
     return ResponsePartitionData(
         partition_index=number,
         leader_id=partition.leader,
@@ -88,9 +96,11 @@ def _alter(
 
 
 def check(
-    wanted: PartitionData, topic: TopicImage, broker_id: int, context: ControllerContext
+    requested: PartitionData, topic: TopicImage, broker_id: int, context: ControllerContext
 ) -> PartitionRegistration:
-    """The partition, if its ISR may be changed so. In this order:
+    """Return the partition if its ISR may be changed so (validateAlterPartitionData).
+
+    Raises ApiError, in this order:
 
     1. No such partition: UNKNOWN_TOPIC_OR_PARTITION.
     2. A leader epoch above ours: NOT_CONTROLLER, another node must have elected that leader.
@@ -98,55 +108,67 @@ def check(
     4. A leader epoch below ours: FENCED_LEADER_EPOCH.
     5. The sender does not lead: INVALID_REQUEST.
     6. A partition epoch below ours: INVALID_UPDATE_VERSION.
-    7. What `_check_state` finds: INVALID_REQUEST.
+    7. A state that cannot be (`_check_state`): INVALID_REQUEST.
     8. A replica of the new ISR is not registered, fenced, in controlled shutdown, or of another
        broker epoch: INELIGIBLE_REPLICA (KIP-841, KIP-903).
     """
-    partition = topic.partitions.get(wanted.partition_index)
+    # 1.
+    partition = topic.partitions.get(requested.partition_index)
     if partition is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if wanted.leader_epoch > partition.leader_epoch:
+    # 2. Only another controller can have elected such a leader: this one is not active any more.
+    if requested.leader_epoch > partition.leader_epoch:
         raise ApiError(ErrorCode.NOT_CONTROLLER)
-    if wanted.partition_epoch > partition.partition_epoch:
+    # 3.
+    if requested.partition_epoch > partition.partition_epoch:
         raise ApiError(ErrorCode.NOT_CONTROLLER)
-    if wanted.leader_epoch < partition.leader_epoch:
+    # 4.
+    if requested.leader_epoch < partition.leader_epoch:
         raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+    # 5.
     if broker_id != partition.leader:
         raise ApiError(ErrorCode.INVALID_REQUEST)
-    if wanted.partition_epoch < partition.partition_epoch:
+    # 6.
+    if requested.partition_epoch < partition.partition_epoch:
         raise ApiError(ErrorCode.INVALID_UPDATE_VERSION)
-    new_isr = _new_isr(wanted, context.version)
-    _check_state(wanted, [one.broker_id for one in new_isr], partition)
-    if not all(_is_eligible(one, context) for one in new_isr):
+    # 7.
+    new_isr = _new_isr(requested, context.version)
+    _check_state(requested, [state.broker_id for state in new_isr], partition)
+    # 8.
+    if not all(_is_eligible(state, context) for state in new_isr):
         raise ApiError(ErrorCode.INELIGIBLE_REPLICA)
     return partition
 
 
-def _check_state(wanted: PartitionData, isr: list[int], partition: PartitionRegistration) -> None:
-    """INVALID_REQUEST for:
+def _check_state(
+    requested: PartitionData, isr: list[int], partition: PartitionRegistration
+) -> None:
+    """Check an ISR and a recovery state by themselves. Raises ApiError with INVALID_REQUEST for:
 
     1. an empty ISR, one with a broker twice, or with one that is no replica;
     2. an ISR without the leader;
     3. a leader that recovers from an unclean election with others in its ISR (KIP-704);
     4. a leader that recovers again, having recovered.
     """
-    bad = (
+    # 1., 2.
+    is_malformed = (
         not isr
         or len(set(isr)) != len(isr)
         or not set(isr) <= set(partition.replicas)
         or partition.leader not in isr
     )
-    recovering = wanted.leader_recovery_state == RECOVERING
+    # 3., 4.
+    recovering = requested.leader_recovery_state == RECOVERING
     again = recovering and partition.leader_recovery_state == RECOVERED
-    known = wanted.leader_recovery_state in (RECOVERED, RECOVERING)
-    if bad or not known or (recovering and len(isr) > 1) or again:
+    known = requested.leader_recovery_state in (RECOVERED, RECOVERING)
+    if is_malformed or not known or (recovering and len(isr) > 1) or again:
         raise ApiError(ErrorCode.INVALID_REQUEST)
 
 
-def _new_isr(wanted: PartitionData, version: int) -> list[BrokerState]:
+def _new_isr(requested: PartitionData, version: int) -> list[BrokerState]:
     if version >= 3:
-        return wanted.new_isr_with_epochs
-    return [BrokerState(broker_id=id, broker_epoch=ANY_EPOCH) for id in wanted.new_isr]
+        return requested.new_isr_with_epochs
+    return [BrokerState(broker_id=id, broker_epoch=ANY_EPOCH) for id in requested.new_isr]
 
 
 def _is_eligible(replica: BrokerState, context: ControllerContext) -> bool:

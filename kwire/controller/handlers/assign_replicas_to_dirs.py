@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.placement import replication
+from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.error_codes import ErrorCode
 from kwire.image.broker import BrokerRegistration
@@ -21,7 +21,8 @@ from kwire.messages.a73_assign_replicas_to_dirs import (
 
 
 def handle(request: AssignReplicasToDirsRequest, context: ControllerContext) -> ControllerResult:
-    """A broker says in which of its directories replicas are.
+    """Record in which of its directories a broker has replicas (Java:
+    ReplicationControlManager.handleAssignReplicasToDirs).
 
     1. metadata.version without directories: UNSUPPORTED_VERSION.
     2. Not the broker's latest epoch: STALE_BROKER_EPOCH.
@@ -29,9 +30,11 @@ def handle(request: AssignReplicasToDirsRequest, context: ControllerContext) -> 
        UNKNOWN_TOPIC_OR_PARTITION; the broker has no replica of it: NOT_LEADER_OR_FOLLOWER.
     4. A replica in a directory that is offline leaves the ISR, too.
     """
+    # 1.
     if not context.metadata_version.supports_directory_assignment:
         text = f"metadata.version {context.metadata_version.name} has no directories of replicas."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
+    # 2.
     broker = context.broker(request.broker_id, request.broker_epoch)
     records: Records = []
     directories = []
@@ -56,6 +59,7 @@ def _assign(
     context: ControllerContext,
     records: Records,
 ) -> ErrorCode:
+    # 3.
     topic = context.image.topics.by_id.get(where[0])
     if topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
@@ -76,12 +80,13 @@ def _records(
     broker: BrokerRegistration,
     context: ControllerContext,
 ) -> Records:
+    # 4.
     active = context.image.cluster.is_active
     offline = not broker.has_online_directory(directory)
-    isr = tuple(one for one in partition.isr if one != broker.id)
-    record = replication(context).change(
+    isr = tuple(replica for replica in partition.isr if replica != broker.id)
+    record = replication_control(context).change(
         (topic, number, partition),
-        acceptable=lambda one: active(one) and not (offline and one == broker.id),
+        acceptable=lambda replica: active(replica) and not (offline and replica == broker.id),
         isr=isr if offline else None,
         directories={broker.id: directory},
     )

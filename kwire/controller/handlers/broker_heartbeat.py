@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from kwire.controller.handlers.placement import replication
+from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.controller.replicas.broker_heartbeat_manager import (
     BrokerControlState,
@@ -16,7 +14,8 @@ from kwire.messages.records.broker_registration_change import BrokerRegistration
 
 
 def handle(request: BrokerHeartbeatRequest, context: ControllerContext) -> ControllerResult:
-    """A broker is alive, and may change its state.
+    """Note that a broker is alive, and change its state (Java:
+    ReplicationControlManager.processBrokerHeartbeat).
 
     1. Not the broker's latest epoch: STALE_BROKER_EPOCH.
     2. Decide its next state (`BrokerHeartbeatManager.next_state`); write the records of a change:
@@ -27,57 +26,68 @@ def handle(request: BrokerHeartbeatRequest, context: ControllerContext) -> Contr
        recorded.
     5. It is caught up when it has its own registration's record.
 
-    The answer waits for the records, or, where there are none, for all that was written before.
+    The answer waits for the records, or, if there are none, for all that was written before.
     """
+    # 1.
     broker = context.broker(request.broker_id, request.broker_epoch)
+    # 2.
     registration = context.registrations.get(broker.id, broker.epoch)
-    next = context.heartbeats.next_state(
+    next = context.heartbeat_manager.next_state(
         request,
         registration_offset=registration,
-        leads=lambda: replication(context).leads(broker.id),
+        leads=lambda: replication_control(context).leads(broker.id),
     )
     records: Records = []
-    if next is not context.heartbeats.brokers[broker.id].state:
+    if next is not context.heartbeat_manager.brokers[broker.id].state:
         records += _records_of(next, broker, context)
+    # 4.
     records += _directories(request, broker, context)
     return ControllerResult(
         records=tuple(records),
         response=BrokerHeartbeatResponse(
+            # 5.
             is_caught_up=request.current_metadata_offset >= registration,
             is_fenced=next.fenced,
             should_shut_down=next is BrokerControlState.SHUTDOWN_NOW,
         ),
-        heartbeats=_after(request, next, context.next_offset + len(records) - 1, context),
+        # 3.
+        heartbeat_manager=_sessions_after(
+            request, next, context.next_offset + len(records) - 1, context
+        ),
     )
 
 
-def _after(
+def _sessions_after(
     request: BrokerHeartbeatRequest,
     next: BrokerControlState,
     last_offset: int,
     context: ControllerContext,
 ) -> BrokerHeartbeatManager:
-    """The sessions after it. last_offset: of the records that move the leaders away."""
-    heartbeats = context.heartbeats.touched(
+    """Return the sessions after a heartbeat.
+
+    last_offset: of the records that move the leaders away: every other broker must have them
+    before this one may stop.
+    """
+    heartbeat_manager = context.heartbeat_manager.touched(
         request.broker_id,
         fenced=next.fenced,
         metadata_offset=request.current_metadata_offset,
         now=context.now,
     )
     if next is BrokerControlState.CONTROLLED_SHUTDOWN:
-        return heartbeats.shutting_down(request.broker_id, last_offset)
-    return heartbeats
+        return heartbeat_manager.shutting_down(request.broker_id, last_offset)
+    return heartbeat_manager
 
 
 def _records_of(
     next: BrokerControlState, broker: BrokerRegistration, context: ControllerContext
 ) -> Records:
-    rules = replication(context)
+    replication = replication_control(context)
     if next is BrokerControlState.UNFENCED:
-        return rules.unfenced(broker)
+        return replication.unfenced(broker)
     if next is BrokerControlState.CONTROLLED_SHUTDOWN:
-        return rules.in_controlled_shutdown(broker)
-    return rules.fenced(broker)
+        return replication.in_controlled_shutdown(broker)
+    return replication.fenced(broker)
 
 
 def _directories(
@@ -86,24 +96,15 @@ def _directories(
     version = context.metadata_version
     records: Records = []
     if version.supports_directory_assignment:
-        records += replication(context).directories_offline(broker, request.offline_log_dirs)
+        records += replication_control(context).directories_offline(
+            broker, request.offline_log_dirs
+        )
     cordoned = request.cordoned_log_dirs
-    known = cordoned is None or cordoned == broker.cordoned_directories
-    if version.supports_cordoned_log_dirs and not known:
+    is_known = cordoned is None or cordoned == broker.cordoned_directories
+    if version.supports_cordoned_log_dirs and not is_known:
         change = BrokerRegistrationChangeRecord(
             broker_id=broker.id, broker_epoch=broker.epoch, cordoned_log_dirs=cordoned
         )
+        # Version 3 is the first with the field; the lowest that carries a change is written.
         records.append(versioned(change, 3))
     return records
-
-
-def expired(request: BrokerHeartbeatRequest, context: ControllerContext) -> BrokerHeartbeatManager:
-    """A heartbeat that waited too long: the broker is alive, but its state stays."""
-    broker = context.broker(request.broker_id, request.broker_epoch)
-    known = replace(context.heartbeats.brokers[broker.id], last_contact=context.now)
-    return context.heartbeats.touched(
-        broker.id,
-        fenced=known.fenced,
-        metadata_offset=request.current_metadata_offset,
-        now=context.now,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.placement import replication
+from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
 from kwire.image.broker import RESERVED_DIRECTORIES, BrokerRegistration
@@ -23,7 +23,8 @@ from kwire.text.ids import uuid_text
 
 
 def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> ControllerResult:
-    """A broker enters the cluster, or comes back.
+    """Register a broker that enters the cluster or comes back (Java:
+    ClusterControlManager.registerBroker).
 
     1. Another cluster's id: INCONSISTENT_CLUSTER_ID.
     2. The id has a valid session under another incarnation: DUPLICATE_BROKER_REGISTRATION.
@@ -31,29 +32,36 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
     4. Directories, once metadata.version has them: none, reserved ones, one twice, or another
        broker's: INVALID_REGISTRATION.
     5. A finalised feature level outside what it supports: UNSUPPORTED_VERSION.
-    6. The same incarnation keeps its epoch; else the epoch is the offset at which the batch of
-       this registration begins, and the broker is fenced. Where the one before it was not fenced
-       yet, it leaves every ISR first (KIP-841).
+    6. The same incarnation keeps its epoch and state; else the epoch is the offset at which the
+       batch of this registration begins, and the broker is fenced.
+    7. The incarnation before it leaves every ISR first, if it was not fenced yet (KIP-841).
     """
+    # 1.
     if request.cluster_id != context.config.cluster_id:
         text = f"This is cluster {context.config.cluster_id}, not {request.cluster_id}."
         raise ApiError(ErrorCode.INCONSISTENT_CLUSTER_ID, text)
+    # 2.
     known = context.image.cluster.brokers.get(request.broker_id)
     _check_session(request, known, context)
+    # 3.
     if request.is_migrating_zk_broker:
         raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, "ZooKeeper brokers cannot register.")
+    # 4.
     if context.metadata_version.supports_directory_assignment:
         _check_directories(request, context)
+    # 5.
     _check_features(request, context)
+    # 6.
     same = known is not None and known.incarnation_id == request.incarnation_id
     epoch = known.epoch if known is not None and same else context.next_offset
     record = _record(request, epoch, context)
     if known is not None and same:
         record.fenced = known.fenced
         record.in_controlled_shutdown = known.in_controlled_shutdown
-    left = [] if same else replication(context).without(request.broker_id)
+    # 7.
+    changes = [] if same else replication_control(context).without(request.broker_id)
     return ControllerResult(
-        records=(*left, versioned(record, context.metadata_version.register_broker_record)),
+        records=(*changes, versioned(record, context.metadata_version.register_broker_record)),
         response=BrokerRegistrationResponse(broker_epoch=epoch),
     )
 
@@ -63,7 +71,7 @@ def _check_session(
 ) -> None:
     if known is None or known.incarnation_id == request.incarnation_id:
         return
-    if context.heartbeats.has_valid_session(known.id, context.now):
+    if context.heartbeat_manager.has_valid_session(known.id, context.now):
         text = f"Broker {known.id} is running elsewhere: its session has not ended."
         raise ApiError(ErrorCode.DUPLICATE_BROKER_REGISTRATION, text)
 
@@ -98,8 +106,8 @@ def _check_features(request: BrokerRegistrationRequest, context: ControllerConte
 
 
 def _ranges(request: BrokerRegistrationRequest) -> dict[str, VersionRange]:
-    """What the broker supports; one that is silent on metadata.version has only the first."""
-    ranges = {one.name: supported(one) for one in request.features}
+    """Return what the broker supports: only the first metadata.version, if it names none."""
+    ranges = {feature.name: supported(feature) for feature in request.features}
     return {METADATA_VERSION: VersionRange(1, 1)} | ranges
 
 
@@ -113,9 +121,12 @@ def _record(
         broker_epoch=epoch,
         end_points=[
             BrokerEndpoint(
-                name=one.name, host=one.host, port=one.port, security_protocol=one.security_protocol
+                name=listener.name,
+                host=listener.host,
+                port=listener.port,
+                security_protocol=listener.security_protocol,
             )
-            for one in request.listeners
+            for listener in request.listeners
         ],
         features=[
             BrokerFeature(

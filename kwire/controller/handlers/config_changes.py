@@ -1,4 +1,5 @@
-"""Changes of a resource's keys, and the changes that no resource takes (KIP-339)."""
+"""Changes of a resource's keys, and the checks of each (KIP-339; Java:
+ConfigurationControlManager)."""
 
 from __future__ import annotations
 
@@ -14,16 +15,19 @@ from kwire.messages.a44_incremental_alter_configs import AlterableConfig
 from kwire.messages.metadata_versions import MetadataVersion
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
-LONGEST = 32_767
+MAX_LENGTH = 32_767
 """Characters of a value, as Java counts them."""
 
 CORDONED = "cordoned.log.dirs"
 
 
-def changed(config: AlterableConfig, resource: ConfigResource, current: str | None) -> str | None:
-    """Return the value that a key gets; None where it is deleted.
+def changed_value(
+    config: AlterableConfig, resource: ConfigResource, current: str | None
+) -> str | None:
+    """Return the value that a key gets; None if it is deleted.
 
-    Lists of topics and nodes grow and shrink; those of other resources do not, as in Kafka.
+    Words are appended to lists of topics and nodes only, as in Kafka. Raises ApiError with
+    INVALID_REQUEST or INVALID_CONFIG.
     """
     operation = config.config_operation
     if operation == DELETE:
@@ -48,9 +52,9 @@ def _key(resource: ConfigResource, name: str) -> ConfigKey | None:
     return node_keys.KEYS.get(name) if resource.type == ResourceType.BROKER else None
 
 
-def _words(current: str | None, given: str, operation: int) -> str:
+def _words(current: str | None, change: str, operation: int) -> str:
     words = [word for word in (current or "").split(",") if word]
-    for word in java_split(given, ","):
+    for word in java_split(change, ","):
         if operation == APPEND and word not in words:
             words.append(word)
         elif operation == SUBTRACT and word in words:
@@ -73,12 +77,14 @@ def check_change(
     2. More of them than there are, unless the broker itself forwards it: INVALID_CONFIG.
     3. A value of more than 32767 characters, which no record holds: INVALID_CONFIG.
     """
+    # 1., 2.
     if name == CORDONED and resource.type == ResourceType.BROKER:
         _check_cordoned(value, current, version, forwarded=forwarded)
-    if value is not None and len(value.encode("utf-16-le", "surrogatepass")) // 2 > LONGEST:
+    # 3.
+    if value is not None and len(value.encode("utf-16-le", "surrogatepass")) // 2 > MAX_LENGTH:
         text = (
             "The configuration value cannot be added because it exceeds the maximum value size of"
-            f" {LONGEST} bytes."
+            f" {MAX_LENGTH} bytes."
         )
         raise ApiError(ErrorCode.INVALID_CONFIG, text)
 
@@ -86,12 +92,14 @@ def check_change(
 def _check_cordoned(
     value: str | None, current: str | None, version: MetadataVersion, *, forwarded: bool
 ) -> None:
+    # 1.
     if not version.supports_cordoned_log_dirs:
         text = (
             f"The {CORDONED} configuration value cannot be set because it requires"
             " metadata.version >= 4.3-IV0"
         )
         raise ApiError(ErrorCode.INVALID_CONFIG, text)
+    # 2.
     if forwarded or not java_trim(value or ""):
         return
     present = set() if current is None else set(_elements(current))

@@ -18,24 +18,28 @@ from kwire.text.numbers import whole_number
 
 
 def check_name(resource: ConfigResource) -> None:
-    """Check the name of a resource.
+    """Check the name of a resource. Raises ApiError:
 
     1. A topic without a name: INVALID_REQUEST; with a bad one: INVALID_TOPIC_EXCEPTION.
     2. A broker whose name is neither empty nor a node's id: INVALID_REQUEST.
     3. A group or a subscription of client metrics without a name: INVALID_REQUEST.
     4. Anything else: INVALID_REQUEST.
     """
+    # 1.
     if resource.type == ResourceType.TOPIC and resource.name:
         problem = name_problem(resource.name)
         if problem is not None:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    # 2.
     elif resource.type == ResourceType.BROKER:
         spaced = resource.name != resource.name.strip()  # which no Java parser takes
         if resource.name and (spaced or whole_number(resource.name, bits=31) is None):
             raise _invalid(f"{resource.name!r} is not a broker's id.")
+    # 1., 3.
     elif resource.type in _UNNAMED:
         if not resource.name:
             raise _invalid(_UNNAMED[resource.type])
+    # 4.
     else:
         raise _invalid(f"Resources of type {resource.type} have no configuration here.")
 
@@ -48,7 +52,7 @@ _UNNAMED: dict[int, str] = {
 
 
 def check_exists(resource: ConfigResource, image: MetadataImage) -> None:
-    """A topic that is not there: UNKNOWN_TOPIC_OR_PARTITION; a node: BROKER_ID_NOT_REGISTERED."""
+    """Raise UNKNOWN_TOPIC_OR_PARTITION or BROKER_ID_NOT_REGISTERED for what does not exist."""
     if resource.type == ResourceType.TOPIC and resource.name not in image.topics.ids:
         text = f"The topic '{resource.name}' does not exist."
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
@@ -60,7 +64,7 @@ def check_exists(resource: ConfigResource, image: MetadataImage) -> None:
 
 
 class ConfigChecker:
-    """Checks what resources of one request would have."""
+    """The checks of the configurations that resources of one request would have."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
@@ -68,7 +72,7 @@ class ConfigChecker:
     def check(self, resource: ConfigResource, configs: Configs, old: Configs) -> None:
         """Check a name, and all keys and values as they would be together.
 
-        What is set for nodes is not looked at: Kafka's brokers do that before they forward it.
+        Settings of nodes are not checked: Kafka's brokers do that before they forward them.
         Raises ApiError as `check_name` and the `check` of `topic_validation`, `group_validation`
         and `client_metrics_validation` do.
         """

@@ -17,31 +17,36 @@ from kwire.messages.records.register_controller import (
 
 
 def handle(request: ControllerRegistrationRequest, context: ControllerContext) -> ControllerResult:
-    """A controller says how it is reached and what it supports.
+    """Register the endpoints and features of a controller.
 
     1. metadata.version below 3.7-IV0: UNSUPPORTED_VERSION.
-    2. Record it as it is; a migration from ZooKeeper is never ready.
+    2. Record them as they are; a migration from ZooKeeper is never ready.
     """
+    # 1.
     if not context.metadata_version.supports_controller_registration:
         text = f"metadata.version {context.metadata_version.name} has no registered controllers."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
+    # 2.
     record = RegisterControllerRecord(
         controller_id=request.controller_id,
         incarnation_id=request.incarnation_id,
         zk_migration_ready=False,
         end_points=[
             ControllerEndpoint(
-                name=one.name, host=one.host, port=one.port, security_protocol=one.security_protocol
+                name=listener.name,
+                host=listener.host,
+                port=listener.port,
+                security_protocol=listener.security_protocol,
             )
-            for one in request.listeners
+            for listener in request.listeners
         ],
         features=[
             ControllerFeature(
-                name=one.name,
-                min_supported_version=one.min_supported_version,
-                max_supported_version=one.max_supported_version,
+                name=feature.name,
+                min_supported_version=feature.min_supported_version,
+                max_supported_version=feature.max_supported_version,
             )
-            for one in request.features
+            for feature in request.features
         ],
     )
     response = ControllerRegistrationResponse()

@@ -6,7 +6,7 @@ from collections import Counter
 
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_partitions
-from kwire.controller.handlers.placement import check_assignment, new_partition, placed
+from kwire.controller.handlers.placement import check_assignment, new_partition, place_partitions
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.error_codes import ErrorCode
 from kwire.image.topics import TopicImage
@@ -19,23 +19,27 @@ from kwire.messages.a37_create_partitions import (
 
 
 def handle(request: CreatePartitionsRequest, context: ControllerContext) -> ControllerResult:
-    """Topics get more partitions, each of them or not, in one batch.
+    """Add partitions to topics, in one batch (Java: ReplicationControlManager.createPartitions).
 
-    More partitions than one batch should hold: POLICY_VIOLATION for all. Then, for each topic:
+    1. More partitions than one request may bring: POLICY_VIOLATION for all.
 
-    1. The topic is given twice: INVALID_REQUEST, once.
-    2. It is not known: UNKNOWN_TOPIC_OR_PARTITION.
-    3. The count is what it has, or less: INVALID_PARTITIONS.
-    4. Another number of assignments than of new partitions, a bad one (`check_assignment`), or one
+    For each topic by itself:
+
+    2. The topic is given twice: INVALID_REQUEST, once.
+    3. It is not known: UNKNOWN_TOPIC_OR_PARTITION.
+    4. The count is what it has, or less: INVALID_PARTITIONS.
+    5. Another number of assignments than of new partitions, a bad one (`check_assignment`), or one
        without an active replica: INVALID_REPLICA_ASSIGNMENT.
-    5. Without assignments, no place for them: INVALID_REPLICATION_FACTOR.
+    6. Without assignments, no brokers for them: INVALID_REPLICATION_FACTOR.
     """
+    # 1.
     check_partitions(sum(_growth(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
     records: Records = []
     results = []
     for topic in {topic.name: topic for topic in request.topics}.values():
         try:
+            # 2.
             if counts[topic.name] > 1:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given more than once.")
             records += _grow(topic, context)
@@ -52,25 +56,28 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
     )
 
 
-def _growth(wanted: CreatePartitionsTopic, context: ControllerContext) -> int:
-    topic = context.image.topics.named(wanted.name)
-    return 0 if topic is None else max(wanted.count - len(topic.partitions), 0)
+def _growth(requested: CreatePartitionsTopic, context: ControllerContext) -> int:
+    topic = context.image.topics.named(requested.name)
+    return 0 if topic is None else max(requested.count - len(topic.partitions), 0)
 
 
-def _grow(wanted: CreatePartitionsTopic, context: ControllerContext) -> Records:
-    topic = context.image.topics.named(wanted.name)
+def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Records:
+    # 3.
+    topic = context.image.topics.named(requested.name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is no topic of that name.")
+    # 4.
     count = len(topic.partitions)
-    if wanted.count <= count:
-        text = f"The topic has {count} partitions; {wanted.count} would not be more."
+    if requested.count <= count:
+        text = f"The topic has {count} partitions; {requested.count} would not be more."
         raise ApiError(ErrorCode.INVALID_PARTITIONS, text)
+    # 5., 6.
     version = context.metadata_version
     code = ErrorCode.INVALID_REPLICATION_FACTOR
-    if wanted.assignments is not None:
+    if requested.assignments is not None:
         code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     records = []
-    for number, replicas in enumerate(_replicas(wanted, topic, context), count):
+    for number, replicas in enumerate(_replicas(requested, topic, context), count):
         partition = new_partition(replicas, context)
         if partition is None:
             raise ApiError(code, f"No broker of partition {number} is active.")
@@ -79,15 +86,15 @@ def _grow(wanted: CreatePartitionsTopic, context: ControllerContext) -> Records:
 
 
 def _replicas(
-    wanted: CreatePartitionsTopic, topic: TopicImage, context: ControllerContext
+    requested: CreatePartitionsTopic, topic: TopicImage, context: ControllerContext
 ) -> list[tuple[int, ...]]:
-    additional = wanted.count - len(topic.partitions)
+    additional = requested.count - len(topic.partitions)
     factor = len(topic.partitions[0].replicas)
-    if wanted.assignments is None:
-        return placed(additional, factor, context)
-    if len(wanted.assignments) != additional:
-        text = f"{additional} partitions are added, {len(wanted.assignments)} are assigned."
+    if requested.assignments is None:
+        return place_partitions(additional, factor, context)
+    if len(requested.assignments) != additional:
+        text = f"{additional} partitions are added, {len(requested.assignments)} are assigned."
         raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
-    for assignment in wanted.assignments:
+    for assignment in requested.assignments:
         check_assignment(assignment.broker_ids, factor, context)
-    return [tuple(assignment.broker_ids) for assignment in wanted.assignments]
+    return [tuple(assignment.broker_ids) for assignment in requested.assignments]

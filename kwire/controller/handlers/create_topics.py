@@ -11,7 +11,7 @@ from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import check_change
 from kwire.controller.handlers.config_resources import ConfigChecker
 from kwire.controller.handlers.limits import check_partitions, check_records
-from kwire.controller.handlers.placement import check_assignment, new_partition, placed
+from kwire.controller.handlers.placement import check_assignment, new_partition, place_partitions
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.controller.handlers.topic_names import collision, name_problem
 from kwire.error_codes import ErrorCode
@@ -40,54 +40,61 @@ class _Created:
 
 
 def handle(request: CreateTopicsRequest, context: ControllerContext) -> ControllerResult:
-    """Topics come into being, each of them or not, in one batch.
+    """Create topics, in one batch (Java: ReplicationControlManager.createTopics).
 
-    More partitions, or more records, than one request may bring: POLICY_VIOLATION for all. For each
-    topic, first what concerns names:
+    1. More partitions, or more records, than one request may bring: POLICY_VIOLATION for all.
 
-    1. The name occurs twice in the request: INVALID_REQUEST, once.
-    2. It is __cluster_metadata: INVALID_REQUEST.
-    3. It is not a name: INVALID_TOPIC_EXCEPTION.
-    4. Metrics could not tell it from an existing topic's: INVALID_TOPIC_EXCEPTION.
-    5. It exists: TOPIC_ALREADY_EXISTS, whatever was found before.
-    6. A configuration value is null, a key unknown or a value invalid: INVALID_CONFIG.
+    For each topic by itself, first its name:
+
+    2. The name occurs twice in the request: INVALID_REQUEST, once.
+    3. It is __cluster_metadata: INVALID_REQUEST.
+    4. It exists: TOPIC_ALREADY_EXISTS.
+    5. It is not a name: INVALID_TOPIC_EXCEPTION.
+    6. Metrics could not tell it from an existing topic's: INVALID_TOPIC_EXCEPTION.
+    7. A configuration value is null, a key unknown or a value invalid: INVALID_CONFIG.
 
     then, with assignments:
 
-    7. A number of partitions or replicas besides: INVALID_REQUEST.
-    8. A partition twice, a gap in their numbers, a bad replica list (`check_assignment`), or no
+    8. A number of partitions or replicas besides: INVALID_REQUEST.
+    9. A partition twice, a gap in their numbers, a bad replica list (`check_assignment`), or no
        active replica: INVALID_REPLICA_ASSIGNMENT.
 
     or without:
 
-    9. 0 or below -1 replicas: INVALID_REPLICATION_FACTOR; partitions: INVALID_PARTITIONS.
-    10. No place, or only brokers that are not active: INVALID_REPLICATION_FACTOR.
+    10. 0 or below -1 replicas: INVALID_REPLICATION_FACTOR; partitions: INVALID_PARTITIONS.
+    11. No brokers, or only brokers that are not active: INVALID_REPLICATION_FACTOR.
 
-    Only active replicas are in the ISR, the first of them leads (KIP-841). The records are
-    TopicRecord, ConfigRecords, PartitionRecords; none if the request only validates.
+    12. Only active replicas are in the ISR, the first of them leads (KIP-841: `new_partition`).
+    13. The records are TopicRecord, ConfigRecords, PartitionRecords; none if the request only
+        validates.
     """
+    # 1.
     check_partitions(sum(_size(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
     checker = ConfigChecker(context)
-    made: list[_Created] = []
+    created: list[_Created] = []
     records: Records = []
     for topic in request.topics:
         if counts[topic.name] == 1:
-            made.append(_made(topic, checker, context))
-            records += made[-1].records
+            created.append(_created_or_refused(topic, checker, context))
+            records += created[-1].records
             check_records(records)
+    # 2.
     text = "The topic occurs more than once in the request."
-    twice = ApiError(ErrorCode.INVALID_REQUEST, text)
-    results = [one.result for one in made]
-    results += [_result(name, twice) for name, count in counts.items() if count > 1]
+    duplicate = ApiError(ErrorCode.INVALID_REQUEST, text)
+    results = [topic.result for topic in created]
+    results += [_result(name, duplicate) for name, count in counts.items() if count > 1]
     return ControllerResult(
+        # 13.
         records=() if request.validate_only else tuple(records),
         response=CreateTopicsResponse(topics=results),
     )
 
 
-def _made(topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext) -> _Created:
-    """The topic, or why it cannot be."""
+def _created_or_refused(
+    topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext
+) -> _Created:
+    """Create a topic; the result has the error if it cannot be created."""
     try:
         return _create(topic, checker, context)
     except ApiError as error:
@@ -97,14 +104,15 @@ def _made(topic: CreatableTopic, checker: ConfigChecker, context: ControllerCont
 def _size(topic: CreatableTopic, context: ControllerContext) -> int:
     if topic.assignments:
         return len(topic.assignments)
-    default = topic.num_partitions == DEFAULT
-    return context.config.num_partitions if default else max(topic.num_partitions, 0)
+    is_default = topic.num_partitions == DEFAULT
+    return context.config.num_partitions if is_default else max(topic.num_partitions, 0)
 
 
 def _create(topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext) -> _Created:
     _check_name(topic.name, context)
     configs = _configs(topic, checker, context)
     partitions = _assigned(topic, context) if topic.assignments else _placed(topic, context)
+    # 13.
     id = context.new_uuid()
     records = [versioned(TopicRecord(name=topic.name, topic_id=id))]
     records += [versioned(record) for record in configs]
@@ -117,21 +125,25 @@ def _create(topic: CreatableTopic, checker: ConfigChecker, context: ControllerCo
         error_message=None,
         num_partitions=len(partitions),
         replication_factor=len(partitions[0].replicas),
-        configs=_effective(topic.name, configs, context),
+        configs=_effective_configs(topic.name, configs, context),
     )
     return _Created(records=records, result=result)
 
 
 def _check_name(name: str, context: ControllerContext) -> None:
+    # 3.
     if name == METADATA_TOPIC:
         text = f"{METADATA_TOPIC} is not a topic that can be created."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    # 4.
     names = context.image.topics.ids
     if name in names:
         raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic {name} exists already.")
+    # 5.
     problem = name_problem(name)
     if problem is not None:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    # 6.
     other = collision(name, names)
     if other is not None:
         text = f"Topic {name} collides with topic {other}: metrics write '.' as '_'."
@@ -141,6 +153,7 @@ def _check_name(name: str, context: ControllerContext) -> None:
 def _configs(
     topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext
 ) -> list[ConfigRecord]:
+    # 7.
     nulls = [config.name for config in topic.configs if config.value is None]
     if nulls:
         text = f"Null value not supported for topic configs: {','.join(nulls)}"
@@ -162,9 +175,11 @@ def _configs(
 
 
 def _assigned(topic: CreatableTopic, context: ControllerContext) -> list[PartitionRegistration]:
+    # 8.
     if topic.replication_factor != DEFAULT or topic.num_partitions != DEFAULT:
         text = "With assignments, the numbers of partitions and replicas must be -1."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    # 9.
     partitions: dict[int, PartitionRegistration] = {}
     replicas: int | None = None
     for assignment in topic.assignments:
@@ -183,6 +198,7 @@ def _assigned(topic: CreatableTopic, context: ControllerContext) -> list[Partiti
 
 
 def _placed(topic: CreatableTopic, context: ControllerContext) -> list[PartitionRegistration]:
+    # 10.
     if topic.replication_factor < DEFAULT or topic.replication_factor == 0:
         text = "The number of replicas must be above 0, or -1 for the default."
         raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, text)
@@ -193,8 +209,9 @@ def _placed(topic: CreatableTopic, context: ControllerContext) -> list[Partition
     factor, count = topic.replication_factor, topic.num_partitions
     factor = config.default_replication_factor if factor == DEFAULT else factor
     count = config.num_partitions if count == DEFAULT else count
+    # 11., 12.
     partitions = []
-    for replicas in placed(count, factor, context):
+    for replicas in place_partitions(count, factor, context):
         partition = new_partition(replicas, context)
         if partition is None:
             text = "No broker for a partition is active."
@@ -203,7 +220,7 @@ def _placed(topic: CreatableTopic, context: ControllerContext) -> list[Partition
     return partitions
 
 
-def _effective(
+def _effective_configs(
     name: str, configs: list[ConfigRecord], context: ControllerContext
 ) -> list[CreatableTopicConfigs]:
     image = apply_all(context.image, configs)

@@ -23,38 +23,45 @@ ALL_OPERATIONS = sum(
         CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE
     )
 )  # fmt: skip
-"""What may be done to a cluster, as bits: everything, without an authorizer."""
+"""The operations that are allowed on the cluster, as bits: all of them, without an authorizer."""
 
-NOT_ASKED = -(1 << 31)
+OPERATIONS_NOT_REQUESTED = -(1 << 31)
 
 
 def handle(request: DescribeClusterRequest, context: ControllerContext) -> ControllerResult:
-    """The controllers as this listener reaches them.
+    """Describe the controllers as the listener of the request reaches them.
 
     1. metadata.version below 3.7-IV0, which has no registered controllers: UNSUPPORTED_VERSION.
     2. An endpoint type that does not exist: UNSUPPORTED_ENDPOINT_TYPE; that of brokers:
        MISMATCHED_ENDPOINT_TYPE; both INVALID_REQUEST in version 0, which cannot say what it wants.
-    3. A leader that is not among them is given as -1.
+    3. The registered controllers that have a listener of that name.
+    4. A leader that is not among them is given as -1: the client could not connect to it.
     """
+    # 1.
     if not context.metadata_version.supports_controller_registration:
         text = f"metadata.version {context.metadata_version.name} has no registered controllers."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
+    # 2.
     _check_type(request.endpoint_type, context.version)
+    # 3.
     nodes = [
         node
         for _, controller in sorted(context.image.cluster.controllers.items())
         if (node := _node(controller, context.listener)) is not None
     ]
+    # 4.
     leader = context.quorum.leader_id
-    known = leader is not None and any(node.broker_id == leader for node in nodes)
-    asked = request.include_cluster_authorized_operations
+    is_known = leader is not None and any(node.broker_id == leader for node in nodes)
+    operations = OPERATIONS_NOT_REQUESTED
+    if request.include_cluster_authorized_operations:
+        operations = ALL_OPERATIONS
     return ControllerResult(
         response=DescribeClusterResponse(
             endpoint_type=CONTROLLERS,
             cluster_id=context.config.cluster_id,
-            controller_id=leader if leader is not None and known else -1,
+            controller_id=leader if leader is not None and is_known else -1,
             brokers=nodes,
-            cluster_authorized_operations=ALL_OPERATIONS if asked else NOT_ASKED,
+            cluster_authorized_operations=operations,
         )
     )
 
@@ -62,16 +69,19 @@ def handle(request: DescribeClusterRequest, context: ControllerContext) -> Contr
 def _check_type(type: int, version: int) -> None:
     if type == CONTROLLERS:
         return
-    known = type == BROKERS
-    code = ErrorCode.MISMATCHED_ENDPOINT_TYPE if known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+    is_known = type == BROKERS
+    code = ErrorCode.MISMATCHED_ENDPOINT_TYPE if is_known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
     text = (
-        "This is a controller; brokers were asked for." if known else f"{type} is no endpoint type."
+        "This is a controller; brokers were asked for."
+        if is_known
+        else f"{type} is no endpoint type."
     )
+    # Version 0 has no endpoint type: it wants brokers without saying so.
     raise ApiError(code if version > 0 else ErrorCode.INVALID_REQUEST, text)
 
 
 def _node(controller: ControllerRegistration, listener: str) -> DescribeClusterBroker | None:
-    """As the listener reaches it that took the request; None if it has none of that name."""
+    """Return a controller's address on the listener; None if it has none of that name."""
     for endpoint in controller.endpoints:
         if endpoint.name == listener:
             return DescribeClusterBroker(

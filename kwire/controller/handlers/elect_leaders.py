@@ -5,7 +5,7 @@ from __future__ import annotations
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
-from kwire.controller.handlers.placement import replication
+from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.controller.replicas.partition_change_builder import Election
 from kwire.error_codes import ErrorCode
@@ -22,33 +22,36 @@ UNCLEAN = 1
 
 
 def handle(request: ElectLeadersRequest, context: ControllerContext) -> ControllerResult:
-    """An admin wants the preferred replicas to lead, or anybody rather than nobody.
+    """Elect the preferred replicas, or any replica rather than none (Java:
+    ReplicationControlManager.electLeaders).
 
     1. Another election type: INVALID_REQUEST for all.
     2. Topic or partition unknown: UNKNOWN_TOPIC_OR_PARTITION.
-    3. The preferred replica leads already, or anybody where an unclean election is wanted:
-       ELECTION_NOT_NEEDED, which is left out where every partition was asked for.
-    4. Nobody can lead: PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_AVAILABLE.
+    3. The preferred replica leads already, or any replica if the election is unclean:
+       ELECTION_NOT_NEEDED, which is left out if every partition was asked for.
+    4. No replica can lead: PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_AVAILABLE.
     """
+    # 1.
     if request.election_type not in (PREFERRED, UNCLEAN):
         text = f"{request.election_type} is not a type of election."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
-    everything = request.topic_partitions is None
+    all_partitions = request.topic_partitions is None
     topics = context.image.topics
-    wanted = [(one.topic, one.partitions) for one in request.topic_partitions or []]
-    if everything:
-        wanted = [
+    requested = [(topic.topic, topic.partitions) for topic in request.topic_partitions or []]
+    if all_partitions:
+        requested = [
             (name, tuple(topics.by_id[topics.ids[name]].numbers())) for name in sorted(topics.ids)
         ]
     records: Records = []
     results = []
-    for name, numbers in wanted:
+    for name, numbers in requested:
         partitions = [
             _elect(name, number, request.election_type, context, records) for number in numbers
         ]
-        if everything:
+        if all_partitions:
+            # 3.
             needless = ErrorCode.ELECTION_NOT_NEEDED
-            partitions = [one for one in partitions if one.error_code != needless]
+            partitions = [result for result in partitions if result.error_code != needless]
         results.append(ReplicaElectionResult(topic=name, partition_result=partitions))
     response = ElectLeadersResponse(replica_election_results=results)
     check_records(records)
@@ -67,6 +70,7 @@ def _elect(
 
 
 def _record(name: str, number: int, type: int, context: ControllerContext) -> VersionedRecord:
+    # 2.
     topic = context.image.topics.named(name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
@@ -74,11 +78,13 @@ def _record(name: str, number: int, type: int, context: ControllerContext) -> Ve
     if partition is None:
         text = f"Topic {name} has no partition {number}."
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+    # 3.
     is_preferred = partition.leader == partition.preferred_leader
     if is_preferred if type == PREFERRED else partition.leader != NO_LEADER:
         raise ApiError(ErrorCode.ELECTION_NOT_NEEDED, "The partition has such a leader already.")
+    # 4.
     election = Election.PREFERRED if type == PREFERRED else Election.UNCLEAN
-    record = replication(context).change((topic, number, partition), election=election)
+    record = replication_control(context).change((topic, number, partition), election=election)
     if record is None:
         raise ApiError(
             ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE

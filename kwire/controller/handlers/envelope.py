@@ -1,4 +1,4 @@
-"""Envelope: what brokers forward of their clients (KIP-590)."""
+"""Envelope: the requests of clients that brokers forward (KIP-590)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kwire.net.frames import decode_request, encode_response
 FORWARDABLE = frozenset(
     {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81, 94}
 )
-"""The APIs whose requests brokers forward."""
+"""The keys of the APIs whose requests brokers forward (Java: ApiKeys.forwardable)."""
 
-_SIZE = 4
+_SIZE_PREFIX = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forwarded:
-    """A client's request, as a broker got it. principal: as `User:ANONYMOUS`."""
+class ForwardedRequest:
+    """A client's request, as a broker received it. principal: as `User:ANONYMOUS`."""
 
     request: Request
     version: int
@@ -33,14 +33,16 @@ class Forwarded:
     principal: str
 
 
-def opened(envelope: EnvelopeRequest) -> Forwarded:
-    """What is in an envelope.
+def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
+    """Return the request in an envelope. Raises ApiError:
 
     1. A principal that cannot be read: PRINCIPAL_DESERIALIZATION_FAILURE.
     2. An API or version that is not known: UNSUPPORTED_VERSION; bytes that are no request, or an
        API that brokers do not forward: INVALID_REQUEST.
     """
+    # 1.
     principal = _principal(envelope.request_principal)
+    # 2.
     try:
         frame = decode_request(envelope.request_data)
     except UnsupportedVersion as error:
@@ -50,7 +52,7 @@ def opened(envelope: EnvelopeRequest) -> Forwarded:
     if frame.header.request_api_key not in FORWARDABLE:
         text = f"API {frame.header.request_api_key} is not forwarded."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
-    return Forwarded(
+    return ForwardedRequest(
         request=frame.body,
         version=frame.version,
         correlation_id=frame.header.correlation_id,
@@ -59,16 +61,19 @@ def opened(envelope: EnvelopeRequest) -> Forwarded:
     )
 
 
-def sealed(forwarded: Forwarded, response: Response) -> EnvelopeResponse:
-    """The answer to it. NOT_CONTROLLER stands on the envelope, so that the broker tries another."""
+def sealed(forwarded: ForwardedRequest, response: Response) -> EnvelopeResponse:
+    """Return the envelope of a response.
+
+    NOT_CONTROLLER stands on the envelope itself, so that the broker tries another controller.
+    """
     if ErrorCode.NOT_CONTROLLER in _error_codes(response):
         return refused(ErrorCode.NOT_CONTROLLER)
     frame = encode_response(response, forwarded.version, correlation_id=forwarded.correlation_id)
-    return EnvelopeResponse(response_data=frame[_SIZE:])
+    return EnvelopeResponse(response_data=frame[_SIZE_PREFIX:])
 
 
 def refused(code: ErrorCode) -> EnvelopeResponse:
-    """The answer where the envelope itself, or the node that it went to, is wrong."""
+    """Return the answer if the envelope itself, or the node that it went to, is wrong."""
     return EnvelopeResponse(error_code=code)
 
 
@@ -82,7 +87,7 @@ def _principal(data: bytes | None) -> str:
 
 
 def _error_codes(part: Any) -> Iterator[int]:
-    """Every error code in a response."""
+    """Yield every error code in a response."""
     for name in type(part).fields:
         value = getattr(part, name)
         if name == "error_code":

@@ -6,7 +6,7 @@ from collections import Counter
 
 from kwire.controller.configs import logger_validation
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.config_changes import changed, check_change
+from kwire.controller.handlers.config_changes import changed_value, check_change
 from kwire.controller.handlers.config_resources import ConfigChecker, check_exists
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
@@ -22,23 +22,26 @@ from kwire.messages.records.config import ConfigRecord
 
 
 def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) -> ControllerResult:
-    """Keys of resources are set, deleted, or have words appended and taken away.
+    """Set or delete keys of resources; append words to lists or take them away (Java:
+    ConfigurationControlManager.incrementalAlterConfigs).
 
     1. A type of resource that does not exist: UNSUPPORTED_VERSION.
     2. A resource twice: INVALID_REQUEST, once.
     3. An unknown operation: INVALID_REQUEST; words of a key that is no list: INVALID_CONFIG.
-    4. What `check_change`, `ConfigChecker` and `check_exists` find, in this order.
-    5. One record a key that changes; of a broker, of every key, since that has it reload files.
+    4. The errors of `check_change`, `ConfigChecker` and `check_exists`, in this order.
+    5. One record for each key that changes; for a broker, for every key.
     """
-    counts = Counter(_resource(one) for one in request.resources)
+    counts = Counter(_resource(resource) for resource in request.resources)
     checker = ConfigChecker(context)
     records: Records = []
     results = []
-    for wanted in {_resource(one): one for one in request.resources}.values():
+    by_resource = {_resource(resource): resource for resource in request.resources}
+    for requested in by_resource.values():
         try:
-            if counts[_resource(wanted)] > 1:
+            # 2.
+            if counts[_resource(requested)] > 1:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "Duplicate resource.")
-            records += _alter(wanted, checker, context)
+            records += _alter(requested, checker, context)
         except ApiError as error:
             code, message = int(error.code), error.message
         else:
@@ -46,8 +49,8 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
         result = AlterConfigsResourceResponse(
             error_code=code,
             error_message=message,
-            resource_type=wanted.resource_type,
-            resource_name=wanted.resource_name,
+            resource_type=requested.resource_type,
+            resource_name=requested.resource_name,
         )
         results.append(result)
         check_records(records)
@@ -57,29 +60,33 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
     )
 
 
-def _resource(wanted: AlterConfigsResource) -> ConfigResource:
-    return ConfigResource(wanted.resource_type, wanted.resource_name)
+def _resource(requested: AlterConfigsResource) -> ConfigResource:
+    return ConfigResource(requested.resource_type, requested.resource_name)
 
 
 def _alter(
-    wanted: AlterConfigsResource, checker: ConfigChecker, context: ControllerContext
+    requested: AlterConfigsResource, checker: ConfigChecker, context: ControllerContext
 ) -> Records:
-    resource = _resource(wanted)
+    # 1.
+    resource = _resource(requested)
     if resource.type not in set(ResourceType) - {ResourceType.UNKNOWN}:
         text = f"Unknown resource type {resource.type}."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
     if resource.type == ResourceType.BROKER_LOGGER:
-        logger_validation.check(wanted, context.config.node_id)
+        logger_validation.check(requested, context.config.node_id)
         return []
+    # 3.
     current = context.image.configs.of(*resource)
     values = {
-        config.name: changed(config, resource, current.get(config.name))
-        for config in wanted.configs
+        config.name: changed_value(config, resource, current.get(config.name))
+        for config in requested.configs
     }
+    # 5. The same value makes a broker load its files again, a new certificate perhaps (KIP-226).
     is_broker = resource.type == ResourceType.BROKER
     changes = {
         name: value for name, value in values.items() if value != current.get(name) or is_broker
     }
+    # 4.
     for name, value in changes.items():
         check_change(
             resource,
@@ -93,6 +100,7 @@ def _alter(
     present = {name: value for name, value in after.items() if value is not None}
     checker.check(resource, present, current)
     check_exists(resource, context.image)
+    # 5.
     return [
         versioned(
             ConfigRecord(

@@ -1,4 +1,5 @@
-"""Limits of what one request brings into the log: QuorumController.MAX_RECORDS_PER_USER_OP."""
+"""The limits of what one request brings into the log (Java:
+QuorumController.MAX_RECORDS_PER_USER_OP)."""
 
 from __future__ import annotations
 
@@ -7,19 +8,19 @@ from collections.abc import Sized
 from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
 
-MOST_RECORDS = 10_000
+MAX_RECORDS = 10_000
 """Records, or new partitions, of one request."""
 
 
 def check_partitions(count: int) -> None:
     """Raise POLICY_VIOLATION for too many partitions, before anything is made of them."""
-    if count > MOST_RECORDS:
-        text = f"{count} partitions are too many for one request: {MOST_RECORDS} are allowed."
+    if count > MAX_RECORDS:
+        text = f"{count} partitions are too many for one request: {MAX_RECORDS} are allowed."
         raise ApiError(ErrorCode.POLICY_VIOLATION, text)
 
 
 def check_records(records: Sized) -> None:
     """Raise POLICY_VIOLATION for too many records, as Java's BoundedList does."""
-    if len(records) > MOST_RECORDS:
-        text = f"The request needs more than {MOST_RECORDS} records: split it."
+    if len(records) > MAX_RECORDS:
+        text = f"The request needs more than {MAX_RECORDS} records: split it."
         raise ApiError(ErrorCode.POLICY_VIOLATION, text)

@@ -17,28 +17,34 @@ from kwire.messages.a46_list_partition_reassignments import (
 def handle(
     request: ListPartitionReassignmentsRequest, context: ControllerContext
 ) -> ControllerResult:
-    """The partitions whose replicas are coming or going, of some topics or, with null, of all.
+    """List the partitions whose replicas are being added or removed (Java:
+    ReplicationControlManager.listPartitionReassignments).
 
-    What is not known or not moving is left out.
+    1. Of the topics in the request; null stands for all.
+    2. Topics and partitions that are not known, or not being reassigned, are left out.
     """
+    # 1.
     topics = context.image.topics
     if request.topics is None:
-        asked = [(name, None) for name in sorted(topics.ids)]
-        wanted: list[tuple[str, Iterable[int] | None]] = list(asked)
+        requested: list[tuple[str, Iterable[int] | None]] = []
+        requested += [(name, None) for name in sorted(topics.ids)]
     else:
-        wanted = [(topic.name, topic.partition_indexes) for topic in request.topics]
+        requested = [(topic.name, topic.partition_indexes) for topic in request.topics]
+    # 2.
     found = []
-    for name, numbers in wanted:
+    for name, numbers in requested:
         topic = topics.named(name)
-        moving = [] if topic is None else _moving(topic, numbers)
-        if moving:
-            found.append(OngoingTopicReassignment(name=name, partitions=moving))
+        partitions = [] if topic is None else _reassigning(topic, numbers)
+        if partitions:
+            found.append(OngoingTopicReassignment(name=name, partitions=partitions))
     return ControllerResult(
         response=ListPartitionReassignmentsResponse(error_message=None, topics=found)
     )
 
 
-def _moving(topic: TopicImage, numbers: Iterable[int] | None) -> list[OngoingPartitionReassignment]:
+def _reassigning(
+    topic: TopicImage, numbers: Iterable[int] | None
+) -> list[OngoingPartitionReassignment]:
     found = []
     for number in topic.numbers() if numbers is None else numbers:
         partition = topic.partitions.get(number)

@@ -1,4 +1,4 @@
-"""The rules of replication and placement as the handlers use them."""
+"""The placement of replicas as the handlers of topics and partitions use it."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext
 from kwire.controller.replicas.replica_placer import UsableBroker, place
-from kwire.controller.replicas.replication_control import Replication
+from kwire.controller.replicas.replication_control import ReplicationControl
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import PartitionRegistration
 
 
-def replication(context: ControllerContext) -> Replication:
-    """The rules over the image of a request."""
+def replication_control(context: ControllerContext) -> ReplicationControl:
+    """Return the rules of leadership and ISR over the image of a request."""
     config = context.config
-    return Replication(image=context.image, static=config.static.get, node_id=config.node_id)
+    return ReplicationControl(image=context.image, static=config.static.get, node_id=config.node_id)
 
 
-def placed(
+def place_partitions(
     partitions: int, replication_factor: int, context: ControllerContext
 ) -> list[tuple[int, ...]]:
-    """The replicas of so many new partitions; INVALID_REPLICATION_FACTOR."""
+    """Choose the replicas of new partitions. Raises ApiError with INVALID_REPLICATION_FACTOR."""
     brokers = context.image.cluster.brokers
     usable = (
         UsableBroker(id=id, rack=brokers[id].rack, fenced=fenced)
-        for id, fenced in context.heartbeats.usable()
+        for id, fenced in context.heartbeat_manager.usable_brokers()
         if brokers[id].has_uncordoned_directories
     )
     return place(partitions, replication_factor, usable, context.random)
@@ -34,33 +34,38 @@ def placed(
 def new_partition(
     replicas: tuple[int, ...], context: ControllerContext
 ) -> PartitionRegistration | None:
-    """A partition that begins: every active replica is in the ISR, the first of them leads.
+    """Make a new partition: every active replica is in the ISR, the first of them leads.
 
-    None when no replica is active (KIP-841).
+    Return None if no replica is active (KIP-841).
     """
-    isr = tuple(one for one in replicas if context.image.cluster.is_active(one))
+    isr = tuple(replica for replica in replicas if context.image.cluster.is_active(replica))
     if not isr:
         return None
-    rules = replication(context)
-    directories = tuple(rules.default_directory(replica) for replica in replicas)
+    replication = replication_control(context)
+    directories = tuple(replication.default_directory(replica) for replica in replicas)
     return PartitionRegistration(replicas=replicas, directories=directories, isr=isr, leader=isr[0])
 
 
 def check_assignment(
     replicas: Sequence[int], replication_factor: int | None, context: ControllerContext
 ) -> None:
-    """A manual assignment; INVALID_REPLICA_ASSIGNMENT.
+    """Check a manual assignment. Raises ApiError with INVALID_REPLICA_ASSIGNMENT if:
 
-    1. It is empty. 2. A broker is not registered. 3. A broker occurs twice. 4. It has another
-    number of replicas than those before.
+    1. it is empty;
+    2. a broker is not registered;
+    3. a broker occurs twice;
+    4. it has another number of replicas than those before.
     """
+    # 1.
     if not replicas:
         raise _invalid("An assignment has no replicas.")
+    # 2., 3. In the order of the ids, as Java's TreeSet: the first error is the answer.
     for broker in sorted(replicas):
         if broker not in context.image.cluster.brokers:
             raise _invalid(f"An assignment has broker {broker}, which is not registered.")
         if replicas.count(broker) > 1:
             raise _invalid(f"An assignment has broker {broker} more than once.")
+    # 4.
     if replication_factor is not None and len(replicas) != replication_factor:
         raise _invalid(
             f"An assignment has {len(replicas)} replicas, others have {replication_factor}."

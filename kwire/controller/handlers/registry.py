@@ -1,4 +1,4 @@
-"""Every API that the metadata state machine answers, with its handler."""
+"""The table of the APIs that the metadata state machine answers, with their handlers."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ from kwire.messages.error_response import error_response
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """How one API is answered.
+    """The handler of one API.
 
-    writes: it is judged by what is ahead and waits for commit. active_only: other controllers
-    answer NOT_CONTROLLER.
+    writes: the handler sees what is written but not committed, and the answer waits for the
+    commit. active_only: other controllers answer NOT_CONTROLLER.
     """
 
     request: type[Request]
@@ -66,7 +66,7 @@ class Handler:
 
     @property
     def key(self) -> int:
-        """API key."""
+        """The API key."""
         assert self.request.key is not None, "every request has an API key"
         return self.request.key
 
@@ -79,7 +79,7 @@ Handle = Callable[[Any, ControllerContext], ControllerResult]
 
 
 def _write(request: type[Request], handle: Handle, versions: str) -> Handler:
-    """Only the active controller answers, when everything is committed."""
+    """Register an API that only the active controller answers, when everything is committed."""
     return Handler(
         request=request,
         versions=Versions(versions),
@@ -88,7 +88,7 @@ def _write(request: type[Request], handle: Handle, versions: str) -> Handler:
 
 
 def _read(request: type[Request], handle: Handle, versions: str) -> Handler:
-    """Every controller answers, from what is committed."""
+    """Register an API that every controller answers, from what is committed."""
     return replace(_write(request, handle, versions), writes=False, active_only=False)
 
 
@@ -116,4 +116,4 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
         )
     }
 )
-"""By API key; the versions are those of a 4.4 controller. What is not here is not advertised."""
+"""By API key; the versions are those of a 4.4 controller. Other APIs are not advertised."""

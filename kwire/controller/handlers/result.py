@@ -1,4 +1,4 @@
-"""What handlers are given and what they give back (Java: ControllerResult)."""
+"""The arguments and the results of handlers (Java: ControllerRequestContext, ControllerResult)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from kwire.net.negotiation import VersionRange
 
 
 def supported_features() -> Mapping[str, VersionRange]:
-    """What this controller can do. Eligible leader replicas stay at level 0."""
+    """Return the levels of features that this controller supports."""
+    # Eligible leader replicas stay at level 0: half of their rules are missing (KIP-966).
     ranges = {name: VersionRange(0, feature.latest) for name, feature in FEATURES.items()}
     ranges[METADATA_VERSION] = VersionRange(MINIMUM, LATEST_PRODUCTION)
     ranges[ELIGIBLE_LEADER_REPLICAS] = VersionRange(0, 0)
@@ -36,10 +37,10 @@ def supported_features() -> Mapping[str, VersionRange]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerConfig:
-    """What does not change while a controller runs. Times are milliseconds.
+    """The settings of a controller, which do not change while it runs. Times are milliseconds.
 
     static: every name and value of server.properties, since some are defaults of topics.
-    no_op_interval_ms: how long the log may rest; 0 for ever (KIP-835).
+    no_op_interval_ms: time without records after which a NoOpRecord is written; 0: never (KIP-835).
     """
 
     cluster_id: str
@@ -57,7 +58,7 @@ class ControllerConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumView:
-    """What raft knows and metadata does not. leader_id: None while there is none."""
+    """The state of the quorum, which the metadata does not have. leader_id: None for no leader."""
 
     leader_id: int | None = None
     voter_ids: frozenset[int] = frozenset()
@@ -66,17 +67,18 @@ class QuorumView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerContext:
-    """The state that a request is judged by.
+    """The state that a handler sees.
 
     image: with everything this leader has written, committed or not; for handlers that only read,
-    what is committed. now: milliseconds of a clock that never goes back. next_offset: where the
-    next batch begins, which is a new broker's epoch. version: of the request.
-    forwarded: a broker passed the request on. registrations: offset of each broker's
-    RegisterBrokerRecord.
+    only what is committed.
+    now: milliseconds of a clock that never goes back.
+    next_offset: where the next batch begins, which is a new broker's epoch.
+    version: of the request. forwarded: a broker passed the request on.
+    registrations: offset of each broker's RegisterBrokerRecord.
     """
 
     image: MetadataImage
-    heartbeats: BrokerHeartbeatManager
+    heartbeat_manager: BrokerHeartbeatManager
     config: ControllerConfig
     quorum: QuorumView
     random: RandomSource
@@ -89,11 +91,14 @@ class ControllerContext:
 
     @property
     def metadata_version(self) -> MetadataVersion:
-        """What decides the versions of records."""
+        """The metadata.version, which decides the versions of records."""
         return self.image.features.metadata_version
 
     def broker(self, id: int, epoch: int) -> BrokerRegistration:
-        """The registration that a broker speaks for; STALE_BROKER_EPOCH unless it is the latest."""
+        """Return a broker's registration. Raises ApiError for another epoch: STALE_BROKER_EPOCH.
+
+        A process that another one with its id has replaced must not change anything any more.
+        """
         broker = self.image.cluster.brokers.get(id)
         if broker is None:
             raise ApiError(ErrorCode.STALE_BROKER_EPOCH, f"Broker {id} is not registered.")
@@ -103,7 +108,7 @@ class ControllerContext:
         return broker
 
     def new_uuid(self) -> UUID:
-        """A random id that is none of Kafka's reserved ones."""
+        """Return a random id that is none of Kafka's reserved ones."""
         return UUID(int=self.random.getrandbits(128) or 1, version=4)
 
 
@@ -114,16 +119,16 @@ Records = list[VersionedRecord]
 class ControllerResult:
     """The records to append as one batch, and the response to release when they are committed.
 
-    heartbeats: the sessions after it; None where they stay. kraft_version: the level that raft is
-    asked for besides, which decides what is answered.
+    heartbeat_manager: the sessions afterwards; None if they stay. kraft_version: the level that
+    raft is to be asked for besides, whose answer decides.
     """
 
     response: Response
     records: tuple[VersionedRecord, ...] = ()
-    heartbeats: BrokerHeartbeatManager | None = None
+    heartbeat_manager: BrokerHeartbeatManager | None = None
     kraft_version: int | None = None
 
 
 def versioned(record: MetadataRecord, version: int = 0) -> VersionedRecord:
-    """A record with the version that it is written at."""
+    """Return a record with the version that it is written at."""
     return VersionedRecord(record=record, version=version)

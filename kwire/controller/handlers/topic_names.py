@@ -1,4 +1,4 @@
-"""What a topic may be called (Java: org.apache.kafka.common.internals.Topic)."""
+"""The rules of topic names (Java: org.apache.kafka.common.internals.Topic)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def name_problem(name: str) -> str | None:
-    """Why a topic cannot be called so; None where it can."""
+    """Return the fault of a topic's name; None for a valid name."""
     if not name:
         return "A topic needs a name."
     if name in (".", ".."):
@@ -24,8 +24,8 @@ def name_problem(name: str) -> str | None:
 
 
 def collision(name: str, others: Iterable[str]) -> str | None:
-    """A topic that metrics could not tell from this one, since they write '.' as '_'."""
+    """Return a topic that metrics could not tell from this one, since they write '.' as '_'."""
     if "." not in name and "_" not in name:
         return None
     unified = name.replace(".", "_")
-    return next((one for one in sorted(others) if one.replace(".", "_") == unified), None)
+    return next((other for other in sorted(others) if other.replace(".", "_") == unified), None)

@@ -30,7 +30,9 @@ CHANGED_METADATA = frozenset({8, 11, 13, 14, 15, 17, 23, 30, 32, 33})
 
 
 def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> ControllerResult:
-    """Features are raised or lowered, all of them or none. INVALID_UPDATE_VERSION for:
+    """Raise or lower features, all of them or none (Java: FeatureControlManager.updateFeatures).
+
+    Answers INVALID_UPDATE_VERSION for:
 
     1. an unknown type of update; a level below 0;
     2. a level that this controller, a broker or another registered controller does not support;
@@ -38,21 +40,25 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
     3. a lower level as an upgrade, a higher one as a downgrade;
     4. a metadata.version that would have to forget what is in the metadata;
     5. another feature whose level needs a higher metadata.version than there will be;
-    6. a lower kraft.version; raising it is raft's affair.
+    6. a lower kraft.version.
+
+    7. A higher kraft.version is not a record of metadata: raft is asked for it (KIP-853
+       "UpdateFeatures", `kwire.controller.raft.kraft_version_upgrade`).
     """
-    wanted = {update.feature: update for update in request.feature_updates}
+    updates = {update.feature: update for update in request.feature_updates}
     records: Records = []
     kraft_version = None
-    for update in wanted.values():
-        _check(update, wanted, context)
+    for update in updates.values():
+        _check(update, updates, context)
         record = FeatureLevelRecord(name=update.feature, feature_level=update.max_version_level)
         if update.feature != KRAFT_VERSION:
             records.append(versioned(record))
+        # 7.
         elif update.max_version_level > context.quorum.kraft_version:
             kraft_version = update.max_version_level
     response = UpdateFeaturesResponse(
         error_message=None,
-        results=[UpdatableFeatureResult(feature=name, error_message=None) for name in wanted],
+        results=[UpdatableFeatureResult(feature=name, error_message=None) for name in updates],
     )
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
@@ -62,26 +68,31 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
 
 
 def _check(
-    update: FeatureUpdateKey, wanted: dict[str, FeatureUpdateKey], context: ControllerContext
+    update: FeatureUpdateKey, updates: dict[str, FeatureUpdateKey], context: ControllerContext
 ) -> None:
     name, level = update.feature, update.max_version_level
+    # 1.
     kind = _type(update, context.version)
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         raise _invalid(update, f"{kind} is not a type of update")
     if level < 0:
         raise _invalid(update, "levels begin at 0")
+    # 2.
     reason = next(_unsupported(name, level, context), None)
     if reason is not None:
         raise _invalid(update, reason)
+    # 3., 6.
     current = _current(name, context)
     if level < current and (kind == UPGRADE or name == KRAFT_VERSION):
         raise _invalid(update, f"it is at {current}, and this is not a downgrade that is possible")
     if level > current and kind != UPGRADE:
         raise _invalid(update, f"it is at {current}, which a downgrade cannot raise")
+    # 4.
     if name == METADATA_VERSION:
         _check_metadata_version(update, current)
+    # 5.
     elif name in FEATURES:
-        _check_needs(update, wanted, context)
+        _check_needs(update, updates, context)
 
 
 def _type(update: FeatureUpdateKey, version: int) -> int:
@@ -99,23 +110,24 @@ def _current(name: str, context: ControllerContext) -> int:
 
 
 def _unsupported(name: str, level: int, context: ControllerContext) -> Iterator[str]:
-    """Who does not support the level, this controller first."""
-    nothing = VersionRange(0, 0)
-    own = context.config.features.get(name, nothing)
+    """Yield the nodes that do not support the level, this controller first."""
+    only_0 = VersionRange(0, 0)
+    own = context.config.features.get(name, only_0)
     if level not in own:
         note = ": its rules are not complete here" if name == ELIGIBLE_LEADER_REPLICAS else ""
         yield f"controller {context.config.node_id} supports {own}{note}"
     cluster = context.image.cluster
-    for broker in sorted(cluster.brokers.values(), key=lambda one: one.id):
-        levels = broker.features.get(name, nothing)
+    for broker in sorted(cluster.brokers.values(), key=lambda broker: broker.id):
+        levels = broker.features.get(name, only_0)
         if level not in levels:
             yield f"broker {broker.id} supports {levels}"
     if not context.metadata_version.supports_controller_registration:
         return
-    for controller in sorted(cluster.controllers.values(), key=lambda one: one.id):
-        levels = controller.features.get(name, nothing)
+    for controller in sorted(cluster.controllers.values(), key=lambda controller: controller.id):
+        levels = controller.features.get(name, only_0)
         if controller.id != context.config.node_id and level not in levels:
             yield f"controller {controller.id} supports {levels}"
+    # A voter that has not registered has told its levels to nobody, and may lead tomorrow.
     for id in sorted(context.quorum.voter_ids - {context.config.node_id}):
         if id not in cluster.controllers:
             yield f"controller {id} has not registered, and may not support it"
@@ -129,10 +141,10 @@ def _check_metadata_version(update: FeatureUpdateKey, current: int) -> None:
 
 
 def _check_needs(
-    update: FeatureUpdateKey, wanted: dict[str, FeatureUpdateKey], context: ControllerContext
+    update: FeatureUpdateKey, updates: dict[str, FeatureUpdateKey], context: ControllerContext
 ) -> None:
     needed = FEATURES[update.feature].needs.get(update.max_version_level, 0)
-    other = wanted.get(METADATA_VERSION)
+    other = updates.get(METADATA_VERSION)
     proposed = context.metadata_version.level if other is None else other.max_version_level
     if proposed < needed:
         name = metadata_version_level(needed).name

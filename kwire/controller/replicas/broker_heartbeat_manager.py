@@ -105,7 +105,7 @@ class BrokerHeartbeatManager:
         )
         return self._with(id, changed)
 
-    def heard_of(self, id: int, now: int) -> BrokerHeartbeatManager:
+    def record_contact(self, id: int, now: int) -> BrokerHeartbeatManager:
         """Begin the session of a broker anew, if it is known; nothing else of it changes."""
         broker = self.brokers.get(id)
         if broker is None or broker.last_contact >= now:
@@ -148,7 +148,7 @@ class BrokerHeartbeatManager:
         contacts = [broker.last_contact for _, broker in self._unfenced()]
         return min(contacts) + self.session_timeout_ms + 1 if contacts else None
 
-    def usable(self) -> Iterator[tuple[int, bool]]:
+    def usable_brokers(self) -> Iterator[tuple[int, bool]]:
         """The brokers that may get new replicas, by id, and whether they are fenced."""
         for id in sorted(self.brokers):
             if not self.brokers[id].shutting_down:

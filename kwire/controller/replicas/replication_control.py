@@ -25,7 +25,7 @@ IN_CONTROLLED_SHUTDOWN = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replication:
+class ReplicationControl:
     """The rules of leadership over one image. static: server.properties of this controller."""
 
     image: MetadataImage

@@ -1,10 +1,17 @@
-"""Which metadata a controller of kwire's may lead, by the features that its log has finalised."""
+"""The activation of a controller that was elected (Java: ActivationRecordsGenerator)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.errors import LocalError
+from kwire.image import MetadataImage, apply_all
 from kwire.image.features import FeaturesImage, ZkMigrationState
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from kwire.messages.records.abort_transaction import AbortTransactionRecord
+from kwire.messages.records.begin_transaction import BeginTransactionRecord
+from kwire.messages.records.end_transaction import EndTransactionRecord
 
 
 class CannotLead(LocalError):
@@ -12,12 +19,14 @@ class CannotLead(LocalError):
 
 
 def check_can_lead(features: FeaturesImage) -> None:
-    """Check what the log, or else its bootstrap records, finalise. CannotLead, with what to do.
+    """Check the features of the log, or else of its bootstrap records.
 
-    1. Eligible leader replicas above level 0 (KIP-966): half of their rules lose data.
-    2. A move from ZooKeeper that is prepared or under way (KIP-866): the leader has to write to
-       ZooKeeper, too.
+    Raises CannotLead, which says what to do, for:
+
+    1. Eligible leader replicas above level 0 (KIP-966).
+    2. A move from ZooKeeper that is prepared or under way (KIP-866).
     """
+    # 1. kwire has half of their rules, and half of them loses data.
     level = features.level(ELIGIBLE_LEADER_REPLICAS)
     if level:
         raise CannotLead(
@@ -25,9 +34,41 @@ def check_can_lead(features: FeaturesImage) -> None:
             " downgrade the feature with Kafka's controllers, or format an empty directory with"
             f" --feature {ELIGIBLE_LEADER_REPLICAS}=0"
         )
+    # 2. The leader has to write every change to ZooKeeper, too.
     state = features.zk_migration_state
     if state in (ZkMigrationState.PRE_MIGRATION, ZkMigrationState.MIGRATION):
         raise CannotLead(
             f"the move from ZooKeeper is in state {ZkMigrationState(state).name}, and kwire writes"
             " nothing to ZooKeeper: finish it with the controllers of Kafka 3.9 first"
         )
+
+
+def activation_records(
+    image: MetadataImage, bootstrap: Iterable[VersionedRecord]
+) -> list[VersionedRecord]:
+    """Return the records that a new leader writes first.
+
+    1. Abort a transaction that is open: the leader that began it is gone.
+    2. Raise CannotLead as `check_can_lead` does.
+    3. A log without metadata.version gets the bootstrap records, as a transaction if their
+       metadata.version has transactions (KIP-868).
+    """
+    records: list[VersionedRecord] = []
+    bootstrap = list(bootstrap)
+    # 1.
+    if image.before is not None:
+        abort = AbortTransactionRecord(reason="Another controller leads")
+        records.append(VersionedRecord(record=abort, version=0))
+        image = image.before
+    # 2.
+    is_empty = not image.features.has_metadata_version
+    features = apply_all(image, bootstrap).features if is_empty else image.features
+    check_can_lead(features)
+    # 3.
+    if not is_empty or not bootstrap:
+        return records
+    if not features.metadata_version.supports_metadata_transactions:
+        return records + bootstrap
+    begin = VersionedRecord(record=BeginTransactionRecord(name="Bootstrap records"), version=0)
+    end = VersionedRecord(record=EndTransactionRecord(), version=0)
+    return [*records, begin, *bootstrap, end]

@@ -1,9 +1,10 @@
-"""One epoch in which a node leads: what it wrote in that epoch, and who waits for the commit.
+"""The answers of one leadership that wait for the commit of what they tell (Java:
+DeferredEventQueue).
 
 An answer that tells of a write belongs to the epoch and the offset of that write. Java keeps one
-queue of deferred events for all epochs and empties it when the leader resigns; an event that joins
-it afterwards would be released by the commit of another leader's records. Here the queue belongs to
-the epoch and ends with it.
+queue for all epochs and empties it when the leader resigns; an event that joins it afterwards would
+be released by the commit of another leader's records. Here the queue belongs to the epoch and ends
+with it.
 """
 
 from __future__ import annotations
@@ -20,15 +21,12 @@ Deferred = Callable[[ApiError | None], None]
 
 
 class DeferredEventQueue:
-    """The writes of this node in one epoch, from its election to its resignation.
+    """The answers that wait, from this node's election in an epoch to its resignation.
 
     A deferred answer is released in exactly one of two ways:
 
-    1. The high watermark reaches its offset while this node leads in `epoch`: committed. A leader
-       never truncates its log, so the record at that offset is the one it wrote.
-    2. The epoch ends first, or had ended before the answer was deferred: NOT_CONTROLLER. One event
-       of the replica may both append and resign, and in whatever order both are told, no answer is
-       left to a later epoch.
+    1. The high watermark reaches its offset while this node leads in `epoch`: committed.
+    2. The epoch ends first, or had ended before the answer was deferred: NOT_CONTROLLER.
 
     Answers are released by offset, not in the order in which they came.
     """
@@ -50,6 +48,8 @@ class DeferredEventQueue:
 
         It is released at once if that is so already, or if the epoch has ended.
         """
+        # 2. One event of the replica may both append and resign: in whatever order the two are
+        # told, no answer is left to a later epoch.
         if self._has_ended:
             deferred(_resigned())
         elif offset <= self._high_watermark:
@@ -59,6 +59,7 @@ class DeferredEventQueue:
 
     def committed(self, high_watermark: int) -> None:
         """Release every answer whose offset is reached."""
+        # 1. A leader never truncates its log: the record at the offset is the one that it wrote.
         self._high_watermark = max(self._high_watermark, high_watermark)
         while self._deferred and self._deferred[0][0] <= self._high_watermark:
             _, _, deferred = heapq.heappop(self._deferred)

@@ -1,7 +1,8 @@
-"""Drafts of what a leader is to write, made from values alone: in a thread where it takes long.
+"""The operations of the active controller, as functions of values: a thread may run them.
 
-Java's controller has a thread for this and one queue of events before it. Here a draft changes
-nothing until the controller takes it, in its event loop, if it still fits there.
+Java's controller has a thread for its events, and a queue before it (ControllerWriteEvent). Here an
+operation changes nothing: the controller writes its result, in its event loop, if the metadata is
+still the one that the operation began with.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import Handler
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
-from kwire.controller.state_machine.metadata_view import View
-from kwire.controller.state_machine.periodic_tasks import Due, Schedule, due
+from kwire.controller.state_machine.metadata_view import MetadataView
+from kwire.controller.state_machine.periodic_tasks import DueTask, Schedule, due_task
 from kwire.image import MetadataImage
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.messages.records.fence_broker import FenceBrokerRecord
@@ -32,30 +33,32 @@ MAX_RECORDS_PER_BATCH = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedBatches:
-    """Records to append behind a view, what the view is after each batch, and the sessions then."""
+    """Records to append behind a view, the view after each batch, and the sessions then."""
 
     records: tuple[VersionedRecord, ...]
-    views: tuple[View, ...]
-    heartbeats: BrokerHeartbeatManager
+    views: tuple[MetadataView, ...]
+    heartbeat_manager: BrokerHeartbeatManager
 
     @classmethod
     def of(
         cls,
         records: Iterable[VersionedRecord],
-        view: View,
-        heartbeats: BrokerHeartbeatManager,
+        view: MetadataView,
+        heartbeat_manager: BrokerHeartbeatManager,
         now: int,
     ) -> PreparedBatches:
-        """Apply records to a view; ReplayError where they do not fit."""
-        views: list[View] = []
-        kept = tuple(records)
-        for group in batches_of(kept):
+        """Apply records to a view. Raises ReplayError if they do not fit."""
+        views: list[MetadataView] = []
+        prepared = tuple(records)
+        for group in batches_of(prepared):
             for offset, record in enumerate(group, view.end_offset):
                 before = view.image
                 view = view.applied(record, offset)
-                heartbeats = _followed(heartbeats, record, before, view.image, now)
+                heartbeat_manager = _sessions_after(
+                    heartbeat_manager, record, before, view.image, now
+                )
             views.append(view)
-        return cls(records=kept, views=tuple(views), heartbeats=heartbeats)
+        return cls(records=prepared, views=tuple(views), heartbeat_manager=heartbeat_manager)
 
 
 def batches_of(records: tuple[VersionedRecord, ...]) -> list[tuple[VersionedRecord, ...]]:
@@ -72,24 +75,24 @@ def encoded_batches(records: tuple[VersionedRecord, ...], now: int) -> list[byte
     ]
 
 
-def _followed(
-    heartbeats: BrokerHeartbeatManager,
+def _sessions_after(
+    heartbeat_manager: BrokerHeartbeatManager,
     record: VersionedRecord,
     before: MetadataImage,
     after: MetadataImage,
     now: int,
 ) -> BrokerHeartbeatManager:
-    """Keep the sessions in step with the registrations."""
+    """Return the sessions after a record: every registered broker has one, and no other."""
     message = record.record
     if isinstance(message, UnregisterBrokerRecord):
-        return heartbeats.removed(message.broker_id)
+        return heartbeat_manager.removed(message.broker_id)
     if isinstance(message, RegisterBrokerRecord | BrokerRegistrationChangeRecord):
         id = message.broker_id
     elif isinstance(message, FenceBrokerRecord | UnfenceBrokerRecord):
         id = message.id
     else:
-        return heartbeats
-    return heartbeats.registered(
+        return heartbeat_manager
+    return heartbeat_manager.registered(
         id,
         fenced=after.cluster.brokers[id].fenced,
         anew=isinstance(message, RegisterBrokerRecord),
@@ -98,7 +101,7 @@ def _followed(
 
 
 class RequestArguments(TypedDict):
-    """The arguments of `QuorumController.handle` that a request is judged by, besides the state."""
+    """The arguments of `QuorumController.handle` besides the request itself."""
 
     version: int
     now: int
@@ -108,14 +111,15 @@ class RequestArguments(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The result of a request or a tick. draft: None where nothing may be written.
+class OperationResult:
+    """The result of a request or of a periodic task.
 
-    response: None for a tick. batches: those of the draft, where they are encoded already.
+    prepared: None if nothing may be written. response: None for a periodic task.
+    batches: of the prepared records, if they are encoded already.
     """
 
     response: Response | None = None
-    draft: PreparedBatches | None = None
+    prepared: PreparedBatches | None = None
     schedule: Schedule | None = None
     kraft_version: int | None = None
     batches: tuple[bytes, ...] | None = None
@@ -123,59 +127,67 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOperation:
-    """A request and the state that it is judged by. view: what is written behind."""
+    """A request and the metadata that its handler sees. view: its records come behind that."""
 
     request: Request
     handler: Handler
     context: ControllerContext
-    view: View
+    view: MetadataView
 
-    def judge(self) -> Outcome:
-        """Have the handler judge it. Never raises ApiError."""
+    def run(self) -> OperationResult:
+        """Call the handler. Never raises ApiError: it becomes the response."""
         handler, context = self.handler, self.context
         try:
             result: ControllerResult = handler.handle(self.request, context)
         except ApiError as error:
-            return Outcome(response=handler.refuse(self.request, context.version, error))
+            return OperationResult(response=handler.refuse(self.request, context.version, error))
         if not handler.writes:
-            return Outcome(response=result.response)
-        heartbeats = context.heartbeats if result.heartbeats is None else result.heartbeats
-        return Outcome(
+            return OperationResult(response=result.response)
+        heartbeat_manager = (
+            context.heartbeat_manager
+            if result.heartbeat_manager is None
+            else result.heartbeat_manager
+        )
+        return OperationResult(
             response=result.response,
-            draft=PreparedBatches.of(result.records, self.view, heartbeats, context.now),
+            prepared=PreparedBatches.of(result.records, self.view, heartbeat_manager, context.now),
             kraft_version=result.kraft_version,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodicOperation:
-    """A point in time and the state then."""
+    """A point in time and the metadata then: the periodic tasks are due or not."""
 
     context: ControllerContext
     schedule: Schedule
-    view: View
+    view: MetadataView
 
-    def judge(self) -> Outcome:
-        """Find the first of what is due."""
-        found: Due = due(self.context, self.schedule)
-        heartbeats = self.context.heartbeats if found.heartbeats is None else found.heartbeats
-        draft = PreparedBatches.of(found.records, self.view, heartbeats, self.context.now)
-        return Outcome(draft=draft, schedule=found.schedule)
+    def run(self) -> OperationResult:
+        """Run the first task that is due."""
+        task: DueTask = due_task(self.context, self.schedule)
+        heartbeat_manager = (
+            self.context.heartbeat_manager
+            if task.heartbeat_manager is None
+            else task.heartbeat_manager
+        )
+        prepared = PreparedBatches.of(task.records, self.view, heartbeat_manager, self.context.now)
+        return OperationResult(prepared=prepared, schedule=task.schedule)
 
 
-Work = RequestOperation | PeriodicOperation
+Operation = RequestOperation | PeriodicOperation
 
 
-def run_and_encode(work: Work) -> Outcome:
-    """Do everything that takes long."""
-    outcome = work.judge()
-    if outcome.draft is None:
-        return outcome
-    batches = tuple(encoded_batches(outcome.draft.records, work.context.now))
-    return Outcome(
-        response=outcome.response,
-        draft=outcome.draft,
-        schedule=outcome.schedule,
-        kraft_version=outcome.kraft_version,
+def run_and_encode(operation: Operation) -> OperationResult:
+    """Run an operation and encode its batches: the work that may take long."""
+    result = operation.run()
+    if result.prepared is None:
+        return result
+    batches = tuple(encoded_batches(result.prepared.records, operation.context.now))
+    return OperationResult(
+        response=result.response,
+        prepared=result.prepared,
+        schedule=result.schedule,
+        kraft_version=result.kraft_version,
         batches=batches,
     )

@@ -1,7 +1,7 @@
 """The state machine of the metadata quorum (Java: QuorumController), without raft and without IO.
 
-Whoever runs it feeds it committed records, requests and the time, appends what comes back as one
-batch at the end of the log, and tells it what is committed, or that leadership is lost.
+Its runtime gives it committed records, requests and the time, appends the records that it returns
+as one batch at the end of the log, and tells it of commits and of the loss of leadership.
 """
 
 from __future__ import annotations
@@ -21,32 +21,29 @@ from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
-from kwire.controller.state_machine.activation import check_can_lead
-from kwire.controller.state_machine.metadata_view import View
+from kwire.controller.state_machine.activation import activation_records
+from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.controller.state_machine.operations import (
-    Outcome,
+    Operation,
+    OperationResult,
     PeriodicOperation,
     PreparedBatches,
     RequestOperation,
-    Work,
 )
 from kwire.controller.state_machine.periodic_tasks import Schedule
 from kwire.error_codes import ErrorCode
-from kwire.image import MetadataImage, apply_all
+from kwire.image import MetadataImage
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
-from kwire.messages.records.abort_transaction import AbortTransactionRecord
-from kwire.messages.records.begin_transaction import BeginTransactionRecord
-from kwire.messages.records.end_transaction import EndTransactionRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a request comes to.
+class PendingResponse:
+    """The response to a request, and the records that must be committed before it is released.
 
-    records: to be appended at the `end_offset` that was given, as one batch, or as
+    records: to be appended at the `end_offset` of the call, as one batch, or as
     MAX_RECORDS_PER_BATCH each. wait_for: the response is released when everything below this offset
-    is committed; None: at once. kraft_version: raft is asked for this level besides, and its answer
-    is what counts. batches: the records, where they are encoded already.
+    is committed; None: at once. kraft_version: raft is to be asked for this level besides, and its
+    answer decides. batches: the records, if they are encoded already.
     """
 
     response: Response
@@ -57,42 +54,44 @@ class Answer:
 
 
 class QuorumController:
-    """Committed metadata, what the leader wrote ahead of it, and the sessions of the brokers."""
+    """Committed metadata, the leader's writes ahead of it, and the sessions of the brokers."""
 
     def __init__(self, config: ControllerConfig, random: RandomSource) -> None:
         self.config = config
-        self.committed = View()
-        self.ahead = View()
-        self.heartbeats = BrokerHeartbeatManager(session_timeout_ms=config.session_timeout_ms)
+        self.committed = MetadataView()
+        self.ahead = MetadataView()
+        self.heartbeat_manager = BrokerHeartbeatManager(
+            session_timeout_ms=config.session_timeout_ms
+        )
         self.quorum = QuorumView(leader_id=None)
         self.epoch: int | None = None
         self._random = random
-        self._pending: deque[View] = deque()
+        self._pending: deque[MetadataView] = deque()
         self._schedule = Schedule()
         self._contacts: dict[int, int] = {}
 
     @property
     def is_active(self) -> bool:
-        """Whether this node leads and may write."""
+        """True if this node leads and may write."""
         return self.epoch is not None
 
     @property
     def image(self) -> MetadataImage:
-        """What is committed, without the records of an open transaction."""
+        """The committed metadata, without the records of an open transaction (KIP-868)."""
         return self.committed.image.published
 
     @property
     def end_offset(self) -> int:
-        """Where the next batch begins."""
+        """The offset of the next batch."""
         return self.ahead.end_offset
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """API key to the versions that are answered."""
+        """The versions that are answered, by API key."""
         return {key: handler.versions for key, handler in HANDLERS.items()}
 
     def replay(self, records: Iterable[VersionedRecord], base_offset: int) -> None:
-        """Committed records of one batch, as followers and observers get them. ReplayError."""
+        """Apply the committed records of one batch. Raises ReplayError if they do not fit."""
         view = self.committed
         for offset, record in enumerate(records, base_offset):
             view = view.applied(record, offset)
@@ -100,13 +99,13 @@ class QuorumController:
         if not self.is_active:
             self.ahead = view
 
-    def follow(self, view: View) -> None:
-        """Take what was replayed from the log, up to a commit, while this node does not lead."""
+    def follow(self, view: MetadataView) -> None:
+        """Take over the metadata replayed up to a commit, while this node does not lead."""
         self.committed = self.ahead = view
 
     def load(self, records: Iterable[VersionedRecord], end_offset: int) -> None:
         """Begin anew with a snapshot that ends before `end_offset`."""
-        self.committed = View()
+        self.committed = MetadataView()
         self.replay(records, 0)
         brokers = self.committed.image.cluster.brokers
         registrations = HashTrieMap(dict.fromkeys(brokers, end_offset - 1))
@@ -116,61 +115,42 @@ class QuorumController:
     def activate(
         self, epoch: int, now: int, end_offset: int, bootstrap: Iterable[VersionedRecord] = ()
     ) -> tuple[VersionedRecord, ...]:
-        """This node leads and everything below `end_offset` was replayed: the records to append.
+        """Begin to lead, once all below `end_offset` was replayed; return the records to append.
 
-        1. What `check_can_lead` finds: CannotLead.
-        2. An open transaction is aborted.
-        3. A log without metadata.version gets the bootstrap records, as a transaction where the
-           version of them has transactions.
-        4. Every broker begins a full session.
+        1. Take the `activation_records`. Raises CannotLead as they do.
+        2. Every broker begins a full session: this node has not heard of them before.
         """
-        records = self._activation_records(list(bootstrap))
+        # 1.
+        records = activation_records(self.committed.image, bootstrap)
         self.epoch = epoch
+        # Raft has written control records behind what was replayed.
         self.ahead = self.committed = replace(self.committed, end_offset=end_offset)
-        self.heartbeats = self.heartbeats.activated(self.ahead.image.cluster, now)
+        # 2.
+        self.heartbeat_manager = self.heartbeat_manager.activated(self.ahead.image.cluster, now)
         self._schedule = Schedule.starting(now, self.config)
-        self._write(PreparedBatches.of(records, self.ahead, self.heartbeats, now), now)
+        self._write(PreparedBatches.of(records, self.ahead, self.heartbeat_manager, now), now)
         return tuple(records)
 
-    def _activation_records(self, bootstrap: list[VersionedRecord]) -> list[VersionedRecord]:
-        records: list[VersionedRecord] = []
-        image = self.committed.image
-        if image.before is not None:
-            abort = AbortTransactionRecord(reason="Another controller leads")
-            records.append(VersionedRecord(record=abort, version=0))
-            image = image.before
-        first = not image.features.has_metadata_version
-        features = apply_all(image, bootstrap).features if first else image.features
-        check_can_lead(features)
-        if not first or not bootstrap:
-            return records
-        version = features.metadata_version
-        if not version.supports_metadata_transactions:
-            return records + bootstrap
-        begin = BeginTransactionRecord(name="Bootstrap records")
-        bounds = [VersionedRecord(record=one, version=0) for one in (begin, EndTransactionRecord())]
-        return [*records, bounds[0], *bootstrap, bounds[1]]
-
     def resign(self) -> None:
-        """This node leads no more: what is not committed, and who was alive, is forgotten."""
+        """Stop leading: forget what is not committed, and the sessions of the brokers."""
         self.epoch = None
         self._pending.clear()
         self.ahead = self.committed
-        self.heartbeats = BrokerHeartbeatManager(session_timeout_ms=self.config.session_timeout_ms)
+        self.heartbeat_manager = BrokerHeartbeatManager(
+            session_timeout_ms=self.config.session_timeout_ms
+        )
         self._contacts.clear()
 
-    def heard_of(self, request: BrokerHeartbeatRequest, now: int) -> None:
-        """Note that a broker is alive, before its heartbeat is judged.
-
-        A broker is not fenced while its heartbeats wait behind long requests (Java:
-        QuorumController.processBrokerHeartbeat, which tracks those that expire in the queue).
-        """
+    def record_contact(self, request: BrokerHeartbeatRequest, now: int) -> None:
+        """Note that a broker is alive, before its heartbeat is handled."""
+        # A broker must not be fenced while its heartbeats wait behind long requests (Java:
+        # QuorumController.processBrokerHeartbeat, which tracks those that expire in the queue).
         broker = self.ahead.image.cluster.brokers.get(request.broker_id)
         if self.is_active and broker is not None and broker.epoch == request.broker_epoch:
             self._contacts[broker.id] = now
 
     def commit(self, offset: int) -> None:
-        """While this node leads: everything below the offset is committed."""
+        """Note that everything below the offset is committed, while this node leads."""
         while self._pending and self._pending[0].end_offset <= offset:
             self.committed = self._pending.popleft()
 
@@ -183,16 +163,16 @@ class QuorumController:
         end_offset: int,
         listener: str = "",
         forwarded: bool = False,
-    ) -> Answer:
-        """Judge a request by the state and write what it changes. Never raises ApiError.
+    ) -> PendingResponse:
+        """Handle a request and write what it changes. Never raises ApiError.
 
         end_offset: of the log, where the batch will begin; raft writes to it, too.
 
-        1. No leader here: NOT_CONTROLLER, but for what every controller answers.
-        2. A handler that reads is given what is committed and its answer is released at once; one
-           that writes is given what is ahead, and its answer waits for all that was written.
+        1. Not active: NOT_CONTROLLER, but for the APIs that every controller answers.
+        2. A handler that reads sees what is committed, and its answer is released at once; one that
+           writes sees what is written ahead of that, and its answer waits for all that was written.
         """
-        work = self.begin(
+        operation = self.begin(
             request,
             version=version,
             now=now,
@@ -200,7 +180,9 @@ class QuorumController:
             listener=listener,
             forwarded=forwarded,
         )
-        return work if isinstance(work, Answer) else self.take(work, work.judge())
+        if isinstance(operation, PendingResponse):
+            return operation
+        return self.finish(operation, operation.run())
 
     def begin(
         self,
@@ -211,77 +193,82 @@ class QuorumController:
         end_offset: int,
         listener: str = "",
         forwarded: bool = False,
-    ) -> RequestOperation | Answer:
-        """Return what `handle` has to judge; a thread may do that, and `take` is next.
+    ) -> RequestOperation | PendingResponse:
+        """Return the operation of a request; a thread may run it, and `finish` is next.
 
-        Whoever calls this sees to it that nothing else is written in between.
+        The caller sees to it that nothing else is written in between. The steps are those of
+        `handle`.
         """
         handler = HANDLERS[_key(request)]
+        # 1.
         if handler.active_only and not self.is_active:
             error = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
-            return Answer(response=handler.refuse(request, version, error))
-        self._at(end_offset)
+            return PendingResponse(response=handler.refuse(request, version, error))
+        # 2.
+        self._move_end_to(end_offset)
         context = self._context(handler, version, now, listener, forwarded=forwarded)
         view = self.ahead if handler.writes else self.committed
         return RequestOperation(request=request, handler=handler, context=context, view=view)
 
-    def fits(self, work: Work) -> bool:
-        """True if nothing was written, and no leadership ended, since the work began."""
-        return self.is_active and work.view is self.ahead
+    def is_current(self, operation: Operation) -> bool:
+        """Return True if nothing was written, and no epoch ended, since the operation began."""
+        return self.is_active and operation.view is self.ahead
 
-    def take(self, work: RequestOperation, outcome: Outcome) -> Answer:
-        """Write what a request has come to."""
-        assert outcome.response is not None, "a request is answered"
-        if outcome.draft is None:
-            return Answer(response=outcome.response)
-        self._write(outcome.draft, work.context.now)
-        return Answer(
-            response=outcome.response,
-            records=outcome.draft.records,
+    def finish(self, operation: RequestOperation, result: OperationResult) -> PendingResponse:
+        """Write the result of a request; return its response, which may have to wait."""
+        assert result.response is not None, "a request is answered"
+        if result.prepared is None:
+            return PendingResponse(response=result.response)
+        self._write(result.prepared, operation.context.now)
+        return PendingResponse(
+            response=result.response,
+            records=result.prepared.records,
             wait_for=self._pending[-1].end_offset if self._pending else None,
-            kraft_version=outcome.kraft_version,
-            batches=outcome.batches,
+            kraft_version=result.kraft_version,
+            batches=result.batches,
         )
 
-    def _at(self, end_offset: int) -> None:
+    def _move_end_to(self, end_offset: int) -> None:
         if self.is_active and end_offset != self.ahead.end_offset:
             self.ahead = replace(self.ahead, end_offset=end_offset)
 
     def tick(self, now: int, end_offset: int) -> tuple[VersionedRecord, ...]:
-        """Return what is due at this time, to be appended; call again until there is nothing.
+        """Run a periodic task; return its records, to be appended; call again until there are none.
 
         One stale broker is fenced at a time, so that each sees the effect of the one before.
         """
-        work = self.begin_tick(now, end_offset)
-        return () if work is None else self.take_tick(work, work.judge())
+        operation = self.begin_tick(now, end_offset)
+        return () if operation is None else self.finish_tick(operation, operation.run())
 
     def begin_tick(self, now: int, end_offset: int) -> PeriodicOperation | None:
-        """Return what `tick` has to judge, as `begin` does; None while not active."""
+        """Return the operation of `tick`, as `begin` does; None while not active."""
         if not self.is_active:
             return None
-        self._at(end_offset)
+        self._move_end_to(end_offset)
         context = self._context(None, 0, now, "")
         return PeriodicOperation(context=context, schedule=self._schedule, view=self.ahead)
 
-    def take_tick(self, work: PeriodicOperation, outcome: Outcome) -> tuple[VersionedRecord, ...]:
-        """Write what a tick has come to."""
-        assert outcome.draft is not None
-        assert outcome.schedule is not None
-        self._schedule = outcome.schedule
-        self._write(outcome.draft, work.context.now)
-        return outcome.draft.records
+    def finish_tick(
+        self, operation: PeriodicOperation, result: OperationResult
+    ) -> tuple[VersionedRecord, ...]:
+        """Write the result of a periodic task; return its records."""
+        assert result.prepared is not None
+        assert result.schedule is not None
+        self._schedule = result.schedule
+        self._write(result.prepared, operation.context.now)
+        return result.prepared.records
 
     def is_tick_long(self, now: int) -> bool:
-        """True if what is due has to look at every partition."""
-        return self._schedule.looks_at_partitions(now) or (
-            self.heartbeats.stale_broker(now) is not None
+        """Return True if the task that is due has to look at every partition."""
+        return self._schedule.is_election_due(now) or (
+            self.heartbeat_manager.stale_broker(now) is not None
         )
 
     def deadline(self) -> int | None:
-        """When `tick` is to be called next, in milliseconds; None while not active."""
+        """Return the time of the next `tick`, in milliseconds; None while not active."""
         if not self.is_active:
             return None
-        times = [self._schedule.deadline, self.heartbeats.deadline]
+        times = [self._schedule.deadline, self.heartbeat_manager.deadline]
         return min(time for time in times if time is not None)
 
     def _context(
@@ -294,12 +281,13 @@ class QuorumController:
         forwarded: bool = False,
     ) -> ControllerContext:
         writes = handler is None or handler.writes
-        if writes:  # a read may come in the middle of a write, whose draft has sessions of its own
+        # A read may come in the middle of a write, whose result has sessions of its own.
+        if writes:
             self._take_contacts()
         view = self.ahead if writes else self.committed
         return ControllerContext(
             image=view.image if writes else view.image.published,
-            heartbeats=self.heartbeats,
+            heartbeat_manager=self.heartbeat_manager,
             config=self.config,
             quorum=self.quorum,
             random=self._random,
@@ -313,15 +301,15 @@ class QuorumController:
 
     def _take_contacts(self) -> None:
         for id, now in self._contacts.items():
-            self.heartbeats = self.heartbeats.heard_of(id, now)
+            self.heartbeat_manager = self.heartbeat_manager.record_contact(id, now)
         self._contacts.clear()
 
-    def _write(self, draft: PreparedBatches, now: int) -> None:
-        """Take a draft, ahead of its commit."""
-        self.heartbeats = draft.heartbeats
-        if draft.views:
-            self.ahead = draft.views[-1]
-            self._pending.extend(draft.views)
+    def _write(self, prepared: PreparedBatches, now: int) -> None:
+        """Take over prepared batches, ahead of their commit."""
+        self.heartbeat_manager = prepared.heartbeat_manager
+        if prepared.views:
+            self.ahead = prepared.views[-1]
+            self._pending.extend(prepared.views)
             self._schedule = self._schedule.written(now, self.config)
 
 

@@ -55,10 +55,10 @@ def test_brokers_in_controlled_shutdown_get_no_replicas_and_hold_nobody_back() -
         manager = manager.touched(id, fenced=False, metadata_offset=offset, now=0)
 
     assert manager.lowest_active_offset == 98
-    assert list(manager.usable()) == [(0, False), (1, False), (2, False)]
+    assert list(manager.usable_brokers()) == [(0, False), (1, False), (2, False)]
     manager = manager.shutting_down(0, 110)
     assert manager.lowest_active_offset == 99
-    assert list(manager.usable()) == [(1, False), (2, False)]
+    assert list(manager.usable_brokers()) == [(1, False), (2, False)]
 
 
 def test_the_first_shutdown_offset_counts_and_fencing_ends_it() -> None:

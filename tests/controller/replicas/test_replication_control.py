@@ -12,7 +12,7 @@ from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.controller.handlers.placement import new_partition
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
-from kwire.controller.replicas.replication_control import FENCE, UNFENCE, Replication
+from kwire.controller.replicas.replication_control import FENCE, UNFENCE, ReplicationControl
 from kwire.image import EMPTY, MetadataImage, apply, apply_all
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.messages.records.partition import PartitionRecord
@@ -61,7 +61,7 @@ def is_change(record: VersionedRecord, fenced: int) -> bool:
     return isinstance(message, BrokerRegistrationChangeRecord) and message.fenced == fenced
 
 
-def wanted(fenced: int, shutdown: int) -> list[tuple[Replication, int, list[bytes]]]:
+def wanted(fenced: int, shutdown: int) -> list[tuple[ReplicationControl, int, list[bytes]]]:
     """The steps of such a change: the rules before it, the broker, the records as bytes."""
     found = []
     for image, run in steps():
@@ -70,7 +70,7 @@ def wanted(fenced: int, shutdown: int) -> list[tuple[Replication, int, list[byte
             if not isinstance(message, BrokerRegistrationChangeRecord):
                 continue
             if (message.fenced, message.in_controlled_shutdown) == (fenced, shutdown):
-                rules = Replication(image=image, static=lambda name: None, node_id=1)
+                rules = ReplicationControl(image=image, static=lambda name: None, node_id=1)
                 found.append((rules, message.broker_id, encoded(run)))
     return found
 
@@ -130,7 +130,7 @@ def test_a_broker_epoch_is_where_the_batch_of_its_registration_begins() -> None:
 def context(image: MetadataImage) -> ControllerContext:
     return ControllerContext(
         image=image,
-        heartbeats=BrokerHeartbeatManager(),
+        heartbeat_manager=BrokerHeartbeatManager(),
         config=ControllerConfig(cluster_id="", node_id=1),
         quorum=QuorumView(),
         random=Random(0),

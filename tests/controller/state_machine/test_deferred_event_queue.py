@@ -22,30 +22,30 @@ class Releases:
 
 def test_a_commit_releases_what_lies_below_it_whatever_the_order_of_deferral() -> None:
     for order in permutations([("first", 10), ("second", 20), ("third", 30)]):
-        leadership, releases = DeferredEventQueue(5), Releases()
+        queue, releases = DeferredEventQueue(5), Releases()
         for name, offset in order:
-            leadership.defer(offset, releases.of(name))
-        leadership.committed(20)
+            queue.defer(offset, releases.of(name))
+        queue.committed(20)
         assert releases.seen == [("first", None), ("second", None)]
-        leadership.committed(30)
+        queue.committed(30)
         assert releases.seen[2:] == [("third", None)]
 
 
 def test_what_is_committed_already_is_released_at_once() -> None:
-    leadership, releases = DeferredEventQueue(5), Releases()
-    leadership.committed(10)
-    leadership.defer(10, releases.of("done"))
-    leadership.defer(11, releases.of("open"))
+    queue, releases = DeferredEventQueue(5), Releases()
+    queue.committed(10)
+    queue.defer(10, releases.of("done"))
+    queue.defer(11, releases.of("open"))
     assert releases.seen == [("done", None)]
 
 
 def test_the_end_of_the_epoch_fails_what_waits_and_what_comes_later() -> None:
-    leadership, releases = DeferredEventQueue(5), Releases()
-    leadership.defer(20, releases.of("waits"))
-    leadership.end()
-    leadership.defer(20, releases.of("late"))
-    leadership.committed(30)  # of another epoch's log: too late for both
-    leadership.defer(25, releases.of("later"))
+    queue, releases = DeferredEventQueue(5), Releases()
+    queue.defer(20, releases.of("waits"))
+    queue.end()
+    queue.defer(20, releases.of("late"))
+    queue.committed(30)  # of another epoch's log: too late for both
+    queue.defer(25, releases.of("later"))
     assert releases.seen == [
         ("waits", ErrorCode.NOT_CONTROLLER),
         ("late", ErrorCode.NOT_CONTROLLER),

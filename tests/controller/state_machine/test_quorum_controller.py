@@ -239,11 +239,11 @@ def test_a_broker_whose_heartbeat_waits_for_its_turn_is_not_fenced() -> None:
     work = controller.begin(UpdateFeaturesRequest(), version=2, now=5000, end_offset=8)
     assert isinstance(work, RequestOperation)
     beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=6, current_metadata_offset=6)
-    controller.heard_of(beat, 9000)
-    controller.heard_of(beat.replace(broker_epoch=5), 12_000)  # of an earlier registration
-    controller.heard_of(beat.replace(broker_id=7), 12_000)
+    controller.record_contact(beat, 9000)
+    controller.record_contact(beat.replace(broker_epoch=5), 12_000)  # of an earlier registration
+    controller.record_contact(beat.replace(broker_id=7), 12_000)
     controller.handle(DescribeClusterRequest(endpoint_type=2), version=1, now=9000, end_offset=8)
-    controller.take(work, work.judge())
+    controller.finish(work, work.run())
 
     assert controller.tick(18_000, 8) == ()
     assert names(controller.tick(18_001, 8)) == ["BrokerRegistrationChange"]

@@ -36,12 +36,12 @@ from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.state_machine.activation import CannotLead, check_can_lead
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.controller.state_machine.operations import (
+    Operation,
     RequestArguments,
-    Work,
     encoded_batches,
     run_and_encode,
 )
-from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
+from kwire.controller.state_machine.quorum_controller import PendingResponse, QuorumController
 from kwire.error_codes import ErrorCode
 from kwire.errors import StorageFailed
 from kwire.image import MetadataImage, apply_all
@@ -142,7 +142,7 @@ class MetadataRuntime:
             return await self._read(request, context)
         # 2.
         if isinstance(request, BrokerHeartbeatRequest):
-            self.controller.heard_of(request, self._runtime.now)
+            self.controller.record_contact(request, self._runtime.now)
         try:
             async with time_limit(answer_limit_ms(request)):
                 # 3.
@@ -164,34 +164,34 @@ class MetadataRuntime:
     async def _read(self, request: Request, context: RequestContext) -> Response | None:
         is_slow = is_long(request, self.image)
         work = self.controller.begin(request, **self._request_arguments(context))
-        if isinstance(work, Answer):
+        if isinstance(work, PendingResponse):
             return work.response
-        return (await in_thread_if(is_slow, work.judge)).response
+        return (await in_thread_if(is_slow, work.run)).response
 
     async def _handle_write(
         self, request: Request, context: RequestContext, leadership: DeferredEventQueue | None
-    ) -> Answer:
+    ) -> PendingResponse:
         """Handle a write; return its records and response. ApiError if the leadership ends."""
         if not is_long(request, self.image):
             return self.controller.handle(request, **self._request_arguments(context))
         while True:
             work = self.controller.begin(request, **self._request_arguments(context))
-            if isinstance(work, Answer):
+            if isinstance(work, PendingResponse):
                 return work
             outcome = await in_thread_if(True, run_and_encode, work)
             # Raft may have resigned, or written a record of its own, while the thread worked.
             if leadership is None or leadership.has_ended:
                 raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller leads no more.")
             if self._fits(work):
-                return self.controller.take(work, outcome)
+                return self.controller.finish(work, outcome)
 
-    def _fits(self, work: Work) -> bool:
+    def _fits(self, work: Operation) -> bool:
         """True unless raft has written records since the work began.
 
         A broker epoch, for example, is the offset of its record: work that counted on another
         offset is done again.
         """
-        return self.controller.fits(work) and work.view.end_offset == self._raft.end_offset
+        return self.controller.is_current(work) and work.view.end_offset == self._raft.end_offset
 
     def _request_arguments(self, context: RequestContext) -> RequestArguments:
         self._update_quorum_view()
@@ -212,7 +212,9 @@ class MetadataRuntime:
             kraft_version=raft.kraft_version,
         )
 
-    async def _wait_for_answer(self, answer: Answer, leadership: DeferredEventQueue) -> None:
+    async def _wait_for_answer(
+        self, answer: PendingResponse, leadership: DeferredEventQueue
+    ) -> None:
         """Wait until an answer's records are committed. ApiError if the leadership ends first."""
         if answer.wait_for is not None:
             await wait_for_commit(answer.wait_for, leadership)
@@ -384,7 +386,7 @@ class MetadataRuntime:
                 return
             # Work that does not fit any more is dropped: the next tick finds it again.
             if self._fits(work):
-                self._write(self.controller.take_tick(work, outcome), outcome.batches)
+                self._write(self.controller.finish_tick(work, outcome), outcome.batches)
         self._tick()
 
     def _tick_later(self) -> None:

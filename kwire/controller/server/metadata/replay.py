@@ -18,7 +18,7 @@ from kwire.batches import RecordBatch, read_batches
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kwire.controller.server.directory_log import DirectoryLog
-from kwire.controller.state_machine.metadata_view import View
+from kwire.controller.state_machine.metadata_view import MetadataView
 
 SLICE = 250
 """Records that are applied between two turns of the loop: a few milliseconds.
@@ -42,7 +42,7 @@ class Replayed:
     """The metadata after every record below an offset, at which a batch begins."""
 
     offset: int = 0
-    view: View = View()
+    view: MetadataView = MetadataView()
 
 
 class Replay:
@@ -112,7 +112,7 @@ class Replay:
         return self.is_behind
 
     def _load(self, id: OffsetAndEpoch) -> Iterator[None]:
-        view = View()
+        view = MetadataView()
         for number, record in enumerate(self._log.iter_snapshot(id), 1):
             view = view.applied(record, number)
             if number % SLICE == 0:

@@ -19,7 +19,7 @@ from kwire.controller.server.metadata.long_requests import FEW_ELEMENTS, FEW_PAR
 from kwire.controller.server.metadata.write_queue import answer_limit_ms, turn_limit_ms
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
-from kwire.controller.state_machine.metadata_view import View
+from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.controller.state_machine.operations import (
     MAX_RECORDS_PER_BATCH,
     PreparedBatches,
@@ -244,7 +244,7 @@ def test_more_records_than_a_batch_holds_become_several() -> None:
     count = 2 * MAX_RECORDS_PER_BATCH + 5
     records = [topic(number) for number in range(count)]
     manager = BrokerHeartbeatManager(session_timeout_ms=1)
-    draft = PreparedBatches.of(records, View(end_offset=7), manager, 0)
+    draft = PreparedBatches.of(records, MetadataView(end_offset=7), manager, 0)
     batches = encoded_batches(draft.records, 3)
     sizes = [MAX_RECORDS_PER_BATCH, MAX_RECORDS_PER_BATCH, 5]
     assert [len(list(batch.records())) for data in batches for batch in read_batches(data)] == sizes

@@ -11,7 +11,7 @@ import pytest
 from kwire.codec.declaration import Request
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
-from kwire.controller.state_machine.quorum_controller import Answer
+from kwire.controller.state_machine.quorum_controller import PendingResponse
 from kwire.error_codes import ErrorCode
 from kwire.image.configs import ConfigResource, ResourceType
 from kwire.messages.a44_incremental_alter_configs import (
@@ -59,7 +59,7 @@ def work_slowly(node: ControllerNode, monkeypatch: pytest.MonkeyPatch) -> None:
     controller = node.metadata.controller
     handle = controller.handle
 
-    def handle_slowly(request: Request, **context: Any) -> Answer:
+    def handle_slowly(request: Request, **context: Any) -> PendingResponse:
         answer = handle(request, **context)
         if isinstance(request, IncrementalAlterConfigsRequest):
             time.sleep(2 * FETCH_TIMEOUT)  # nothing in this process is served meanwhile

@@ -9,7 +9,7 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.raft import OffsetAndEpoch
 from kwire.controller.server.metadata import replay
 from kwire.controller.server.metadata.replay import SLICE, Replay, Replayed
-from kwire.controller.state_machine.metadata_view import View
+from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.image import apply_all
 from tests.support.controller.server.topic_records import Counted, topics
 
@@ -184,7 +184,7 @@ def test_what_a_leader_wrote_itself_is_not_read_again(counted: Counted) -> None:
     tested.commit(5)
     slices(tested)
     before = counted.total
-    view = View(image=apply_all(tested.committed.view.image, topics(5, 5)), end_offset=10)
+    view = MetadataView(image=apply_all(tested.committed.view.image, topics(5, 5)), end_offset=10)
     log.append(5, 5)
     tested.follow(Replayed(offset=10, view=view))
     tested.commit(15)

@@ -7,7 +7,7 @@ from uuid import UUID
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord, Request
 from kwire.controller.handlers.result import ControllerConfig
-from kwire.controller.state_machine.quorum_controller import Answer, QuorumController
+from kwire.controller.state_machine.quorum_controller import PendingResponse, QuorumController
 from kwire.image import MetadataImage
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.a19_create_topics import CreatableReplicaAssignment, CreatableTopic
@@ -62,7 +62,7 @@ class Lab:
 
     def answer(
         self, request: Request, version: int | None = None, *, forwarded: bool = False
-    ) -> Answer:
+    ) -> PendingResponse:
         """The answer, not yet appended."""
         last = type(request).versions.last if version is None else version
         return self.controller.handle(
