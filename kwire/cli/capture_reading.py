@@ -11,8 +11,8 @@ import typer
 from kwire.capture import CaptureRecord, Damage, Window
 from kwire.capture.editing import events_of, write_events
 from kwire.cli.capture_files import files, print_damage, print_written, records_of
+from kwire.cli.display import Display
 from kwire.cli.errors import WrongUsage
-from kwire.cli.proxy_run import Display
 from kwire.errors import InvalidValue
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.capture.records import events, within

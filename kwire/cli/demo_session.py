@@ -16,12 +16,13 @@ from kwire.cli.demo_cluster import DemoCluster
 from kwire.cli.demo_screen import DemoScreen
 from kwire.cli.demo_steps import show_steps
 from kwire.cli.errors import CommandFailed
-from kwire.cli.feeding import Feeding
-from kwire.cli.interference import Interference
 from kwire.cli.printer import Printer
 from kwire.cli.screen import screen
 from kwire.net.address import Address
 from kwire.proxy import Listener, Proxy, Tap
+from kwire.proxy.service.cluster_filters import ClusterFilters
+from kwire.proxy.service.config import FeedConfig
+from kwire.proxy.service.feed import WatchNotInstalled
 
 if TYPE_CHECKING:
     from kwire.proxy.feed.sender import Feed
@@ -145,9 +146,9 @@ class DemoSession:
         demo_screen.say(Text("Every RPC was decoded; the voters are what they were.", "green"))
 
 
-def _viewers() -> Interference | None:
+def _viewers() -> ClusterFilters | None:
     """Return the feed and the filters of `kwire watch`; None if its packages are not installed."""
     try:
-        return Interference(feeding=Feeding(Address("127.0.0.1", 0), b""))
-    except CommandFailed:
+        return ClusterFilters(feed=FeedConfig(listen=Address("127.0.0.1", 0)))
+    except WatchNotInstalled:
         return None

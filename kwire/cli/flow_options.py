@@ -9,7 +9,7 @@ import typer
 from kwire.cli.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from kwire.cli.proxy_run import Display
+    from kwire.cli.display import Display
     from kwire.proxy.flows.language import Expression
 
 Only = Annotated[
@@ -57,8 +57,8 @@ def display(
     as_json: bool,
     secrets: bool = False,
 ) -> Display:
-    """What shows the flows that are meant. Raises WrongUsage."""
-    from kwire.cli.proxy_run import Display, Selection
+    """Return the display of the selected flows. Raises WrongUsage."""
+    from kwire.cli.display import Display, Selection
 
     shown, left_out = apis(only), apis(hidden)
     if both := sorted(shown & left_out):
@@ -68,7 +68,7 @@ def display(
 
 
 def expression(text: str | None) -> Expression | None:
-    """The expression of an option; WrongUsage points at the column."""
+    """Return the expression of an option. Raises WrongUsage, which points at the column."""
     if text is None:
         return None
     from kwire.errors import InvalidValue
@@ -81,7 +81,7 @@ def expression(text: str | None) -> Expression | None:
 
 
 def apis(names: list[str] | None) -> frozenset[str]:
-    """API names as Kafka spells them, whatever case they were given in."""
+    """Return API names as Kafka spells them, whatever their case. Raises WrongUsage."""
     from kwire.messages.index import APIS
 
     known = {name.lower(): name for name in APIS.values()}

@@ -13,7 +13,6 @@ import typer
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.pipeline import AsJson, Master, Output, Packages, print_summary, session
-from kwire.cli.record_topic import topic_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +76,7 @@ def stream(
     from kwire.pipeline.streaming.job import stream as run
 
     jars = packages.split(",") if packages else []
-    address = topic_address(topic) if topic is not None else None
+    address = _topic_address(topic) if topic is not None else None
     source = _topic(address) if address is not None else _folder(folder or "", files)
     jars += source.packages
     with (
@@ -111,6 +110,17 @@ class _Source:
     follow: Callable[[SparkSession], DataFrame]
     packages: Sequence[str] = ()
     empty: Sequence[str] = ()
+
+
+def _topic_address(text: str) -> TopicAddress:
+    """Return the topic of an option. Raises WrongUsage."""
+    from kwire.errors import InvalidValue
+    from kwire.proxy.capture.record_topic import TopicAddress
+
+    try:
+        return TopicAddress.parse(text)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
 
 
 def _topic(address: TopicAddress) -> _Source:

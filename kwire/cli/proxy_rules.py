@@ -257,19 +257,21 @@ def _proxied(
     cluster: str | None,
     timeout: float,
 ) -> Proxied:
-    from kwire.cli.feeding import address, missing, read_token
+    from kwire.cli.feeding import feed_address, feed_token
 
     try:
         from kwire.cli.rule_commands import Proxied, of_config
     except ImportError as error:
-        raise missing(error) from error
+        from kwire.proxy.service.feed import explain_import_error
+
+        raise explain_import_error(error) from error
     if config is not None:
         if feed is not None or token is not None:
             raise WrongUsage("--config says where the feed is: leave --feed and --token.")
         return of_config(config, cluster, timeout)
     if cluster is not None:
         raise WrongUsage("--cluster is one of a service's file: give --config as well.")
-    return Proxied(address(feed or DEFAULT), read_token(token), timeout)
+    return Proxied(feed_address(feed or DEFAULT), feed_token(token), timeout)
 
 
 def _pair(text: str) -> tuple[str, object]:

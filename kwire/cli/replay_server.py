@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kwire.cli.capture_reading import CaptureReading
+from kwire.cli.display import Display, Selection
 from kwire.cli.printer import Printer
-from kwire.cli.proxy_run import Display, Selection
 from kwire.cli.screen import screen
 from kwire.net.address import Address
 from kwire.net.tls import ServerTls

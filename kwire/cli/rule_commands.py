@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.feeding import read_token
+from kwire.cli.feeding import feed_token
 from kwire.cli.rule_text import rule_text
 from kwire.cli.screen import print_json, screen, table_of
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
@@ -61,7 +61,7 @@ def of_config(path: Path, cluster: str | None, timeout: float) -> Proxied:
             f"cluster {found.name!r} has no feed: give it `feed: {{listen: 127.0.0.1:9900}}` in"
             f" {path} and start the proxy again."
         )
-    return Proxied(found.feed.listen, read_token(found.feed.token), timeout)
+    return Proxied(found.feed.listen, feed_token(found.feed.token), timeout)
 
 
 def checked(rule: dict[str, Any]) -> str:

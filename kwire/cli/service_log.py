@@ -1,4 +1,4 @@
-"""What a service tells on stderr: a line an event, as text or as JSON, from a thread of its own."""
+"""The service's log on stderr: a line an event, as text or as JSON, from a thread of its own."""
 
 from __future__ import annotations
 
@@ -12,18 +12,40 @@ from queue import Full, Queue
 from typing import Any
 
 from kwire.cli.printer import RepeatLimit
-from kwire.proxy import Event, Kind, Notice
+from kwire.proxy import Kind
+from kwire.proxy.service.events import ClusterNotice, ServiceEvent, ServiceEventKind
 from kwire.text.printable import harmless
 
 WAITING = 10_000
 """Lines that may wait for a slow reader; those that find no room are left out."""
 
 FIELDS = ("cluster", "node", "connection", "client", "client_id", "event", "skipped")
-"""What a line has beside its text, where it is known."""
+"""The fields of a line beside its text; those that are known are written."""
 
 log = logging.getLogger("kwire.proxy")
 
-_LEVELS = {Kind.OPENED: logging.DEBUG, Kind.CLOSED: logging.DEBUG}
+_LEVELS = {
+    ServiceEventKind.LISTENING: logging.INFO,
+    ServiceEventKind.SIMULATING: logging.WARNING,
+    ServiceEventKind.READY: logging.INFO,
+    ServiceEventKind.CERTIFICATE_INVALID: logging.WARNING,
+    ServiceEventKind.RULE_REPLACED: logging.WARNING,
+    ServiceEventKind.RULE_COMMANDED: logging.INFO,
+    ServiceEventKind.FILTERS_LOADED: logging.INFO,
+    ServiceEventKind.FILTERS_NOT_LOADED: logging.ERROR,
+    ServiceEventKind.FILTERS_FOR_NEW_CONNECTIONS: logging.INFO,
+    ServiceEventKind.RECORDING_STOPPED: logging.ERROR,
+    ServiceEventKind.RECORDING_LOSSY: logging.ERROR,
+    ServiceEventKind.CONFIG_LOADED: logging.INFO,
+    ServiceEventKind.CONFIG_NOT_LOADED: logging.ERROR,
+    ServiceEventKind.CONFIG_NEEDS_RESTART: logging.WARNING,
+    ServiceEventKind.RELOAD_UNAVAILABLE: logging.INFO,
+    ServiceEventKind.DRAINING: logging.INFO,
+    ServiceEventKind.STOPPED: logging.INFO,
+}
+"""The events that are logged."""
+
+_NOTICE_LEVELS = {Kind.OPENED: logging.DEBUG, Kind.CLOSED: logging.DEBUG}
 
 
 class JsonLines(logging.Formatter):
@@ -47,8 +69,8 @@ class TextLines(logging.Formatter):
         return harmless(line)
 
 
-class _Patient(QueueHandler):
-    """Leaves out what finds no room: nobody waits for a reader of the log."""
+class _BoundedQueueHandler(QueueHandler):
+    """Leaves out records that find no room: traffic never waits for a reader of the log."""
 
     def enqueue(self, record: logging.LogRecord) -> None:
         with suppress(Full):
@@ -57,14 +79,14 @@ class _Patient(QueueHandler):
 
 @contextmanager
 def logging_to_stderr(form: str, level: str) -> Iterator[None]:
-    """While the context lasts, what is logged is written; at its end what still waits, too.
+    """Write log records while the context lasts, and at its end those that still wait.
 
     form: `text` or `json`.
     """
     writer = logging.StreamHandler()
     writer.setFormatter(JsonLines() if form == "json" else TextLines())
     queue: Queue[logging.LogRecord] = Queue(WAITING)
-    handler, listener = _Patient(queue), QueueListener(queue, writer)
+    handler, listener = _BoundedQueueHandler(queue), QueueListener(queue, writer)
     root = logging.getLogger()
     before = root.level
     root.addHandler(handler)
@@ -78,29 +100,33 @@ def logging_to_stderr(form: str, level: str) -> Iterator[None]:
         listener.stop()
 
 
-class NoticeLog:
-    """A sink that logs what is no RPC; of each kind at a node one in three seconds, with a count of
-    those between."""
+class ServiceLog:
+    """Logs the events of the service. Of notices of one kind at a node it logs one in three
+    seconds, with a count of those between."""
 
-    def __init__(self, cluster: str = "") -> None:
-        self._cluster = cluster
+    def __init__(self) -> None:
         self._repeats = RepeatLimit()
 
-    def __call__(self, event: Event) -> None:
-        """Log a notice, unless one like it has just been."""
-        if isinstance(event, Notice):
-            self._tell(event)
+    def __call__(self, event: ServiceEvent | ClusterNotice) -> None:
+        """Log an event, unless it is none for a log, or a notice like one that has just been."""
+        if isinstance(event, ClusterNotice):
+            self._log_notice(event)
+        elif (level := _LEVELS.get(event.kind)) is not None:
+            fields = {"cluster": event.cluster or None, "node": event.node}
+            for line in event.reason.splitlines() or [""]:
+                log.log(level, "%s%s", event.text, f": {line}" if line else "", extra=fields)
 
-    def _tell(self, notice: Notice) -> None:
+    def _log_notice(self, event: ClusterNotice) -> None:
+        notice = event.notice
         connection = notice.connection
-        level = _LEVELS.get(notice.kind, logging.WARNING)
+        level = _NOTICE_LEVELS.get(notice.kind, logging.WARNING)
         if not log.isEnabledFor(level):
             return
-        skipped = self._repeats.passes((notice.kind, connection.upstream), notice.at)
+        skipped = self._repeats.passes((event.cluster, notice.kind, connection.upstream), notice.at)
         if skipped is None and level > logging.DEBUG:
             return
         fields = {
-            "cluster": self._cluster or None,
+            "cluster": event.cluster or None,
             "node": connection.node_id,
             "connection": connection.number,
             "client": connection.client,

@@ -32,14 +32,14 @@ BANNER = (
 _DESCRIBE_CLUSTER = DescribeClusterRequest.key or 0
 
 
-class Simulation:
-    """Serves like the modes of `kwire.proxy.serve.modes`."""
+class SimulatedBackend:
+    """Answers with a simulated controller; see `kwire.proxy.service.serving.ServeBackend`."""
 
     banner = BANNER
 
     def __init__(self, cluster: ServedCluster) -> None:
         self.cluster = cluster
-        self._begun: asyncio.Future[SandboxController] | None = None
+        self._started: asyncio.Future[SandboxController] | None = None
         self.filter = Dispatch(
             self,
             start_task,
@@ -50,31 +50,32 @@ class Simulation:
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """Those of the simulated controller, and by which node to ask it."""
+        """The APIs of the simulated controller, and DescribeCluster, by which tools find it."""
         return {**APIS, _DESCRIBE_CLUSTER: DescribeClusterRequest.versions}
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """As the simulated controller says, at whichever node it is asked."""
+        """Answer as the simulated controller, whichever node is asked."""
         if isinstance(request, DescribeClusterRequest):
             view = await self.cluster.view()
             return describe_cluster.answer(request, context.version, view)
-        assert self._begun is not None, "nobody is listened to before"
-        return await (await asyncio.shield(self._begun)).answer(request, context)
+        assert self._started is not None, "listeners are opened after the start"
+        # Shielded: a request that is cancelled must not cancel the start for all others.
+        return await (await asyncio.shield(self._started)).answer(request, context)
 
     @asynccontextmanager
     async def run(self, proxy: Proxy) -> AsyncIterator[None]:
         """Copy the metadata, and answer while the context lasts."""
-        self._begun = asyncio.get_running_loop().create_future()
+        self._started = asyncio.get_running_loop().create_future()
         async with (
             self.cluster.follow(),
             self.cluster.listen(proxy),
             SandboxController(self._origin()) as controller,
         ):
-            self._begun.set_result(controller)
+            self._started.set_result(controller)
             yield
 
     def renew(self) -> Callable[[], None]:
-        """Read the files of the proxy's own connections again; gives what takes that back."""
+        """Read the files of the proxy's own connections again; return what undoes that."""
         return self.cluster.connector.renew()
 
     def _origin(self) -> ClusterCopy:
@@ -99,7 +100,7 @@ class Simulation:
         )
 
     def _voters(self, voters: VotersRecord | None) -> VotersRecord | None:
-        """With the proxy's addresses, so that whoever asks for the quorum stays here."""
+        """Return voters with the proxy's addresses, so that clients of the quorum stay here."""
         if voters is None:
             return None
         addresses = self.cluster.nodes.addresses

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kwire.cli.errors import WrongUsage
-from kwire.cli.feeding import address as address_of
-from kwire.cli.feeding import missing, read_token
+from kwire.cli.feeding import feed_address, feed_token
 from kwire.cli.flow_options import AsJson, Hidden, Only, Verbose, View, display
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def watch(
     kwire watch --plain --json | jq .api
     kwire watch --web 8080
     """
-    where, secret = address_of(address), read_token(token)
+    where, secret = feed_address(address), feed_token(token)
     how = display(api, no_api, view, verbose=verbose, as_json=as_json)
     lines = plain or as_json or verbose or bool(api or no_api)
     if web is not None and lines:
@@ -78,7 +77,9 @@ def watch(
 
             WatchApp(where, token=secret, view=view or "", backlog=backlog).run()
     except ImportError as error:
-        raise missing(error) from error
+        from kwire.proxy.service.feed import explain_import_error
+
+        raise explain_import_error(error) from error
 
 
 def _is_screen() -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from kwire.cli.display import Display
 from kwire.cli.printer import Printer
-from kwire.cli.proxy_run import Display
 from kwire.cli.screen import screen
 from kwire.net.address import Address
 from kwire.proxy import DecodedFlow, Flow

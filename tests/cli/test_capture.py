@@ -1,15 +1,14 @@
 """`kwire capture` reads and mends what `kwire proxy -w` has written."""
 
-import errno
 import json
 from pathlib import Path
 
 import pytest
-import typer
 
-from kwire.capture import CaptureFiles, capture_info
-from kwire.cli.proxy_run import Recording
+from kwire.capture import capture_info
 from kwire.proxy.capture.recorder import Recorder, files_at
+from kwire.proxy.service.config import ProxyConfig
+from kwire.proxy.service.events import Report, ServiceEvent, ServiceEventKind
 from tests.support.cli.command import Command
 from tests.support.cli.proxy_process import ended, proxy, talk
 from tests.support.proxy.flows.dialogue_flows import votes
@@ -50,16 +49,16 @@ def test_a_recorded_conversation_is_shown_as_it_was_live(
 
 
 def test_a_recording_that_stopped_is_a_failure_in_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kwire: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: object, *args: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    sentence = "recording to one.avro stopped: No space left on device; traffic goes on"
 
-    monkeypatch.setattr(CaptureFiles, "write", full)
-    (flow,) = votes(1)
-    with pytest.raises(typer.Exit) as ended, Recording(tmp_path / "one.avro").recorded() as sink:
-        sink(flow)
-    assert ended.value.exit_code == 1
+    async def run(config: ProxyConfig, report: Report) -> None:
+        report(ServiceEvent(kind=ServiceEventKind.RECORDING_STOPPED, text=sentence))
+
+    monkeypatch.setattr("kwire.cli.proxy_run._run", run)
+    ended = kwire("proxy", "--listen", "127.0.0.1:0=127.0.0.1:1", "-w", "one.avro")
+    assert (ended.code, ended.err) == (1, f"{sentence}\n")
 
 
 def test_cat_shows_whole_messages_and_selected_apis(kwire: Command, capture: Path) -> None:

@@ -242,7 +242,8 @@ def test_without_a_file_sigterm_drains_and_metrics_and_logs_are_there_as_well(
     command += ["--listen", f"2@127.0.0.1:0=127.0.0.1:{free_port()}"]
     with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as run:
         assert run.stderr
-        at = [int(run.stderr.readline().split(" ")[2].rpartition(":")[2]) for _ in range(2)]
+        listening = (line for line in run.stderr if line.startswith("listening at "))
+        at = [int(next(listening).split(" ")[2].rpartition(":")[2]) for _ in range(2)]
         with socket.create_connection(("127.0.0.1", at[0]), timeout=PATIENCE) as client:
             assert ask(client) == ANSWER
         with socket.create_connection(("127.0.0.1", at[1]), timeout=PATIENCE) as client:

@@ -9,7 +9,7 @@ import pytest
 
 from kwire.admin import AdminClient
 from kwire.admin.describe_quorum import RaftVoterEndpoint
-from kwire.cli.simulation import Simulation
+from kwire.cli.simulation import SimulatedBackend
 from kwire.codec.declaration import Request
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
@@ -38,7 +38,7 @@ class Front:
         listeners = [
             Listener(node_id=id, upstream=controller(cluster, id)) for id in cluster.controllers
         ]
-        self.simulation = Simulation(ServedCluster(listeners))
+        self.simulation = SimulatedBackend(ServedCluster(listeners))
         self.bootstrap = ""
         self._stack = AsyncExitStack()
 

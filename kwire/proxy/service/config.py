@@ -1,4 +1,6 @@
-"""The file of a proxy that runs as a service: clusters, their listeners, what is done with them.
+"""The configuration of the proxy: clusters, their listeners, what is done with their traffic.
+
+`kwire proxy` builds it from its options; `kwire proxy --config` reads it from a file:
 
 clusters:
   - name: orders
@@ -10,6 +12,8 @@ metrics: 0.0.0.0:9464
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,7 +28,7 @@ from pydantic import (
 )
 
 from kwire.messages.index import APIS
-from kwire.net.address import Address, cannot_connect, is_wildcard
+from kwire.net.address import Address, cannot_connect, is_loopback, is_wildcard
 from kwire.net.tls import ClientTls, ServerTls
 from kwire.proxy.capture.record_topic import TopicAddress
 from kwire.proxy.data_path.listener import Limits, Listener
@@ -33,6 +37,7 @@ from kwire.text.text_file import read_text
 from kwire.text.yaml_file import BadFile, Seconds, Strict, read_yaml
 
 _LIMITS = Limits()
+_KEY = re.compile(r"\{(\w+)\}")
 _APIS = {name.lower(): name for name in APIS.values()}
 
 
@@ -40,13 +45,32 @@ class BadConfig(BadFile):
     """A configuration that cannot be used."""
 
 
+class KeyConflict(ValueError):
+    """Keys that contradict each other, or one that needs another.
+
+    sentence: has each key in braces, so that `kwire proxy` can say its options instead.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        self._sentence = sentence
+        super().__init__(self.with_names({}))
+
+    def with_names(self, names: Mapping[str, str]) -> str:
+        """Return the sentence with these names for keys; other keys keep their own."""
+        return _KEY.sub(lambda key: names.get(key[1], key[1]), self._sentence)
+
+
 def _address(value: Any) -> Any:
+    if isinstance(value, Address):
+        return value
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is no address: write host:port")
     return Address.parse(value)
 
 
 def _topic(value: Any) -> Any:
+    if isinstance(value, TopicAddress):
+        return value
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is no topic: write TOPIC@HOST:PORT")
     return TopicAddress.parse(value)
@@ -68,7 +92,7 @@ def _api(value: str) -> str:
 
 
 def _beside(path: Path, info: ValidationInfo) -> Path:
-    """The path as the file means it, which is that of a file in its own folder."""
+    """Return the path relative to the folder of the configuration file, if there is one."""
     return Path(info.context or "") / path
 
 
@@ -97,8 +121,8 @@ class ClientTlsConfig(Strict):
     check_name: bool = True
 
 
-class ListenerConfig(Strict):
-    """One node, and where the proxy stands in front of it."""
+class ProxyListenerConfig(Strict):
+    """One node, and the address at which the proxy listens in front of it."""
 
     listen: At
     upstream: At
@@ -118,17 +142,17 @@ class ListenerConfig(Strict):
         )
 
     @model_validator(mode="after")
-    def _somebody_else(self) -> ListenerConfig:
+    def _somebody_else(self) -> ProxyListenerConfig:
         if self.listener.to_itself:
             raise ValueError("the proxy would connect to itself: listen at another port")
         return self
 
 
 class RecordConfig(Strict):
-    """Where to write down what passes: in files, or in a topic. only: what is meant of it.
+    """A recording in files, in a topic, or in both. only: the flows that are recorded.
 
-    frame_limit: bytes of each frame that are written down. client_config: how the topic's cluster
-    is spoken with; a file of Kafka's client properties.
+    frame_limit: bytes of each frame that are written down. client_config: a file of Kafka's client
+    properties, for the connections to the topic's cluster.
     """
 
     path: File | None = None
@@ -139,25 +163,33 @@ class RecordConfig(Strict):
     show_secrets: bool = False
 
     @model_validator(mode="after")
-    def _one_place(self) -> RecordConfig:
-        if (self.path is None) == (self.topic is None):
-            raise ValueError("give one of path and topic")
+    def _somewhere(self) -> RecordConfig:
+        if self.path is None and self.topic is None:
+            raise ValueError("give path, topic or both")
         if self.client_config is not None and self.topic is None:
-            raise ValueError("client_config is for the cluster of a topic: give topic as well")
+            raise KeyConflict("{client_config} is for the cluster of a topic: give {topic} as well")
         return self
 
 
 class FeedConfig(Strict):
-    """Where `kwire watch` sees what passes. token: a file; a must beyond loopback."""
+    """The address of a feed for `kwire watch`. token: a file; required beyond loopback."""
 
     listen: At
     token: File | None = None
 
+    @model_validator(mode="after")
+    def _guarded(self) -> FeedConfig:
+        if self.token is None and not is_loopback(self.listen.host):
+            raise KeyConflict(
+                f"{self.listen} is reached from other machines: give {{token}} as well"
+            )
+        return self
+
 
 class ServeConfig(Strict):
-    """What is answered instead of passed.
+    """Requests that are answered instead of passed; see docs/serve.md.
 
-    client_config: how the proxy itself asks nodes; a file of Kafka's client properties.
+    client_config: a file of Kafka's client properties, for the proxy's own connections to nodes.
     """
 
     mode: Literal["metadata", "kip919", "controller"]
@@ -170,7 +202,7 @@ class ClusterConfig(Strict):
     """The nodes of a cluster, and what is done to their traffic."""
 
     name: str = Field(default="", max_length=100)
-    listeners: tuple[ListenerConfig, ...] = Field(min_length=1)
+    listeners: tuple[ProxyListenerConfig, ...] = Field(min_length=1)
     rules: File | None = None
     scripts: tuple[File, ...] = ()
     hold: MatchText | None = None
@@ -181,51 +213,89 @@ class ClusterConfig(Strict):
     serve: ServeConfig | None = None
     record: RecordConfig | None = None
 
+    @property
+    def filter_files(self) -> tuple[Path, ...]:
+        """The scripts and rules, which are loaded again when they are saved."""
+        return self.scripts if self.rules is None else (*self.scripts, self.rules)
+
     @model_validator(mode="after")
-    def _together(self) -> ClusterConfig:
-        tells = self.rewrite_endpoints or self.serve is not None
-        if self.strict and tells:
-            raise ValueError(
-                "strict is for nodes that advertise the proxy: with rewrite_endpoints"
-                " or serve leave it"
+    def _addresses_are_told_once(self) -> ClusterConfig:
+        """Check who tells clients the addresses of nodes: they themselves, or the proxy."""
+        proxy_tells = self.rewrite_endpoints or self.serve is not None
+        if self.strict and proxy_tells:
+            raise KeyConflict(
+                "{strict} is for nodes that advertise the proxy: with {rewrite_endpoints}"
+                " or {serve} leave it"
             )
         if self.rewrite_endpoints and self.serve is not None:
-            raise ValueError("serve tells the proxy's addresses itself: leave rewrite_endpoints")
-        if self.advertised_host is not None and not tells:
-            raise ValueError("advertised_host is for rewrite_endpoints or serve: give one of them")
-        hosts = [one.listen.host for one in self.listeners if is_wildcard(one.listen.host)]
-        if tells and hosts and self.advertised_host is None:
-            raise ValueError(cannot_connect(hosts[0], "give advertised_host as well"))
-        if self.hold is not None and self.feed is None:
+            raise KeyConflict(
+                "{serve} tells the proxy's addresses itself: leave {rewrite_endpoints}"
+            )
+        if self.advertised_host is not None and not proxy_tells:
+            raise KeyConflict(
+                "{advertised_host} is for {rewrite_endpoints} or {serve}: give one of them"
+            )
+        for listener in self.listeners:
+            host = listener.listen.host
+            if proxy_tells and is_wildcard(host) and self.advertised_host is None:
+                raise KeyConflict(cannot_connect(host, "give {advertised_host} as well"))
+        return self
+
+    @model_validator(mode="after")
+    def _can_serve(self) -> ClusterConfig:
+        if self.serve is None:
+            return self
+        for listener in self.listeners:
+            if listener.node is None:
+                raise KeyConflict(
+                    f"{{serve}} knows nodes by their ids: give {{node}} at {listener.listen}"
+                )
+        if self.serve.mode == "controller" and not self.serve.off_loopback:
+            for listener in self.listeners:
+                host = listener.listen.host
+                if not is_loopback(host):
+                    raise KeyConflict(
+                        f"{{serve}} controller answers what is not so, and {host} may be reached"
+                        " by others: listen at 127.0.0.1, or give {off_loopback} as well"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _can_release(self, info: ValidationInfo) -> ClusterConfig:
+        # Only files have a context. Without one there is a terminal, where messages are released.
+        if info.context is not None and self.hold is not None and self.feed is None:
             raise ValueError("nobody could let go what is held: give feed as well")
         return self
 
 
 class ShowConfig(Strict):
-    """Which flows are printed, and how."""
+    """The flows that are printed, and how."""
 
     api: tuple[Api, ...] = ()
     no_api: tuple[Api, ...] = ()
     view: Match | None = None
     verbose: bool = False
     as_json: bool = Field(default=False, alias="json")
+    show_secrets: bool = False
 
     @model_validator(mode="after")
     def _not_both(self) -> ShowConfig:
         if both := sorted({*self.api} & {*self.no_api}):
-            raise ValueError(f"api and no_api both name {', '.join(both)}: keep one of them")
+            raise KeyConflict(
+                f"{{api}} and {{no_api}} both name {', '.join(both)}: keep one of them"
+            )
         return self
 
 
-class LogConfig(Strict):
-    """What is told on stderr, and in which form."""
+class LogLinesConfig(Strict):
+    """The level and the form of the lines that are logged on stderr."""
 
     form: Literal["text", "json"] = Field(default="text", alias="format")
     level: Literal["debug", "info", "warning", "error"] = "info"
 
 
 class LimitsConfig(Strict):
-    """How long the proxy waits; see Limits."""
+    """Seconds that the proxy waits; see Limits."""
 
     connect: Seconds = _LIMITS.connect
     first_frame: Seconds = _LIMITS.first_frame
@@ -238,12 +308,16 @@ class LimitsConfig(Strict):
 
 
 class ProxyConfig(Strict):
-    """A whole file. drain: how long requests may take to be answered when the proxy is to stop."""
+    """A whole file, or all options of `kwire proxy`.
+
+    log: None if nothing is logged. drain: seconds that requests have to be answered when the proxy
+    is to stop.
+    """
 
     clusters: tuple[ClusterConfig, ...] = Field(min_length=1)
     show: ShowConfig | None = None
     metrics: At | None = None
-    log: LogConfig = LogConfig()
+    log: LogLinesConfig | None = LogLinesConfig()
     limits: LimitsConfig = LimitsConfig()
     drain: Seconds = 30.0
 
@@ -265,7 +339,7 @@ def _first_twice(names: list[str]) -> str:
 
 
 def read_config(path: Path) -> ProxyConfig:
-    """What a file says; BadConfig names the file, and the key of each thing that is wrong."""
+    """Read a file. Raises BadConfig, which names the file, and the key of each mistake."""
     text = read_text(path, BadConfig)
     try:
         return read_yaml(ProxyConfig, text, BadConfig, context=path.parent)

@@ -26,21 +26,21 @@ PREFIX = "kwire_proxy_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metered:
+class MeteredProxy:
     """A proxy and what belongs to it. cluster: its name, empty where there is but one."""
 
     metrics: Metrics
     proxy: Proxy
     tap: Tap
     filters: Filters | None = None
-    recorder: Recorder | None = None
+    recorders: tuple[Recorder, ...] = ()
     cluster: str = ""
 
 
 class ProxyCollector:
     """Reads the proxies that run, each time it is asked."""
 
-    def __init__(self, proxies: Callable[[], Iterable[Metered]]) -> None:
+    def __init__(self, proxies: Callable[[], Iterable[MeteredProxy]]) -> None:
         self._proxies = proxies
 
     def collect(self) -> Iterator[Metric]:
@@ -108,7 +108,7 @@ def _latencies(counts: _Counts) -> Iterator[Metric]:
     yield from (prompt, polls)
 
 
-def _connections(metered: list[Metered]) -> Iterator[Metric]:
+def _connections(metered: list[MeteredProxy]) -> Iterator[Metric]:
     connections = _gauge("connections", "Connections that are open.", ("cluster", "node"))
     events = _counter(
         "connection_events", "What became of connections.", ("cluster", "node", "event")
@@ -123,7 +123,7 @@ def _connections(metered: list[Metered]) -> Iterator[Metric]:
     yield from (connections, events)
 
 
-def _filters(metered: list[Metered]) -> Iterator[Metric]:
+def _filters(metered: list[MeteredProxy]) -> Iterator[Metric]:
     held = _gauge("held_bytes", "Bytes of messages that filters hold.", ("cluster",))
     hits = _counter(
         "rule_hits", "Messages that a rule of the rules file struck.", ("cluster", "rule")
@@ -143,7 +143,7 @@ def _hits(filters: Filters | None) -> Counter[str]:
     return hits
 
 
-def _losses(metered: list[Metered]) -> Iterator[Metric]:
+def _losses(metered: list[MeteredProxy]) -> Iterator[Metric]:
     lost = _counter(
         "overflows", "Events that found no room: the traffic had none of it.", ("cluster", "where")
     )
@@ -151,7 +151,8 @@ def _losses(metered: list[Metered]) -> Iterator[Metric]:
     for one in metered:
         lost.add_metric((one.cluster, "copies"), one.proxy.copies.dropped)
         lost.add_metric((one.cluster, "decoder"), one.tap.undecoded + one.tap.dropped)
-        if one.recorder is not None:
-            lost.add_metric((one.cluster, "recorder"), one.recorder.dropped)
-            recording.add_metric((one.cluster,), not one.recorder.failure)
+        if one.recorders:
+            lost.add_metric((one.cluster, "recorder"), sum(each.dropped for each in one.recorders))
+            has_failed = any(each.failure for each in one.recorders)
+            recording.add_metric((one.cluster,), not has_failed)
     yield from (lost, recording)

@@ -5,16 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from kwire.cli.interference import Interference
 from kwire.net.address import Address
 from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.feed.sender import Feed
 from tests.support.proxy.feed.voting_traffic import HERE
 
-ENDS: dict[str, Callable[[], Receiver | Feed | Interference]] = {
+ENDS: dict[str, Callable[[], Receiver | Feed]] = {
     "a viewer": lambda: Receiver(Address("127.0.0.1", 9), lambda watched: None),
     "a feed": lambda: Feed(HERE),
-    "scripts and rules": Interference,
 }
 
 
@@ -28,7 +26,7 @@ async def slow(cleaned: asyncio.Event) -> None:
 
 @pytest.mark.parametrize("make", ENDS.values(), ids=list(ENDS))
 async def test_a_cancellation_counts_behind_the_last_task(
-    make: Callable[[], Receiver | Feed | Interference],
+    make: Callable[[], Receiver | Feed],
 ) -> None:
     cleaned = asyncio.Event()
     one = make()

@@ -1,4 +1,4 @@
-"""What a service's file says of TLS is what its listeners have."""
+"""The configuration of a service: the errors of its file, and the TLS of its listeners."""
 
 from pathlib import Path
 
@@ -6,6 +6,95 @@ import pytest
 
 from kwire.net.tls import ClientTls, ServerTls
 from kwire.proxy.service.config import BadConfig, read_config
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kwire-proxy.yaml"
+
+
+def written(file: Path, text: str) -> Path:
+    file.write_text(text)
+    return file
+
+
+def refusal(file: Path, text: str) -> str:
+    """Return the error of a file with this text."""
+    with pytest.raises(BadConfig) as caught:
+        read_config(written(file, text))
+    return str(caught.value)
+
+
+WRONG = {
+    "clusters[1].listeners[1].upstream: 'nowhere' is no address": "upstream: nowhere",
+    "clusters[1].listeners[1]: the proxy would connect to itself": "upstream: 127.0.0.1:9092",
+    "clusters[1].listeners[1].node: Input should be": "upstream: a:1, node: x",
+    "clusters[1].listeners[1].nod: there is no such key": "upstream: a:1, nod: 1",
+}
+
+
+@pytest.mark.parametrize(("said", "keys"), WRONG.items())
+def test_what_is_wrong_is_told_by_its_key(file: Path, said: str, keys: str) -> None:
+    text = f"clusters: [{{listeners: [{{listen: 127.0.0.1:9092, {keys}}}]}}]"
+    assert f"{file}: {said}" in refusal(file, text)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("show: {view: ~api Fetsch}", "show.view: column 6: no API is called 'Fetsch'"),
+        ("show: {api: [Fetch], no_api: [fetch]}", "show: api and no_api both name Fetch"),
+        ("drain: 3", "drain: 3 is not a time such as 200ms or 3s"),
+        ("log: {format: xml}", "log.format: Input should be 'text' or 'json'"),
+        ("limits: {idle: soon}", "limits.idle: 'soon' is not a time"),
+        ("metrics: 9464", "metrics: 9464 is no address"),
+    ],
+)
+def test_other_keys_are_judged_too(file: Path, more: str, said: str) -> None:
+    text = "clusters: [{listeners: [{listen: a:1, upstream: b:1}]}]\n" + more
+    assert said in refusal(file, text)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("hold: ~api Vote", "nobody could let go what is held: give feed as well"),
+        ("advertised_host: here", "advertised_host is for rewrite_endpoints or serve"),
+        ("rewrite_endpoints: true, serve: {mode: kip919}", "serve tells the proxy's addresses"),
+        ("strict: true, rewrite_endpoints: true", "strict is for nodes that advertise the proxy"),
+        ("rewrite_endpoints: true", "nobody can connect to 0.0.0.0: give advertised_host"),
+        ("serve: {mode: metadata}, advertised_host: x", "serve knows nodes by their ids"),
+        ("feed: {listen: 0.0.0.0:9900}", "0.0.0.0:9900 is reached from other machines: give token"),
+    ],
+)
+def test_what_needs_another_key_says_so(file: Path, more: str, said: str) -> None:
+    text = f"clusters: [{{listeners: [{{listen: 0.0.0.0:1, upstream: b:1}}], {more}}}]"
+    assert said in refusal(file, text)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("only: ~api Vote", ": give path, topic or both"),
+        ("path: here, client_config: c", ": client_config is for the cluster of a topic"),
+        ("topic: captures", ".topic: 'captures' is no topic: write TOPIC@HOST:PORT"),
+        ("topic: 3", ".topic: 3 is no topic: write TOPIC@HOST:PORT"),
+    ],
+)
+def test_a_recording_goes_into_files_or_into_a_topic(file: Path, keys: str, said: str) -> None:
+    text = f"clusters: [{{listeners: [{{listen: a:1, upstream: b:1}}], record: {{{keys}}}}}]"
+    assert f"clusters[1].record{said}" in refusal(file, text)
+
+
+def test_several_clusters_have_names_and_addresses_of_their_own(file: Path) -> None:
+    one = "listeners: [{listen: a:1, upstream: b:1}]"
+    for clusters, said in (
+        (f"[{{{one}}}, {{name: x, {one}}}]", "each needs a name"),
+        (f"[{{name: x, {one}}}, {{name: x, {one}}}]", "two clusters are called 'x'"),
+        (f"[{{name: x, {one}}}, {{name: y, {one}}}]", "two listeners are to listen at a:1"),
+    ):
+        with pytest.raises(BadConfig, match=said):
+            read_config(written(file, f"clusters: {clusters}"))
 
 
 def listener_of(folder: Path, keys: str) -> str:

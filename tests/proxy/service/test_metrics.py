@@ -21,7 +21,7 @@ from kwire.net.metrics_server import MetricsServer
 from kwire.proxy import Address, DecodedFlow, Filters, Listener, Proxy, Tap
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.service.metrics import CLIENT_LIMIT, SERIES_LIMIT, Metrics
-from kwire.proxy.service.metrics_families import Metered, ProxyCollector
+from kwire.proxy.service.metrics_families import MeteredProxy, ProxyCollector
 from real_kafka import Cluster
 from tests.support.eventually import eventually
 from tests.support.http import ask
@@ -40,15 +40,15 @@ def read(text: str) -> dict[str, list[tuple[Labels, float]]]:
     return found
 
 
-async def scrape(metered: Metered) -> dict[str, list[tuple[Labels, float]]]:
+async def scrape(metered: MeteredProxy) -> dict[str, list[tuple[Labels, float]]]:
     async with MetricsServer(ProxyCollector(lambda: [metered]), "127.0.0.1", 0) as server:
         status, body = await ask(server.port, "GET /metrics HTTP/1.1")
     assert status == "HTTP/1.1 200 OK"
     return read(body)
 
 
-def metered(metrics: Metrics) -> Metered:
-    return Metered(metrics=metrics, proxy=Proxy(), tap=Tap(metrics.see))
+def metered(metrics: Metrics) -> MeteredProxy:
+    return MeteredProxy(metrics=metrics, proxy=Proxy(), tap=Tap(metrics.see))
 
 
 def counted(dialogue: Dialogue) -> dict[str, list[tuple[Labels, float]]]:
@@ -75,14 +75,14 @@ rules:
 
 
 @asynccontextmanager
-async def in_front(cluster: Cluster) -> AsyncIterator[tuple[Address, Metered]]:
+async def in_front(cluster: Cluster) -> AsyncIterator[tuple[Address, MeteredProxy]]:
     """A metered proxy with rules, in front of a real node."""
     metrics = Metrics()
     filters = Filters(rule_filters(read_rules(RULES), lambda: 0.0, 0.0))
     listener = Listener(node_id=1, upstream=Address.parse(cluster.bootstrap_servers))
     tap = Tap(metrics.see)
     async with tap, Proxy([listener], sinks=[metrics, tap], filters=filters) as proxy:
-        what = Metered(metrics=metrics, proxy=proxy, tap=tap, filters=filters, cluster="test")
+        what = MeteredProxy(metrics=metrics, proxy=proxy, tap=tap, filters=filters, cluster="test")
         yield proxy.addresses[listener], what
 
 

@@ -10,7 +10,7 @@ import pytest
 from kwire.proxy import Proxy, Tap
 from kwire.proxy.service.config import read_config
 from kwire.proxy.service.metrics import Metrics
-from kwire.proxy.service.metrics_families import Metered, ProxyCollector
+from kwire.proxy.service.metrics_families import MeteredProxy, ProxyCollector
 from tests.support.paths import DOCS
 
 FOLDER = DOCS / "service"
@@ -24,7 +24,7 @@ SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_s
 def labels_of() -> dict[str, set[str]]:
     """The labels of every sample that the proxy can serve, by the sample's name."""
     metrics = Metrics()
-    metered = Metered(metrics=metrics, proxy=Proxy(), tap=Tap(metrics.see))
+    metered = MeteredProxy(metrics=metrics, proxy=Proxy(), tap=Tap(metrics.see))
     return {
         family.name + suffix: {
             *vars(family)["_labelnames"],

@@ -1,0 +1,189 @@
+"""Options of `kwire proxy` whose declarations are long."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class ServeMode(StrEnum):
+    """The modes of --serve."""
+
+    METADATA = "metadata"
+    KIP919 = "kip919"
+    CONTROLLER = "controller"
+
+
+class LogForm(StrEnum):
+    """The forms of a line of the log."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Listen = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[ID@]HOST:PORT=HOST:PORT",
+        help="Listen here in front of the node there, whose id is ID; may be repeated.",
+    ),
+]
+Read = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--read",
+        "-r",
+        metavar="FILE|DIR",
+        help="Show what was recorded instead; with -w copy what --view says.",
+    ),
+]
+Write = Annotated[
+    Path | None,
+    typer.Option(
+        "--write",
+        "-w",
+        metavar="FILE|DIR",
+        help="Record all that passes; a folder gets a new file each hour and 256 MiB.",
+    ),
+]
+Record = Annotated[
+    str | None,
+    typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
+]
+RecordLimit = Annotated[
+    int | None,
+    typer.Option(metavar="BYTES", min=1, help="Record no more than this of each frame."),
+]
+RecordTopic = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOPIC@HOST:PORT",
+        help="Record into this topic, too: a message a record; pip install 'kwire[topic]'.",
+    ),
+]
+TopicConfig = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --record-topic: how to speak with its cluster, as a client.properties of"
+        " Kafka's.",
+    ),
+]
+Script = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE", help="Run the filters of this Python file, anew when it is saved."
+    ),
+]
+RulesFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Do what these rules say, anew when they are saved."),
+]
+Hold = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EXPRESSION",
+        help="Hold these requests, or with ~response, ~err … responses, until a line comes in: "
+        "Enter, drop, close or all.",
+    ),
+]
+RewriteEndpoints = Annotated[
+    bool,
+    typer.Option(
+        "--rewrite-endpoints",
+        help="Write the proxy's addresses over the nodes' in what passes; see docs/addresses.md.",
+    ),
+]
+AdvertisedHost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST",
+        help="The host that nodes and clients are told, where it is not the one of --listen.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        help="Fail where a node is named that is not behind the proxy; see docs/addresses.md."
+    ),
+]
+Serve = Annotated[
+    ServeMode | None,
+    typer.Option(help="Answer requests here instead of only passing them; see docs/serve.md."),
+]
+ServeConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --serve: how the proxy itself asks nodes, as a client.properties of Kafka's;"
+        " else with --upstream-tls.",
+    ),
+]
+ClusterId = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID", help="With --serve: the cluster's id, where its controllers do not tell it."
+    ),
+]
+OffLoopback = Annotated[
+    bool,
+    typer.Option(
+        "--off-loopback",
+        help="With --serve controller: listen where other machines may reach it, too.",
+    ),
+]
+ListenTls = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[ID@]CERT,KEY[,CA]",
+        help="Speak TLS with clients, who need a certificate of CA where one is given; repeatable.",
+    ),
+]
+UpstreamTls = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[ID@]CA[,CERT,KEY]",
+        help="Speak TLS with nodes, whose certificates are of CA, or of `system`; repeatable.",
+    ),
+]
+UpstreamName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The name in nodes' certificates, where it is not the host; `any` checks none.",
+    ),
+]
+Feed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Let `kwire watch HOST:PORT` see what passes, and hold messages; see docs/watch.md.",
+    ),
+]
+FeedToken = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Viewers need the token in this file; a must beyond loopback.",
+    ),
+]
+MetricsAt = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT", help="Serve counts and latencies to Prometheus, at /metrics there."
+    ),
+]
+LogFormat = Annotated[
+    LogForm | None,
+    typer.Option(help="Log what happens to connections on stderr, a line each, as well."),
+]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Run as a service, as this file says; it takes the place of all other options.",
+    ),
+]

@@ -1,0 +1,32 @@
+"""Warnings of listeners' certificates that are not valid, or soon will not be, once each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from kwire.proxy.data_path.listener import Listener
+
+
+class CertificateWarnings:
+    """Checks the certificates that listeners show clients and nodes. warn: takes a sentence."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._warned: set[str] = set()
+
+    def check(self, listener: Listener) -> None:
+        """Warn of the certificates of a listener, with each sentence at most once."""
+        tls = (listener.tls, listener.upstream_tls)
+        files = {one.certificate for one in tls if one is not None and one.certificate is not None}
+        if not files:
+            return
+        # asn1crypto is loaded only for proxies that have certificates.
+        from kwire.net.certificates import certificate_warnings
+
+        now = datetime.now(UTC)
+        for path in sorted(files):
+            for sentence in certificate_warnings(path, now):
+                if sentence not in self._warned:
+                    self._warned.add(sentence)
+                    self._warn(sentence)

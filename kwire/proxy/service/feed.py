@@ -1,0 +1,70 @@
+"""The feed of a cluster for `kwire watch`: its token, and the packages that it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kwire.errors import InvalidValue, LocalError
+
+if TYPE_CHECKING:
+    from kwire.net.address import Address
+    from kwire.proxy.feed.sender import Feed
+    from kwire.proxy.filters.chain import Filters
+    from kwire.proxy.filters.intercept import Stop
+    from kwire.proxy.filters.rule_set import RuleSet
+
+_PACKAGES = frozenset({"asyncio_dgram", "textual", "textual_serve"})
+
+
+class WatchNotInstalled(LocalError):
+    """The packages of the extra `watch` are missing."""
+
+    def __init__(self) -> None:
+        super().__init__("watching needs more packages: pip install 'kwire[watch]'")
+
+
+def explain_import_error(error: ImportError) -> Exception:
+    """Return WatchNotInstalled if a package of the extra is missing, else the error itself."""
+    is_extra = (error.name or "").partition(".")[0] in _PACKAGES
+    return WatchNotInstalled() if is_extra else error
+
+
+def read_token(path: Path | None) -> bytes:
+    """Return what a file holds, without white space around it; nothing without a file.
+
+    Raises InvalidValue if the file cannot be read, or is empty.
+    """
+    if path is None:
+        return b""
+    try:
+        token = path.read_bytes().strip()
+    except OSError as error:
+        raise InvalidValue(f"cannot read {path}: {error.strerror}") from error
+    if not token:
+        raise InvalidValue(
+            f"{path} is empty: write a token into it, `openssl rand -hex 16` makes one"
+        )
+    return token
+
+
+def make_feed(
+    listen: Address,
+    token: Path | None,
+    intercept: Stop,
+    filters: Filters,
+    rules: RuleSet,
+    hold: str | None,
+) -> Feed:
+    """Return a feed whose viewers control held messages and rules. hold: what is held now.
+
+    Raises WatchNotInstalled, and InvalidValue for a token file that cannot be used.
+    """
+    try:
+        # asyncio_dgram is in the extra `watch`: a proxy without a feed runs without it.
+        from kwire.proxy.feed.commands import Controls
+        from kwire.proxy.feed.sender import Feed
+    except ImportError as error:
+        raise explain_import_error(error) from error
+    controls = Controls(intercept, filters, rules, hold)
+    return Feed(listen, token=read_token(token), controls=controls)

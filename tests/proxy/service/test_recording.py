@@ -1,0 +1,59 @@
+"""The recording of a cluster: in files and in a topic at a time, and its end."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from kwire.capture import CaptureFiles, read_capture
+from kwire.proxy.capture.record_topic import TopicAddress, TopicRecorder
+from kwire.proxy.service.config import RecordConfig
+from kwire.proxy.service.events import ClusterNotice, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.recording import ClusterRecording
+from real_kafka import free_port
+from tests.support.proxy.flows.dialogue_flows import votes
+
+Events = list[ServiceEvent | ClusterNotice]
+
+
+def kinds(events: Events) -> list[ServiceEventKind]:
+    return [event.kind for event in events if isinstance(event, ServiceEvent)]
+
+
+async def test_the_end_says_how_much_was_recorded_once(tmp_path: Path) -> None:
+    events: Events = []
+    path = tmp_path / "one.avro"
+    recording = ClusterRecording(RecordConfig(path=path), events.append, "orders")
+    for flow in votes(3):
+        recording(flow)
+    for _ in range(2):
+        await recording.end()
+    kind, text = ServiceEventKind.RECORDED, f"3 events recorded at {path}"
+    assert events == [ServiceEvent(kind=kind, text=text, cluster="orders")]
+    assert len(list(read_capture(path))) == 6
+
+
+async def test_a_disk_that_is_full_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(self: object, *args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(CaptureFiles, "write", write)
+    events: Events = []
+    recording = ClusterRecording(RecordConfig(path=tmp_path), events.append)
+    for flow in votes(1):
+        recording(flow)
+    await recording.end()
+    assert kinds(events) == [ServiceEventKind.RECORDING_STOPPED, ServiceEventKind.RECORDED]
+    assert recording.may_start_again
+
+
+async def test_files_and_a_topic_are_written_at_a_time(tmp_path: Path) -> None:
+    topic = TopicAddress.parse(f"captures@127.0.0.1:{free_port()}")
+    config = RecordConfig(path=tmp_path / "one.avro", topic=topic)
+    recording = ClusterRecording(config, lambda event: None)
+    into_topic, into_files = recording.recorders
+    assert isinstance(into_topic, TopicRecorder)
+    assert not isinstance(into_files, TopicRecorder)
+    await recording.end()
