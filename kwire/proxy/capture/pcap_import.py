@@ -21,8 +21,9 @@ from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_RST, TH_SYN
 from kwire.errors import FileError
 from kwire.net.address import Address
 from kwire.proxy.data_path.copies import Copies
-from kwire.proxy.data_path.framer import Framer, RequestFramer, ResponseFramer
+from kwire.proxy.data_path.framer import Framer, Framing, RequestFramer, ResponseFramer
 from kwire.proxy.data_path.pairing import Pairing
+from kwire.proxy.data_path.pass_through import DISCARD
 from kwire.proxy.flows.flow import Connection, Event, Kind, Notice
 from kwire.proxy.flows.heads import REQUEST
 from kwire.proxy.flows.interest import tap_everything
@@ -224,7 +225,7 @@ class _FramedConnection:
         )
         copies = Copies()
         self._pairing = Pairing(self._connection, self._events.append, copies)
-        common = (self._pairing, tap_everything, copies)
+        common = (self._pairing, Framing(tap_everything, copies), DISCARD)
         self._requests = _Reassembly(RequestFramer(*common))
         self._responses = _Reassembly(ResponseFramer(*common))
         self._started = False

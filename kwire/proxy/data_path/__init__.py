@@ -1,1 +1,23 @@
-"""The way of a byte: from a socket through framer and filters to the other socket."""
+"""The way of a byte through the proxy, module by module, in the order in which it passes them.
+
+    listener       the address in front of a node, and the limits of waiting
+    server         Proxy: accepts a client, and makes the relay of its connection
+    handshake      TLS with the client, where its listener wants it
+    relay          both sockets of a connection, from accept to the last close
+    reach          the connection to the node, or to a standby
+    side           one socket: reads a chunk, and gives it to the framer of its direction
+    framer         follows the frames in the chunk; pairing finds the flow of each
+    pairing        requests that wait for their responses, by correlation id
+    copies         copies of tapped frames, within a limit of memory
+    pass_through   the output of framers without filters: the chunk is written to the other side
+
+With filters, a gate takes the place of pass_through:
+
+    gate           keeps the order while frames are held
+    filter_runner  runs the filters on a held frame, and does what they decide
+    own_requests   requests that filters send to the node themselves
+
+When a flow has ended, the pairing gives it to the proxy's sinks:
+
+    tap            decodes flows beside the traffic, for a viewer
+"""

@@ -1,13 +1,15 @@
-"""What may pass in one direction of a connection, in order, while filters hold some of it back."""
+"""The queue of one direction of a connection: keeps the order while filters hold frames of it."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 from kwire.proxy.data_path.copies import MEMORY_LIMIT, Copies
+from kwire.proxy.data_path.pass_through import FinishFlow, Timer, Transport
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.interest import Direction
 
@@ -22,54 +24,27 @@ CROWD = 1024 * 1024
 """Bytes behind a held frame from which on no more are read."""
 
 
-class Timer(Protocol):
-    """Something that will happen."""
-
-    def cancel(self) -> None: ...
-
-
-class Hands(Protocol):
-    """What a hold needs of whoever moves its bytes."""
-
-    def send(self, direction: Direction, data: bytes) -> None:
-        """Write in this direction."""
-
-    def later(self, seconds: float, act: Callable[[], None]) -> Timer:
-        """Act after this time."""
-
-    def clock(self) -> float:
-        """Seconds of a steady clock."""
-
-    def cut(self, reason: str) -> None:
-        """Close both ends."""
-
-    def crowded(self, direction: Direction, crowded: bool) -> None:
-        """Read no more of what goes in this direction, or read on."""
-
-    def drained(self, direction: Direction) -> None:
-        """Nothing is held back in this direction any more."""
-
-
 @dataclass(slots=True, eq=False)
-class Held:
-    """A frame that waits. data: what is to be sent in its place, once that is known.
+class HeldFrame:
+    """A frame that waits for filters. replacement: what to send in its place, None until decided.
 
-    lapses: whether nobody waits for it any more once the client has sent its last byte. stalled:
-    whether it is kept until the connection ends.
+    ends_with_client: nobody waits for it any more once the client has sent its last byte. stalled:
+    it is kept until the connection ends. finish: ends the flow's part in this direction. timer,
+    coroutine: what the filters wait for, and the filters themselves.
     """
 
     flow: Flow
     pieces: list[bytes]
     size: int = 0
-    data: bytes | None = None
-    lapses: bool = False
+    replacement: bytes | None = None
+    ends_with_client: bool = False
     stalled: bool = False
-    over: Callable[[], None] | None = None
+    finish: Callable[[], None] | None = None
     timer: Timer | None = None
     coroutine: Coroutine[Any, Any, Any] | None = None
 
     def give_up(self) -> None:
-        """Nobody will decide about it any more."""
+        """End the filters that still think about it."""
         if self.timer is not None:
             self.timer.cancel()
         if self.coroutine is not None:
@@ -78,8 +53,8 @@ class Held:
 
 
 @dataclass(slots=True, eq=False)
-class _Span:
-    """Bytes of a chunk; those that follow one another are never cut."""
+class _Piece:
+    """Bytes of a chunk that pass. Neighbours are joined here, so that they are never copied."""
 
     chunk: bytes
     start: int
@@ -90,205 +65,225 @@ class _Span:
 
 
 class Gate:
-    """A queue that only moves while nothing at its head is held.
+    """A FrameOutput whose queue only moves while no held frame is at its head.
 
-    judge: takes a held frame that is whole. wants: whether a flow's frame is to be held. passed_by:
-    is told of a frame that is wanted and passes nevertheless, and why. is_shut: nothing more can be
-    sent.
+    wants: says if a flow's frame is to be held. judge: takes a held frame that is whole, and calls
+    `release` at some time. unfiltered: takes a flow whose frame is wanted and passes nevertheless,
+    and the reason. frame_ended: is called behind each frame. is_shut: nothing can be sent any more.
     """
+
+    transparent = False
 
     def __init__(
         self,
         direction: Direction,
         memory: Copies,
+        transport: Transport,
+        *,
         wants: Callable[[Flow], bool],
-        judge: Callable[[Held], None],
-        passed_by: Callable[[Flow, str], None],
+        judge: Callable[[HeldFrame], None],
+        unfiltered: Callable[[Flow, str], None],
+        frame_ended: Callable[[], None],
     ) -> None:
         self._direction = direction
         self._memory = memory
+        self._transport = transport
+        self._write = transport.writer(direction)
         self._wants = wants
         self._judge = judge
-        self._passed_by = passed_by
-        self._queue: deque[_Span | Held] = deque()
-        self._ready: list[_Span] = []
+        self._unfiltered = unfiltered
+        self._frame_ended = frame_ended
+        self._queue: deque[_Piece | HeldFrame] = deque()
+        self._ready: list[_Piece] = []
         self._urgent: list[bytes] = []
-        self._current: Held | None = None
+        self._current: HeldFrame | None = None
         self._waiting = 0
         self._crowded = self._feeding = self._within = self._closed = False
         self.is_shut = False
-        self.hands: Hands | None = None
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits."""
+        """True if nothing waits."""
         return not self._queue
 
     @property
     def between(self) -> bool:
-        """Whether the frames that came so far have ended."""
+        """True if the frames that came so far have ended."""
         return not self._within
 
     @property
     def holding(self) -> bool:
-        """Whether the frame that is coming is held."""
+        """True while the frame that is coming is held."""
         return self._current is not None
 
     @property
     def stalled(self) -> Flow | None:
         """The flow of the frame at the head, where that is kept until the connection ends."""
         head = self._queue[0] if self._queue else None
-        return head.flow if isinstance(head, Held) and head.stalled else None
+        return head.flow if isinstance(head, HeldFrame) and head.stalled else None
 
     @property
-    def lapsing(self) -> Flow | None:
+    def ends_with_client(self) -> Flow | None:
         """The first flow that waits only as long as its client does."""
-        held = (one for one in self._queue if isinstance(one, Held))
-        return next((one.flow for one in held if one.lapses), None)
+        held = (frame for frame in self._queue if isinstance(frame, HeldFrame))
+        return next((frame.flow for frame in held if frame.ends_with_client), None)
 
     def begin(self, flow: Flow | None, size: int) -> None:
-        """A frame begins; size: without its own four bytes."""
+        """Begin a frame, and hold it if a filter wants it. size: without its own four bytes."""
         self._feeding = self._within = True
         if flow is None or not self._wants(flow):
             return
         if size > self._memory.copy_limit:
-            self._passed_by(flow, f"{size} bytes, {self._memory.copy_limit} are held")
+            self._unfiltered(flow, f"{size} bytes, {self._memory.copy_limit} are held")
             return
-        self._current = Held(flow, [])
+        self._current = HeldFrame(flow, [])
         self._queue.append(self._current)
 
     def add(self, chunk: bytes, start: int, end: int) -> None:
-        """The frame goes on, or bytes that are no frame."""
+        """Take chunk[start:end]: the frame goes on, or bytes that are no frame."""
         self._feeding = True
         held = self._current
         if held is None:
-            self._pass(chunk, start, end)
+            self._enqueue(chunk, start, end)
         elif self._memory.take(end - start):
             held.pieces.append(chunk[start:end])
             held.size += end - start
             self._waiting += end - start
         else:
             self._overflow(held)
-            self._pass(chunk, start, end)
+            self._enqueue(chunk, start, end)
 
-    def whole(self, over: Callable[[], None]) -> None:
-        """The frame has come; `over` is called when it is decided what becomes of it."""
+    def end_frame(self, finish: FinishFlow, flow: Flow | None, copy: bytes | None) -> None:
+        """End the frame. `finish` is called at once, of a held frame when it is decided."""
         held, self._current = self._current, None
-        assert held is not None
-        held.over = over
-        self._judge(held)
-
-    def ended(self) -> None:
-        """The frame, held or not, is over."""
+        if flow is not None:
+            if held is None:
+                finish(flow, copy)
+            else:
+                held.finish = partial(finish, flow, copy)
+                self._judge(held)
         self._within = False
         while self._urgent and self.between:
             self.insert(self._urgent.pop(0))
+        self._frame_ended()
 
     def cut_short(self) -> None:
-        """No more bytes will come. Send nothing of a held frame that is not whole: no filter has
-        seen it, and nobody can use a part of a frame."""
+        """Give up the frame that has begun: no more bytes will come.
+
+        Nothing of a held frame that is not whole is sent: no filter has seen it, and nobody can
+        use a part of a frame.
+        """
         held, self._current = self._current, None
         self._urgent.clear()
         if held is not None:
-            held.data = b""
+            held.replacement = b""
             self._move()
             self._send()
-            self._watch()
+            self._limit_reading()
 
     def shut(self) -> None:
         """Send nothing more: the end of this direction has been passed on."""
         self.is_shut = True
 
-    def take(self) -> bytes:
-        """The chunk is read: what of it, and of what was before it, may pass now."""
+    def flush(self, chunk: bytes) -> None:
+        """Write what may pass now, of this chunk and of what was before it."""
+        # Until here nothing was written, so that a chunk of many frames is one write.
         self._feeding = False
-        self._watch()
-        return self._taken()
+        self._limit_reading()
+        if self._ready:
+            self._write(self._take_ready())
 
     def append(self, data: bytes) -> None:
-        """Whole frames of the proxy's own, behind what has come."""
-        self._pass(data, 0, len(data))
+        """Send whole frames of the proxy's own behind what has come."""
+        self._enqueue(data, 0, len(data))
         self._send()
 
     def insert(self, data: bytes) -> None:
-        """Whole frames of the proxy's own, as soon as they do not cut another."""
+        """Send whole frames of the proxy's own as soon as they do not cut another."""
         if self._within and self._current is None and not self._queue:
             self._urgent.append(data)
             return
-        self._ready.append(_Span(data, 0, len(data)))
+        # Before what is held: a filter that asks the node holds the frame at the head.
+        self._ready.append(_Piece(data, 0, len(data)))
         self._send()
 
-    def release(self, held: Held, data: bytes) -> None:
-        """A held frame is decided about: send this in its place."""
-        held.data = data
-        if held.over is not None:
-            held.over()
-            held.over = None
+    def release(self, held: HeldFrame, data: bytes) -> None:
+        """Send `data` in place of a held frame."""
+        held.replacement = data
+        if held.finish is not None:
+            held.finish()
+            held.finish = None
         if not self._closed:
             self._move()
             self._send()
-            self._watch()
+            self._limit_reading()
 
     def close(self) -> None:
-        """Nothing will be sent any more."""
+        """Give up what is held: nothing will be sent any more."""
         self._closed = True
-        for one in self._queue:
-            if isinstance(one, Held):
-                one.give_up()
-                self._memory.give_back(one.size)
-                if one.over is not None:
-                    one.flow.problems.append(f"the {self._direction.value} was held at the end")
-                    one.over()
+        for frame in self._queue:
+            if isinstance(frame, HeldFrame):
+                frame.give_up()
+                self._memory.give_back(frame.size)
+                if frame.finish is not None:
+                    frame.flow.problems.append(f"the {self._direction.value} was held at the end")
+                    frame.finish()
         self._queue.clear()
         self._ready.clear()
         self._current = None
 
-    def _pass(self, chunk: bytes, start: int, end: int) -> None:
+    def _enqueue(self, chunk: bytes, start: int, end: int) -> None:
         line = self._queue or self._ready
         last = line[-1] if line else None
-        if isinstance(last, _Span) and last.chunk is chunk and last.end == start:
+        if isinstance(last, _Piece) and last.chunk is chunk and last.end == start:
             last.end = end
         elif self._queue:
-            self._queue.append(_Span(chunk, start, end))
+            self._queue.append(_Piece(chunk, start, end))
         else:
-            self._ready.append(_Span(chunk, start, end))
+            self._ready.append(_Piece(chunk, start, end))
         if self._queue:
             self._waiting += end - start
 
-    def _overflow(self, held: Held) -> None:
-        self._passed_by(held.flow, "the memory for held frames is used up")
-        held.data = b"".join(held.pieces)
+    def _overflow(self, held: HeldFrame) -> None:
+        """Let a frame pass that has no room, beginning with what came of it."""
+        self._unfiltered(held.flow, "the memory for held frames is used up")
+        held.replacement = b"".join(held.pieces)
         self._current = None
         self._move()
 
     def _move(self) -> None:
+        """Make ready what is at the head of the queue, up to a frame that is still held."""
         queue = self._queue
-        while queue and (isinstance(head := queue[0], _Span) or head.data is not None):
+        while queue and (isinstance(head := queue[0], _Piece) or head.replacement is not None):
             queue.popleft()
-            if isinstance(head, _Span):
+            if isinstance(head, _Piece):
                 self._waiting -= head.end - head.start
                 self._ready.append(head)
                 continue
             self._waiting -= head.size
             self._memory.give_back(head.size)
-            if head.data:
-                self._ready.append(_Span(head.data, 0, len(head.data)))
+            if head.replacement:
+                self._ready.append(_Piece(head.replacement, 0, len(head.replacement)))
 
-    def _taken(self) -> bytes:
+    def _take_ready(self) -> bytes:
         ready, self._ready = self._ready, []
-        return ready[0].cut() if len(ready) == 1 else b"".join(span.cut() for span in ready)
+        return ready[0].cut() if len(ready) == 1 else b"".join(piece.cut() for piece in ready)
 
     def _send(self) -> None:
-        if self._feeding or self.hands is None:
+        """Write what is ready, unless `flush` will."""
+        if self._feeding:
             return
         if self._ready:
-            self.hands.send(self._direction, self._taken())
+            self._write(self._take_ready())
         if not self._queue:
-            self.hands.drained(self._direction)
+            self._transport.drained(self._direction)
 
-    def _watch(self) -> None:
-        """Where much waits behind a whole frame, more is not asked for."""
+    def _limit_reading(self) -> None:
+        """Stop reading where much waits behind a whole frame, and read on where it does not.
+
+        A frame that is still coming must be read to its end, or it would wait for ever.
+        """
         crowded = self._waiting > CROWD and self._current is not (self._queue or [None])[0]
-        if crowded != self._crowded and self.hands is not None:
+        if crowded != self._crowded:
             self._crowded = crowded
-            self.hands.crowded(self._direction, crowded)
+            self._transport.set_crowded(self._direction, crowded)

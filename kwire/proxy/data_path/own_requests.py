@@ -8,16 +8,17 @@ from itertools import count
 
 from kwire.errors import LocalError
 from kwire.net.frames import encode_request
+from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.filters.filter import Ask
-from kwire.proxy.flows.flow import Flow
+from kwire.proxy.flows.flow import Connection, Flow, Sink
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.whole import Whole
 
 OWN_CLIENT_ID = "kwire-proxy"
 """The client id of requests that filters send."""
 
-_LOWEST_ID = -(1 << 31)
+_LOWEST_ID = -(1 << 31)  # Kafka's clients count up from 0, so that these rarely meet
 
 
 class NotAnswered(LocalError):
@@ -26,22 +27,40 @@ class NotAnswered(LocalError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnRequest:
-    """A request that waits for the node. answered, failed: tell the filter."""
+    """A request that waits for the node. answered, failed: give the filter its result."""
 
     flow: Flow
     answered: Callable[[Whole], None]
     failed: Callable[[Exception], None]
 
 
-class OwnRequests:
-    """Those of one connection that wait for their answers, by their correlation ids."""
+class PairingWithOwn(Pairing):
+    """A pairing that also knows the requests of filters, by correlation ids of their own.
 
-    def __init__(self, pairing: Pairing) -> None:
-        self._pairing = pairing
-        self._waiting: dict[int, OwnRequest] = {}
+    They are not in the queue: their answers never reach the client, whose order they would break.
+    """
+
+    __slots__ = ("_numbers", "_own")
+
+    def __init__(self, connection: Connection, sink: Sink, copies: Copies) -> None:
+        super().__init__(connection, sink, copies)
+        self._own: dict[int, OwnRequest] = {}
         self._numbers = count(_LOWEST_ID)
 
-    def add(
+    def begin_response(self, correlation_id: int, size: int, at: float, now: float) -> Flow | None:
+        """Return the flow that a response belongs to, a filter's or the client's."""
+        request = self._own.get(correlation_id)
+        if request is None:
+            return super().begin_response(correlation_id, size, at, now)
+        request.flow.answered, request.flow.response_size = now, size
+        return request.flow
+
+    def put_back(self, flow: Flow, problem: str) -> None:
+        """Wait again for a response; a filter's own is ended by `fail_own` instead."""
+        if not self.is_own(flow):
+            super().put_back(flow, problem)
+
+    def begin_own(
         self,
         ask: Ask,
         held: Flow,
@@ -53,7 +72,7 @@ class OwnRequests:
 
         held: the flow of the message that waits for the answer. Raises one of ENCODING.
         """
-        number = next(n for n in self._numbers if not self._pairing.awaits(n))
+        number = next(n for n in self._numbers if not self.awaits(n))
         frame = encode_request(
             ask.request, ask.version, correlation_id=number, client_id=OWN_CLIENT_ID
         )
@@ -61,39 +80,31 @@ class OwnRequests:
         at = held.at + now - held.asked
         flow = Flow(held.connection, *head, OWN_CLIENT_ID, at, now, len(frame) - SIZE.size)
         flow.notes += ("asked by a filter",)
-        self._waiting[number] = OwnRequest(flow, answered, failed)
+        self._own[number] = OwnRequest(flow, answered, failed)
         return frame
 
-    def answer(self, correlation_id: int, size: int, now: float) -> Flow | None:
-        """Return the flow whose answer begins, None where it is the client's."""
-        request = self._waiting.get(correlation_id)
-        if request is None:
-            return None
-        request.flow.answered, request.flow.response_size = now, size
-        return request.flow
-
-    def has(self, flow: Flow) -> bool:
-        """True if the flow is that of a request which still waits."""
-        request = self._waiting.get(flow.correlation_id)
+    def is_own(self, flow: Flow) -> bool:
+        """Return True if a filter waits for the answer to this request of its own."""
+        request = self._own.get(flow.correlation_id)
         return request is not None and request.flow is flow
 
-    def remove(self, flow: Flow) -> OwnRequest | None:
-        """Forget a request: its answer is here. None for a flow of the client's."""
-        return self._waiting.pop(flow.correlation_id) if self.has(flow) else None
+    def take_own(self, flow: Flow) -> OwnRequest | None:
+        """Remove and return the filter's request that this answers, None for the client's."""
+        return self._own.pop(flow.correlation_id) if self.is_own(flow) else None
 
-    def fail(self, reason: str) -> None:
-        """End what waits without an answer, and tell the filters."""
+    def fail_own(self, reason: str) -> None:
+        """End the filters' requests without an answer, and tell the filters."""
         for request in self._take_all(reason):
             error = f"the node did not answer the filter's own {request.flow.api}: {reason}"
             request.failed(NotAnswered(error))
 
-    def close(self) -> None:
-        """The connection is gone, and so are those who asked."""
+    def close_own(self) -> None:
+        """End the filters' requests: the connection is gone, and so are the filters that wait."""
         self._take_all("the connection ended")
 
     def _take_all(self, reason: str) -> list[OwnRequest]:
-        waiting, self._waiting = list(self._waiting.values()), {}
+        waiting, self._own = list(self._own.values()), {}
         for request in waiting:
             request.flow.answered = request.flow.response_size = None
-            self._pairing.lose(request.flow, reason)
+            self.lose(request.flow, reason)
         return waiting

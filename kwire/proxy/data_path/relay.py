@@ -13,10 +13,10 @@ from ssl import SSLError
 
 from kwire.net.address import Address
 from kwire.net.tls import handshake_failure
-from kwire.proxy.data_path.framer import Framer
-from kwire.proxy.data_path.hold import Hold
+from kwire.proxy.data_path.framer import Framing, RequestFramer, ResponseFramer
 from kwire.proxy.data_path.listener import Limits
 from kwire.proxy.data_path.pairing import Pairing
+from kwire.proxy.data_path.pass_through import FilterStage, Transport, Write
 from kwire.proxy.data_path.reach import Upstream, reach
 from kwire.proxy.data_path.side import Side
 from kwire.proxy.flows.flow import Connection, Kind, Notice, Sink
@@ -29,7 +29,8 @@ LINGER = 0.5
 class Relay:
     """Both sides of one connection, from accept to the last close.
 
-    upstream: the node, and what to connect to in turn where it does not accept.
+    upstream: the node, and what to connect to in turn where it does not accept. make_stage: makes
+    what stands between framers and writers. gone: is called when both sockets are.
     """
 
     def __init__(
@@ -37,12 +38,12 @@ class Relay:
         connection: Connection,
         upstream: Upstream,
         pairing: Pairing,
-        framers: tuple[Framer, Framer],
+        framing: Framing,
+        make_stage: Callable[[Transport], FilterStage],
         *,
         limits: Limits,
         sink: Sink,
         gone: Callable[[Relay], None],
-        hold: Hold | None = None,
     ) -> None:
         self._connection = connection
         self._upstream = upstream
@@ -56,59 +57,52 @@ class Relay:
         self._unsent = 0
         self._reason = self._broken_off = ""
         self._opened = self._settled = False
-        self.client = Side(self, framers[0])
-        self.node = Side(self, framers[1])
-        self.client.face(self.node)
-        self.node.face(self.client)
         self.opened = self.moved = time.monotonic()
-        self._hold = hold
-        if hold is not None:
-            hold.begin(_Hands(self))
+        # The two pipelines: a side's socket, its framer, the stage, the other side's socket.
+        self.client, self.node = Side(self), Side(self)
+        self._stage = stage = make_stage(_RelayTransport(self))
+        self.client.join(self.node, RequestFramer(pairing, framing, stage.requests))
+        self.node.join(self.client, ResponseFramer(pairing, framing, stage.responses))
 
     @property
     def connection(self) -> Connection:
-        """What flows and notices call this connection."""
+        """The connection, as flows and notices name it."""
         return self._connection
 
-    def made(self, side: Side) -> None:
-        """A side's socket is there: the client's first, the node's when it has been reached."""
+    def side_connected(self, side: Side) -> None:
+        """Reach for the node when the client is there; read the client when the node is."""
         if side is self.client:
             self._connection.client = _name(side.transport)
         if self._closing_since is not None:
             side.abort()
         elif side is self.client:
-            self.client.hold()
-            if self._hold is None:
-                self._reach()
-            else:
-                self._hold.connect(self._reach)
+            self.client.pause_reading()
+            self._stage.connect(self._reach)
         else:
             self._opened = True
             reached = f"{self._connection.client} reached {self._connection.upstream}"
             self._notice(Kind.OPENED, reached)
             self.client.start()
 
-    def ends(self, side: Side, exc: Exception | None = None) -> None:
-        """A side sends no more: tell of it where that is inside a frame."""
+    def side_ending(self, side: Side, error: Exception | None = None) -> None:
+        """Report a side that ends inside a frame."""
         if side.progress and self._closing_since is None:
-            self._broken_off = f"{self._how(side, exc)} {side.progress}"
+            self._broken_off = f"{self._how(side, error)} {side.progress}"
             self._notice(Kind.BROKEN_OFF, self._broken_off)
 
-    def last_came(self, side: Side) -> None:
-        """A side has sent its last byte, which may still be held by filters."""
-        if self._hold is not None:
-            self._hold.ended(Direction.REQUEST if side is self.client else Direction.RESPONSE)
+    def last_byte_came(self, side: Side) -> None:
+        """Tell the filters that no more will come from a side, and close if the node's end has."""
+        self._stage.input_ended(self._direction_from(side))
         if side is self.client and self.node.end_passed:
             self._close(f"{self._who(side)} closed last")
 
-    def ended(self, side: Side) -> None:
-        """Nothing that a side sent is held any more, and no more will come from it.
+    def end_passed_on(self, side: Side) -> None:
+        """Close when both sides have ended and nothing that they sent is held.
 
-        When both sides have ended, the connection is done. It is done, too, where a client that
-        speaks TLS cannot be told that only one direction has ended: no answer can come any more.
+        Close, too, where a client that speaks TLS cannot be told that only one direction has ended:
+        no answer can come any more.
         """
-        if self._hold is not None:
-            self._hold.shut(Direction.REQUEST if side is self.client else Direction.RESPONSE)
+        self._stage.output_ended(self._direction_from(side))
         if self.client.eof and self.node.eof:
             self._close(f"{self._who(side)} closed last")
         elif side is self.client and self._done_over_tls:
@@ -121,24 +115,23 @@ class Relay:
         """True if a node that cannot be told of the client's last byte has answered all before."""
         return not self.node.can_half_close and self._all_answered
 
-    def lost(self, side: Side, exc: Exception | None) -> None:
-        """A side is gone: what it sent last still reaches the other one, then that goes too."""
-        self._begin_closing(self._how(side, exc))
+    def side_lost(self, side: Side, error: Exception | None) -> None:
+        """Close the other side when what the lost one sent last has reached it."""
+        self._begin_closing(self._how(side, error))
         if self._connecting is not None:
             self._connecting.cancel()
-        if side is self.client or self.drained(side):
+        if side is self.client or self.nothing_held(side):
             (self.node if side is self.client else self.client).close()
-        elif self._hold is not None:
-            self._hold.ended(Direction.RESPONSE)
+        else:
+            self._stage.input_ended(Direction.RESPONSE)
         self._settle()
 
-    def drained(self, side: Side) -> bool:
-        """Whether nothing that came from a side is held by filters."""
-        hold = self._hold
-        return hold is None or (hold.requests if side is self.client else hold.responses).idle
+    def nothing_held(self, side: Side) -> bool:
+        """Return True if nothing that a side sent is held by filters."""
+        return self._stage.is_empty(self._direction_from(side))
 
-    def emptied(self, side: Side) -> None:
-        """Nothing that came from a side is held any more: pass its end on, where it has come."""
+    def drained(self, side: Side) -> None:
+        """Pass a side's end on, if it has come: nothing that came from it is held any more."""
         if side.over:
             (self.node if side is self.client else self.client).close()
         elif side.eof:
@@ -180,7 +173,7 @@ class Relay:
     @property
     def _all_answered(self) -> bool:
         waits = self._pairing.first is not None or self._pairing.token_responses > 0
-        return not waits and self.drained(self.client) and self.drained(self.node)
+        return not waits and self.nothing_held(self.client) and self.nothing_held(self.node)
 
     def abort(self, reason: str) -> None:
         """Close at once, whatever is under way."""
@@ -226,7 +219,7 @@ class Relay:
     @property
     def _filters_decide(self) -> bool:
         """True if what a node that is gone sent last is still held for a client that is there."""
-        return self.node.over and not self.client.over and not self.drained(self.node)
+        return self.node.over and not self.client.over and not self.nothing_held(self.node)
 
     def _close(self, reason: str) -> None:
         """Close both ends when what waits has been sent."""
@@ -250,16 +243,18 @@ class Relay:
         if not (self.client.over and node_over) or self._connecting is not None or self._settled:
             return
         self._settled = True
-        if self._hold is not None:
-            self._hold.close()
+        self._stage.close()
         self._pairing.close(f"the connection ended: {self._reason}")
         if self._opened:
             self._notice(Kind.CLOSED, self._reason)
         self._gone(self)
 
-    def _how(self, side: Side, exc: Exception | None) -> str:
-        """Say how a side ended."""
-        how = handshake_failure(exc) if isinstance(exc, SSLError) else exc or "closed"
+    def _direction_from(self, side: Side) -> Direction:
+        return Direction.REQUEST if side is self.client else Direction.RESPONSE
+
+    def _how(self, side: Side, error: Exception | None) -> str:
+        """Describe how a side ended."""
+        how = handshake_failure(error) if isinstance(error, SSLError) else error or "closed"
         return f"{self._who(side)} {how}"
 
     def _who(self, side: Side) -> str:
@@ -272,39 +267,40 @@ class Relay:
         self._sink(Notice(connection=self._connection, at=time.time(), kind=kind, text=text))
 
 
-class _Hands:
-    """What filters have done by a relay."""
+class _RelayTransport:
+    """The Transport that filters use: a relay's two sides."""
 
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
 
-    def _sides(self, direction: Direction) -> tuple[Side, Side]:
-        client, node = self._relay.client, self._relay.node
-        return (client, node) if direction is Direction.REQUEST else (node, client)
+    def _source(self, direction: Direction) -> Side:
+        return self._relay.client if direction is Direction.REQUEST else self._relay.node
 
-    def send(self, direction: Direction, data: bytes) -> None:
-        """Write to whom this direction goes."""
-        self._sides(direction)[1].write(data)
+    def writer(self, direction: Direction) -> Write:
+        """Return the function that writes to the peer that this direction leads to."""
+        relay = self._relay
+        return (relay.node if direction is Direction.REQUEST else relay.client).write
 
-    def later(self, seconds: float, act: Callable[[], None]) -> asyncio.TimerHandle:
-        """Act after this time."""
+    def set_crowded(self, direction: Direction, crowded: bool) -> None:
+        """Stop reading from the peer that this direction comes from, or read on."""
+        self._source(direction).set_crowded(crowded)
+
+    def drained(self, direction: Direction) -> None:
+        """Pass the end of this direction on, if it has come."""
+        self._relay.drained(self._source(direction))
+
+    def call_later(self, seconds: float, act: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call `act` after this time."""
         return asyncio.get_running_loop().call_later(seconds, act)
 
     def clock(self) -> float:
-        """Of the monotonic clock."""
+        """Return the monotonic clock's time."""
         return time.monotonic()
 
-    def cut(self, reason: str) -> None:
-        """Close both ends, when what is under way here is done."""
+    def abort(self, reason: str) -> None:
+        """Close both sides as soon as the current call has returned."""
+        # Not at once: the caller is in the middle of a gate's queue.
         asyncio.get_running_loop().call_soon(self._relay.abort, reason)
-
-    def crowded(self, direction: Direction, crowded: bool) -> None:
-        """Stop reading from whom this direction comes, or read on."""
-        self._sides(direction)[0].crowd(crowded)
-
-    def drained(self, direction: Direction) -> None:
-        """The end may follow."""
-        self._relay.emptied(self._sides(direction)[0])
 
 
 def _name(transport: asyncio.Transport | None) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import count
 from ssl import SSLContext
 from typing import Self
@@ -15,12 +16,14 @@ from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address, why_not_bound
 from kwire.net.frames import FRAME_LIMIT
 from kwire.proxy.data_path.copies import Copies
-from kwire.proxy.data_path.framer import RequestFramer, ResponseFramer
+from kwire.proxy.data_path.filter_runner import FilterRunner
+from kwire.proxy.data_path.framer import Framing
 from kwire.proxy.data_path.gate import FRAME_HELD
 from kwire.proxy.data_path.handshake import Handshake
-from kwire.proxy.data_path.hold import Hold
 from kwire.proxy.data_path.listener import Limits, Listener
+from kwire.proxy.data_path.own_requests import PairingWithOwn
 from kwire.proxy.data_path.pairing import Pairing
+from kwire.proxy.data_path.pass_through import FilterStage, NoFilters, Transport
 from kwire.proxy.data_path.reach import Upstream
 from kwire.proxy.data_path.relay import Relay
 from kwire.proxy.data_path.side import Side
@@ -76,7 +79,7 @@ class Proxy:
         self._frame_limit = frame_limit
         self._servers: dict[Listener, asyncio.Server] = {}
         self._addresses: dict[Listener, Address] = {}
-        self._doors: dict[Listener, _Door] = {}
+        self._open_listeners: dict[Listener, _OpenListener] = {}
         self._relays: dict[Relay, Listener] = {}
         self._shaking: set[Handshake] = set()
         self._failures: set[str] = set()
@@ -118,16 +121,16 @@ class Proxy:
         """
         loop = asyncio.get_running_loop()
         host, port = listener.listen.host, listener.listen.port
-        door = _Door(listener, self._limits)
+        open_listener = _OpenListener(listener, self._limits)
         try:
             server = await loop.create_server(
-                lambda: self._accept(door), host, port, backlog=BACKLOG
+                lambda: self._accept(open_listener), host, port, backlog=BACKLOG
             )
         except OSError as error:
             reason = why_not_bound(error)
             raise CannotListen(f"cannot listen at {listener.listen}: {reason}") from error
         self._servers[listener] = server
-        self._doors[listener] = door
+        self._open_listeners[listener] = open_listener
         name = server.sockets[0].getsockname()
         self._addresses[listener] = address = Address(name[0], name[1])
         if self._opened is not None:
@@ -140,13 +143,13 @@ class Proxy:
 
         Raises BadTls, and those of before stay.
         """
-        door = self._doors[listener]
-        before = door.tls, door.upstream
-        door.open(self._limits)
+        open_listener = self._open_listeners[listener]
+        before = open_listener.tls, open_listener.upstream
+        open_listener.load(self._limits)
         self._failures.clear()
 
         def take_back() -> None:
-            door.tls, door.upstream = before
+            open_listener.tls, open_listener.upstream = before
 
         return take_back
 
@@ -160,7 +163,7 @@ class Proxy:
 
     async def unlisten(self, listener: Listener) -> None:
         """Accept no more in front of a node; the connections stay."""
-        del self._addresses[listener], self._doors[listener]
+        del self._addresses[listener], self._open_listeners[listener]
         await stop_accepting(self._servers.pop(listener))
 
     async def drain(self, seconds: float, listener: Listener | None = None) -> None:
@@ -198,21 +201,21 @@ class Proxy:
             await server.wait_closed()
         self._servers.clear()
 
-    def _accept(self, door: _Door) -> asyncio.Protocol:
-        if door.tls is None:
-            return self._relay(door)
+    def _accept(self, open_listener: _OpenListener) -> asyncio.Protocol:
+        if open_listener.tls is None:
+            return self._relay(open_listener)
         handshake = Handshake(
-            door.tls,
+            open_listener.tls,
             self._limits.connect,
-            lambda early: self._relay(door, early),
-            lambda client, reason: self._not_shaken(door, client, reason),
+            lambda early: self._relay(open_listener, early),
+            lambda client, reason: self._not_shaken(open_listener, client, reason),
         )
         self._shaking.add(handshake)
         handshake.ended.add_done_callback(lambda _: self._shaking.discard(handshake))
         return handshake
 
-    def _not_shaken(self, door: _Door, client: Address, reason: str) -> None:
-        connection = self._connection(door.listener, str(client))
+    def _not_shaken(self, open_listener: _OpenListener, client: Address, reason: str) -> None:
+        connection = self._connection(open_listener.listener, str(client))
         text = f"{client.host} {reason}"
         kind = Kind.HANDSHAKE_FAILED
         self._emit(Notice(connection=connection, at=time.time(), kind=kind, text=text))
@@ -226,27 +229,28 @@ class Proxy:
             at=time.time(),
         )
 
-    def _relay(self, door: _Door, early: bytes = b"") -> Side:
-        connection = self._connection(door.listener)
-        pairing = Pairing(connection, self._emit, self.copies)
-        common = (pairing, self._wants, self.copies, self._frame_limit)
-        framers = (RequestFramer(*common), ResponseFramer(*common))
-        hold = None if self.filters is None else Hold(self.filters, pairing, self.held)
-        if hold is not None:
-            for framer in framers:
-                framer.hold(hold)
+    def _relay(self, open_listener: _OpenListener, early: bytes = b"") -> Side:
+        connection = self._connection(open_listener.listener)
+        framing = Framing(self._wants, self.copies, self._frame_limit)
+        pairing: Pairing
+        make_stage: Callable[[Transport], FilterStage]
+        if self.filters is None:
+            pairing, make_stage = Pairing(connection, self._emit, self.copies), NoFilters
+        else:
+            pairing = PairingWithOwn(connection, self._emit, self.copies)
+            make_stage = partial(FilterRunner, self.filters, pairing, self.held)
         relay = Relay(
             connection,
-            door.upstream,
+            open_listener.upstream,
             pairing,
-            framers,
+            framing,
+            make_stage,
             limits=self._limits,
             sink=self._emit,
             gone=self._forget,
-            hold=hold,
         )
         relay.client.early = early
-        self._relays[relay] = door.listener
+        self._relays[relay] = open_listener.listener
         return relay.client
 
     def _forget(self, relay: Relay) -> None:
@@ -279,7 +283,7 @@ class Proxy:
         self._ticker = loop.call_later(self._limits.tick, self._tick)
 
 
-class _Door:
+class _OpenListener:
     """How a listener takes clients, and how it reaches its node. Raises BadTls."""
 
     tls: SSLContext | None
@@ -287,9 +291,9 @@ class _Door:
 
     def __init__(self, listener: Listener, limits: Limits) -> None:
         self.listener = listener
-        self.open(limits)
+        self.load(limits)
 
-    def open(self, limits: Limits) -> None:
+    def load(self, limits: Limits) -> None:
         """Read certificates and keys. Raises BadTls, and changes nothing then."""
         listener, with_node = self.listener, self.listener.upstream_tls
         tls = None if listener.tls is None else listener.tls.context()

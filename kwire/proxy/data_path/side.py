@@ -1,17 +1,14 @@
-"""One of the two sockets of a relay: what a peer sends, and what waits to be sent to it."""
+"""One of the two sockets of a relay: reads from its peer, and writes what goes to that peer."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
 from kwire.proxy.data_path.framer import Framer
 from kwire.proxy.data_path.listener import Limits
-
-if TYPE_CHECKING:
-    from kwire.proxy.data_path.relay import Relay
 
 WRITE_LIMIT = 64 * 1024
 """Bytes that may wait for a slow reader before its writer is no longer read."""
@@ -20,145 +17,178 @@ READ_SIZE = 1024 * 1024
 """Bytes that are read at once; with asyncio's 256 KiB a large fetch costs a third more."""
 
 
-class Side(asyncio.Protocol):
-    """One of the two sockets of a relay; what it receives goes through its framer to the other.
+class SideOwner(Protocol):
+    """What a side tells its relay. moved: when bytes last came, of the monotonic clock."""
 
-    early: what was received before the other one was there. end_passed: the other one has been told
-    that the peer here has sent its last byte.
+    moved: float
+
+    def side_connected(self, side: Side) -> None:
+        """A side has its socket."""
+
+    def side_ending(self, side: Side, error: Exception | None = None) -> None:
+        """A side will send no more, and its framer has not been told yet."""
+
+    def last_byte_came(self, side: Side) -> None:
+        """A side has sent its last byte, which filters may still hold."""
+
+    def end_passed_on(self, side: Side) -> None:
+        """Nothing that a side sent is held, and the other one has been told of its end."""
+
+    def side_lost(self, side: Side, error: Exception | None) -> None:
+        """A side's socket is gone."""
+
+    def nothing_held(self, side: Side) -> bool:
+        """Return True if nothing that a side sent is held by filters."""
+
+
+class Side(asyncio.Protocol):
+    """One of the two sockets of a relay. What it receives goes through its framer to the other.
+
+    early: what was received before the other one was there. eof: the peer has sent its last byte;
+    end_passed: the other one has been told so. over: the socket is gone. paused: it is not read.
     """
 
-    def __init__(self, relay: Relay, framer: Framer) -> None:
-        self._relay = relay
-        self._framer = framer
-        self._other: Side = self
-        self._mark = (0, 0)
-        self._marked = 0.0
+    _framer: Framer
+    _other: Side
+
+    def __init__(self, owner: SideOwner) -> None:
+        self._owner = owner
+        self._progress_mark = (0, 0)
+        self._marked_at = 0.0
         self.transport: asyncio.Transport | None = None
         self.early = b""
         self.over = False
         self.eof = False
-        self.held = False
-        self._blocked = self._crowded = self._enough = self._closing = False
-        self.end_passed = self._finished = False
+        self.paused = False
+        self._blocked = self._crowded = self._draining = self._closing = False
+        self.end_passed = self._end_sent = False
 
-    def face(self, other: Side) -> None:
-        """What comes here goes there."""
+    def join(self, other: Side, framer: Framer) -> None:
+        """Send what comes here through the framer, whose output writes to the other side."""
         self._other = other
+        self._framer = framer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is there."""
+        """Take the socket."""
         self.transport = cast(asyncio.Transport, transport)
         self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
         if hasattr(transport, "max_size"):  # of a plain socket in asyncio's own loop
             transport.max_size = READ_SIZE
-        self._marked = time.monotonic()
-        self._relay.made(self)
+        self._marked_at = time.monotonic()
+        self._owner.side_connected(self)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes: look at them and hand them on."""
+        """Look at bytes and send them on."""
         if self._other.transport is None:
             self._keep(data)
             return
-        self._relay.moved = now = time.monotonic()
-        self._other.write(self._framer.feed(data, time.time(), now))
+        self._owner.moved = now = time.monotonic()
+        self._framer.feed(data, time.time(), now)
 
     def _keep(self, data: bytes) -> None:
-        """Before the other one is there: Python 3.11.2 forgets to pause what has just been made."""
+        """Keep bytes that came before the other side was there, and pause again.
+
+        Python 3.11.2 forgets the pause of a transport that has just been made.
+        """
         assert self.transport is not None
         self.early += data
         self.transport.resume_reading()
         self.transport.pause_reading()
 
     def write(self, data: bytes) -> None:
-        """Send bytes on, unless the socket is going away or the end has been sent."""
+        """Send bytes to the peer, unless the socket is going away or the end has been sent."""
         transport = self.transport
-        if transport is None or self._closing or self._finished:
+        if transport is None or self._closing or self._end_sent:
             return
         if not transport.is_closing():
             transport.write(data)
 
     def eof_received(self) -> bool:
-        """The peer has sent its last byte, and may still read where it does not speak TLS."""
+        """Pass the end on when all before it has been; return True to keep the socket open.
+
+        The peer may still read, where it does not speak TLS.
+        """
         self.eof = True
-        self._relay.ends(self)
+        # In this order: the owner asks for the framer's progress, which `finish` clears.
+        self._owner.side_ending(self)
         self._framer.finish()
-        self._relay.last_came(self)
-        if self._relay.drained(self):
+        self._owner.last_byte_came(self)
+        if self._owner.nothing_held(self):
             self.pass_end_on()
         return self.can_half_close
 
     def pass_end_on(self) -> None:
-        """All that came has been sent on: so has the end."""
+        """Tell the other side of the end, once: all that came has been sent on."""
         if not self.end_passed:
             self.end_passed = True
             self._other.finish()
-            self._relay.ended(self)
+            self._owner.end_passed_on(self)
 
     @property
     def can_half_close(self) -> bool:
-        """Whether one direction can end before the other: not with TLS."""
+        """True if one direction can end before the other: not with TLS."""
         return self.transport is not None and self.transport.can_write_eof()
 
     def finish(self) -> None:
         """Tell the peer that no more bytes will come, where it can be told."""
         if self.transport and self.can_half_close and not self.transport.is_closing():
-            self._finished = True
+            self._end_sent = True
             with suppress(OSError):  # the peer may be gone already
                 self.transport.write_eof()
 
     def pause_writing(self) -> None:
-        """The peer reads too slowly."""
-        self._other.hold()
+        """Read no more from the other side: the peer here reads too slowly."""
+        self._other.pause_reading()
 
     def resume_writing(self) -> None:
-        """The peer has caught up."""
-        self._other.resume()
+        """Read on from the other side: the peer here has caught up."""
+        self._other.resume_reading()
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         """Read no more for now."""
         self._blocked = True
-        self._read_or_not()
+        self._update_reading()
 
     def start(self) -> None:
-        """The other one is there: hand on what came early, and read on."""
+        """Hand on what came early, and read on: the other side is there."""
         if self.early:
             self.data_received(self.early)
             self.early = b""
-        self.resume()
+        self.resume_reading()
 
-    def resume(self) -> None:
+    def resume_reading(self) -> None:
         """Read on."""
         self._blocked = False
-        self._read_or_not()
+        self._update_reading()
 
-    def crowd(self, crowded: bool) -> None:
-        """Too much of what was read is held by filters, or no longer."""
+    def set_crowded(self, crowded: bool) -> None:
+        """Pause reading while filters hold too much of what was read."""
         self._crowded = crowded
-        self._read_or_not()
+        self._update_reading()
 
     def stop_reading(self) -> bool:
-        """Read no more, unless a frame has begun; whether that is so."""
-        if not self._enough and not self._framer.unfinished:
-            self._enough = True
-            self._read_or_not()
-        return self._enough
+        """Read no more, unless a frame has begun; return True if nothing is read any more."""
+        if not self._draining and not self._framer.unfinished:
+            self._draining = True
+            self._update_reading()
+        return self._draining
 
-    def _read_or_not(self) -> None:
-        self.held = self._blocked or self._crowded or self._enough
-        self._marked = time.monotonic()
+    def _update_reading(self) -> None:
+        self.paused = self._blocked or self._crowded or self._draining
+        self._marked_at = time.monotonic()
         if self.transport is None or self.over:
             return
-        if self.held:
+        if self.paused:
             self.transport.pause_reading()
         else:
             self.transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone, for good or by an error."""
+        """Tell the relay: the socket is gone, for good or by an error."""
         self.over = True
-        self._relay.ends(self, exc)
+        self._owner.side_ending(self, exc)
         self._framer.finish()
-        self._relay.lost(self, exc)
+        self._owner.side_lost(self, exc)
 
     def close(self) -> None:
         """Close when what waits has been sent; once, as `Link.close` says why."""
@@ -172,23 +202,23 @@ class Side(asyncio.Protocol):
             self.transport.abort()
 
     def stuck(self, now: float, limits: Limits) -> bool:
-        """Whether a frame that has begun here does not go on, though nobody holds it back."""
+        """Return True if a frame that has begun does not go on, though this side is read."""
         framer = self._framer
-        at_rest = not framer.unfinished or framer.lost or self.held
-        frames, passed = self._mark
+        at_rest = not framer.unfinished or framer.lost or self.paused
+        frames, passed = self._progress_mark
         if at_rest or framer.frames != frames or framer.passed - passed >= limits.step:
-            self._mark = (framer.frames, framer.passed)
-            self._marked = now
-        return now - self._marked > limits.progress
+            self._progress_mark = (framer.frames, framer.passed)
+            self._marked_at = now
+        return now - self._marked_at > limits.progress
 
     @property
     def progress(self) -> str:
-        """Tell how much of the frame under way has come; "" between frames."""
+        """How much of the frame under way has come, in words; "" between frames."""
         return self._framer.progress
 
     @property
     def opaque(self) -> bool:
-        """Whether what comes here is not Kafka's protocol, and passes all the same."""
+        """True if what comes here is not Kafka's protocol, and passes all the same."""
         return self._framer.lost
 
     @property
@@ -198,5 +228,5 @@ class Side(asyncio.Protocol):
 
     @property
     def silent(self) -> bool:
-        """Whether no frame has begun here yet."""
+        """True if no frame has begun here yet."""
         return not self._framer.frames and not self._framer.lost

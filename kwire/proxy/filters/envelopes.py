@@ -8,10 +8,12 @@ from typing import cast
 from kwire.codec.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.net.frames import decode_request, encode_response, request_head
-from kwire.proxy.filters.chain import Handler, through
+from kwire.net.frames import decode_request, encode_response
+from kwire.proxy.filters.chain import FilterHandler
 from kwire.proxy.filters.filter import Answer, Call, Drop, Envelope, Verdict
+from kwire.proxy.filters.handler_run import run_handlers
 from kwire.proxy.filters.supervision import Supervision
+from kwire.proxy.flows.decoded import inner_flow
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
@@ -43,21 +45,6 @@ class Inside:
             self.envelope.response_data = frame[SIZE.size :]
 
 
-def inner_flow(outer: Flow, request: bytes) -> Flow:
-    """The flow of a forwarded request, with the outer one's times. Raises KwireError."""
-    head = request_head(request)
-    return Flow(
-        outer.connection,
-        head.key,
-        head.version,
-        head.correlation_id,
-        None,
-        outer.at,
-        outer.asked,
-        len(request),
-    )
-
-
 def look_inside(message: Request | Response, call: Call) -> Inside | None:
     """What is in it; None where it is no Envelope, or an empty one. Raises KwireError."""
     if isinstance(message, EnvelopeRequest):
@@ -79,10 +66,10 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
     return Inside(message, whole, inner, direction)
 
 
-async def through_envelope(
+async def run_handlers_inside(
     message: Request | Response, call: Call, supervision: Supervision
-) -> tuple[Handler | None, Verdict]:
-    """What filters make of the message inside, as `through`; what they changed is put in."""
+) -> tuple[FilterHandler | None, Verdict]:
+    """Show the message inside to the filters, as run_handlers, and put back what they change."""
     try:
         inside = look_inside(message, call)
     except KwireError as error:
@@ -93,10 +80,10 @@ async def through_envelope(
     flow, filters = inside.call.flow, supervision.filters
     handlers = filters.handlers(flow.key, flow.version, inside.direction, inside=True)
     if any(one.filter.marks_changes for one in handlers):
-        supervision.settle(marked=False)
-    inner = supervision.inside(inside.whole)
+        supervision.record_changes(marked=False)
+    inner = supervision.for_inner(inside.whole)
     try:
-        handler, verdict = await through(handlers, (inside.message, inside.call), inner)
+        handler, verdict = await run_handlers(handlers, (inside.message, inside.call), inner)
     finally:
         _tell(flow, call.flow)
     try:
@@ -104,9 +91,9 @@ async def through_envelope(
             verdict = replace(verdict, response=_wrapped(verdict.response, flow))
         elif verdict is None:
             inside.put_back()
-            supervision.came_from_inside(inner)
+            supervision.merge_inner(inner)
     except Exception as error:
-        inner.unsendable(error, f"{flow.api} in the envelope", handler)
+        inner.report_unsendable(error, f"{flow.api} in the envelope", handler)
         supervision.broken = True
         return (handler, Drop()) if filters.drop_on_error else (None, None)
     return handler, verdict

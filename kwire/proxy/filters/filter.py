@@ -14,9 +14,11 @@ from typing import Any, Generic, TypeVar, cast
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.errors import LocalError
 from kwire.messages.registry import api_name
 from kwire.proxy.flows.flow import Connection, Deed, Flow
 from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.subject import Subject
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Callable[..., Any])
@@ -60,7 +62,11 @@ class Answer:
 
 Action = Delay | Drop | Close | Stall | Answer
 Verdict = Action | None
-Said = Verdict | Awaitable[Verdict]
+HandlerResult = Verdict | Awaitable[Verdict]
+
+
+class Misuse(LocalError):
+    """A method of a filter returned, awaited or raised what it must not."""
 
 
 class Step(Generic[T]):
@@ -87,14 +93,14 @@ class Ask(Step[Response]):
 
 @dataclass(frozen=True, slots=True)
 class Until(Step[T]):
-    """Wait for somebody. begin: is given what ends the waiting, to be called once with a value.
+    """Wait until a callback is called. begin: gets that callback; call it once, with a value.
 
-    lapses: whether the connection is cut where the client has sent its last byte, since Kafka's
-    clients then wait for nothing any more.
+    ends_with_client: cut the connection when the client has sent its last byte, since Kafka's
+    clients do not wait for answers after that.
     """
 
     begin: Callable[[Callable[[T], None]], None]
-    lapses: bool = False
+    ends_with_client: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,10 +146,19 @@ class Call:
         return Ask(request, latest if version is None else version)
 
     def until(
-        self, begin: Callable[[Callable[[T], None]], None], *, lapses: bool = False
+        self, begin: Callable[[Callable[[T], None]], None], *, ends_with_client: bool = False
     ) -> Awaitable[T]:
-        """Await this for a value that somebody will give to what `begin` is given; see Until."""
-        return Until(begin, lapses)
+        """Await this for the value that the callback given to `begin` is called with; see Until."""
+        return Until(begin, ends_with_client)
+
+    def match_target(self, message: Request | Response) -> Subject:
+        """Return what the filter language can ask about the message at hand.
+
+        That is a request before the node has seen it, or a response before the client has.
+        """
+        if isinstance(message, Request):
+            return Subject(self.flow, self.size, message)
+        return Subject(self.flow, self.size, self.request, message)
 
     def note(self, text: str) -> None:
         """Tell viewers of the flow something."""
@@ -170,15 +185,15 @@ class Filter:
         """What notes and notices call it."""
         return type(self).__name__
 
-    def on_connect(self, connection: Connection) -> Said:
+    def on_connect(self, connection: Connection) -> HandlerResult:
         """A client has connected; the node has not been reached yet."""
         return None
 
-    def on_request(self, request: Request, call: Call) -> Said:
+    def on_request(self, request: Request, call: Call) -> HandlerResult:
         """A request, whichever; those with a method of their own as well."""
         return None
 
-    def on_response(self, response: Response, call: Call) -> Said:
+    def on_response(self, response: Response, call: Call) -> HandlerResult:
         """A response, whichever; those with a method of their own as well."""
         return None
 

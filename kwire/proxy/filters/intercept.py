@@ -131,7 +131,7 @@ class Stop(Filter):
             self._told(call.flow)
 
         try:
-            return await call.until(wait, lapses=True)
+            return await call.until(wait, ends_with_client=True)
         finally:
             self._waiting.pop(call.flow, None)
 
@@ -154,9 +154,9 @@ class Stop(Filter):
 
 
 def _subject(message: Request | Response, call: Call) -> Subject:
-    subject = Subject.of(message, call)
+    subject = call.match_target(message)
     with suppress(KwireError):  # what cannot be decoded is held for what is around it
         inside = look_inside(message, call)
         if inside is not None:
-            subject.inner.append(Subject.of(inside.message, inside.call))
+            subject.inner.append(inside.call.match_target(inside.message))
     return subject

@@ -20,7 +20,6 @@ from kwire.proxy.filters.filter import (
 from kwire.proxy.filters.patch import patch
 from kwire.proxy.filters.rules import Rule
 from kwire.proxy.flows.interest import Direction
-from kwire.proxy.flows.subject import Subject
 
 Dice = Callable[[], float]
 """Gives numbers from 0 up to, not including, 1."""
@@ -76,7 +75,7 @@ class RuleFilter(Filter):
         outer = call.envelope
         if outer is not None and self._means(outer.message, outer.call):
             return False
-        return self._rule.match(Subject.of(message, call))
+        return self._rule.match(call.match_target(message))
 
     def _act(self, message: Request | Response, call: Call) -> Verdict:
         then = self._end(message, call)

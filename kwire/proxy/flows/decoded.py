@@ -11,8 +11,13 @@ from typing import TypeVar
 from kwire.codec.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.net.frames import RequestFrame, ResponseFrame, decode_request, decode_response
-from kwire.proxy.filters.envelopes import inner_flow
+from kwire.net.frames import (
+    RequestFrame,
+    ResponseFrame,
+    decode_request,
+    decode_response,
+    request_head,
+)
 from kwire.proxy.flows.cut import decode_cut_request, decode_cut_response
 from kwire.proxy.flows.flow import Ending, Flow
 from kwire.proxy.flows.peers import node_of_request
@@ -117,6 +122,24 @@ class DecodedFlow:
         except KwireError as error:
             return None, _undecodable("response", copy, flow.response_size, error)
         return frame, _left_over("response", frame.left_over)
+
+
+def inner_flow(outer: Flow, request: bytes) -> Flow:
+    """Return a flow of the request in an envelope, with the outer one's times.
+
+    Raises KwireError where its header cannot be decoded.
+    """
+    head = request_head(request)
+    return Flow(
+        outer.connection,
+        head.key,
+        head.version,
+        head.correlation_id,
+        None,
+        outer.at,
+        outer.asked,
+        len(request),
+    )
 
 
 def _inner(outer: Flow, request: bytes, response: bytes | None) -> DecodedFlow | None:

@@ -6,7 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.service.metrics import LONG_POLLS
+
+LONG_POLLS = frozenset({"Fetch", "ShareFetch", "JoinGroup", "SyncGroup"})
+"""APIs whose answers a node delays on purpose, until it has something to answer."""
 
 LATEST = 1000
 """Latencies of each API that are looked at."""

@@ -8,9 +8,7 @@ from functools import cached_property
 from typing import Any, Self
 from uuid import UUID
 
-from kwire.codec.declaration import Request, Response
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
-from kwire.proxy.filters.filter import Call
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.peers import node_of_request
@@ -43,13 +41,6 @@ class Subject:
         inner = [] if decoded.envelope is None else [cls.of_flow(decoded.envelope)]
         size = max(flow.request_size, flow.response_size or 0)
         return cls(flow, size, request, response, list(inner))
-
-    @classmethod
-    def of(cls, message: Request | Response, call: Call) -> Self:
-        """A request before the node has seen it, or a response before the client has."""
-        if isinstance(message, Request):
-            return cls(call.flow, call.size, message)
-        return cls(call.flow, call.size, call.request, message)
 
     @property
     def layers(self) -> list[Subject]:

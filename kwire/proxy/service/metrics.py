@@ -18,6 +18,7 @@ from kwire.messages.registry import api_name, request
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Connection, Deed, Ending, Event, Flow, Kind, Notice
+from kwire.proxy.flows.latencies import LONG_POLLS
 from kwire.proxy.flows.text import printable
 
 OTHER = "other"
@@ -36,10 +37,6 @@ PROMPT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 PATIENT = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """The same for long polls."""
-
-LONG_POLLS = frozenset({"Fetch", "ShareFetch", "JoinGroup", "SyncGroup"})
-"""APIs whose answers a node keeps back on purpose, until there is something to tell."""
-
 
 _LOST = Ending.LOST  # an enum's members are slow to look up
 _CODES = frozenset(code.value for code in ErrorCode)

@@ -19,7 +19,8 @@ from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.data_path.tap import Tap
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.rule import RuleFilter
-from kwire.proxy.service.metrics import LONG_POLLS, Count, Metrics, node_label
+from kwire.proxy.flows.latencies import LONG_POLLS
+from kwire.proxy.service.metrics import Count, Metrics, node_label
 
 FLOW = ("cluster", "node", "api", "version", "client")
 PREFIX = "kwire_proxy_"

@@ -389,7 +389,7 @@ def test_a_client_is_let_through_to_the_node_or_not(verdict: Close | None, reach
 
     dialogue = through(Door())
     calls: list[int] = []
-    dialogue.hold.connect(lambda: calls.append(1))
+    dialogue.runner.connect(lambda: calls.append(1))
     assert bool(calls) is reached
     assert dialogue.reasons == (["refused by Door"] if verdict == Close() else [])
 

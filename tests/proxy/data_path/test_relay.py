@@ -17,6 +17,8 @@ from kwire.proxy import (
     Notice,
     Proxy,
 )
+from kwire.proxy.data_path.framer import Framing
+from kwire.proxy.data_path.pass_through import NoFilters
 from kwire.proxy.data_path.reach import Upstream
 from kwire.proxy.data_path.relay import Relay
 from tests.support.eventually import eventually
@@ -178,7 +180,8 @@ def test_a_slow_reader_has_time_for_the_rest_as_long_as_it_reads() -> None:
         dialogue.connection,
         Upstream((Address("127.0.0.1", 9093),), timeout=10.0),
         dialogue.pairing,
-        (dialogue.requests, dialogue.responses),
+        Framing(dialogue.wants, dialogue.copies),
+        NoFilters,
         limits=Limits(drain=1.0),
         sink=dialogue.events.append,
         gone=lambda relay: None,

@@ -157,12 +157,12 @@ def test_a_response_for_which_there_is_no_room_is_not_held() -> None:
 def test_a_client_that_has_said_its_last_waits_for_nobody(match: str, early: bool) -> None:
     dialogue = Holding(match)
     if early:
-        dialogue.hold.ended(Direction.REQUEST)
+        dialogue.runner.input_ended(Direction.REQUEST)
     dialogue.ask(VOTE)
     dialogue.answer(*[] if dialogue.stop.waiting else [GRANTED])
     if not early:
         assert dialogue.reasons == []
-        dialogue.hold.ended(Direction.REQUEST)
+        dialogue.runner.input_ended(Direction.REQUEST)
     assert dialogue.reasons == ["the client closed while its Vote was held"]
     dialogue.hang_up()
     assert dialogue.stop.waiting == ()

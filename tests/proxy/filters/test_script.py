@@ -130,7 +130,7 @@ def test_loopback_only(client: str, refused: bool) -> None:
     dialogue = example("loopback_only")
     dialogue.connection.client = client
     reached: list[bool] = []
-    dialogue.hold.connect(lambda: reached.append(True))
+    dialogue.runner.connect(lambda: reached.append(True))
     assert bool(reached) is not refused
     assert bool(dialogue.reasons) is refused
 

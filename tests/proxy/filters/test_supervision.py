@@ -79,7 +79,7 @@ def test_a_client_is_let_in_or_refused_where_on_connect_is_wrong(
 
     dialogue = HeldDialogue(filters=Filters([Doorman()], drop_on_error=drops))
     let_in: list[bool] = []
-    dialogue.hold.connect(lambda: let_in.append(True))
+    dialogue.runner.connect(lambda: let_in.append(True))
     assert (let_in, dialogue.reasons) == (([], ["refused by Doorman"]) if drops else ([True], []))
     (text,) = told(dialogue)
     assert text.startswith("Doorman.on_connect failed, the client is ")

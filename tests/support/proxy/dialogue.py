@@ -7,8 +7,9 @@ from itertools import pairwise
 from kwire.codec.declaration import Request, Response
 from kwire.net.frames import encode_request, encode_response
 from kwire.proxy import Connection, Copies, Event, Flow, Notice, Wants, tap_everything
-from kwire.proxy.data_path.framer import Framer, RequestFramer, ResponseFramer
+from kwire.proxy.data_path.framer import Framer, Framing, RequestFramer, ResponseFramer
 from kwire.proxy.data_path.pairing import Pairing
+from kwire.proxy.data_path.pass_through import FrameOutput, PassThrough
 
 
 def connection() -> Connection:
@@ -18,28 +19,49 @@ def connection() -> Connection:
 
 @dataclass
 class Dialogue:
-    """A client and a node that talk through two framers, second by second."""
+    """A client and a node that talk through two framers, second by second.
+
+    at_node, at_client: what has arrived at either end.
+    """
 
     wants: Wants = tap_everything
     copies: Copies = field(default_factory=Copies)
     limit: int = 100 * 1024 * 1024
     events: list[Event] = field(default_factory=list)
     now: float = 0.0
+    at_node: bytes = b""
+    at_client: bytes = b""
 
     def __post_init__(self) -> None:
         self.connection = connection()
         self.pairing = Pairing(self.connection, self.events.append, self.copies)
-        common = (self.pairing, self.wants, self.copies, self.limit)
-        self.requests = RequestFramer(*common)
-        self.responses = ResponseFramer(*common)
+        self.frame(PassThrough(self.write_to_node), PassThrough(self.write_to_client))
+
+    def frame(self, requests: FrameOutput, responses: FrameOutput) -> None:
+        """Put framers in front of these outputs."""
+        framing = Framing(self.wants, self.copies, self.limit)
+        self.requests = RequestFramer(self.pairing, framing, requests)
+        self.responses = ResponseFramer(self.pairing, framing, responses)
+
+    def write_to_node(self, data: bytes) -> None:
+        """Let bytes arrive at the node."""
+        self.at_node += data
+
+    def write_to_client(self, data: bytes) -> None:
+        """Let bytes arrive at the client."""
+        self.at_client += data
 
     def ask(self, *chunks: bytes) -> bytes:
-        """The client sends; returns what reaches the node."""
-        return self._feed(self.requests, chunks)
+        """Send from the client; return what reaches the node of it."""
+        before = len(self.at_node)
+        self._feed(self.requests, chunks)
+        return self.at_node[before:]
 
     def answer(self, *chunks: bytes) -> bytes:
-        """The node sends; returns what reaches the client."""
-        return self._feed(self.responses, chunks)
+        """Send from the node; return what reaches the client of it."""
+        before = len(self.at_client)
+        self._feed(self.responses, chunks)
+        return self.at_client[before:]
 
     def hang_up(self) -> None:
         """The connection is gone."""
@@ -51,12 +73,10 @@ class Dialogue:
         self.requests.finish()
         self.responses.finish()
 
-    def _feed(self, framer: Framer, chunks: Iterable[bytes]) -> bytes:
-        sent = []
+    def _feed(self, framer: Framer, chunks: Iterable[bytes]) -> None:
         for chunk in chunks:
             self.now += 1.0
-            sent.append(framer.feed(chunk, 1_000_000.0 + self.now, self.now))
-        return b"".join(sent)
+            framer.feed(chunk, 1_000_000.0 + self.now, self.now)
 
     @property
     def flows(self) -> list[Flow]:

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kwire.proxy import Copies, Filter, Filters
-from kwire.proxy.data_path.hold import Hold
+from kwire.proxy.data_path.filter_runner import FilterRunner
+from kwire.proxy.data_path.own_requests import PairingWithOwn
+from kwire.proxy.data_path.pass_through import Write
 from kwire.proxy.filters.rule import Dice, RuleFilter
 from kwire.proxy.filters.rules import Rules
 from kwire.proxy.flows.interest import Direction
@@ -31,12 +33,10 @@ class Alarm:
 
 @dataclass
 class HeldDialogue(Dialogue):
-    """at_node, at_client: what has arrived at either end."""
+    """A dialogue with filters, whose transport this is as well."""
 
     filters: Filters = field(default_factory=Filters)
     memory: Copies = field(default_factory=Copies)
-    at_node: bytes = b""
-    at_client: bytes = b""
     reasons: list[str] = field(default_factory=list)
     alarms: list[Alarm] = field(default_factory=list)
     crowds: list[tuple[Direction, bool]] = field(default_factory=list)
@@ -44,31 +44,26 @@ class HeldDialogue(Dialogue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.hold = Hold(self.filters, self.pairing, self.memory)
-        self.hold.begin(self)
-        self.requests.hold(self.hold)
-        self.responses.hold(self.hold)
+        pairing = PairingWithOwn(self.connection, self.events.append, self.copies)
+        self.pairing = pairing
+        self.runner = FilterRunner(self.filters, pairing, self.memory, self)
+        self.frame(self.runner.requests, self.runner.responses)
 
     def ask(self, *chunks: bytes) -> bytes:
-        """The client sends; returns all that has reached the node."""
-        for chunk in chunks:
-            self.send(Direction.REQUEST, super().ask(chunk))
+        """Send from the client; return all that has reached the node."""
+        super().ask(*chunks)
         return self.at_node
 
     def answer(self, *chunks: bytes) -> bytes:
-        """The node sends; returns all that has reached the client."""
-        for chunk in chunks:
-            self.send(Direction.RESPONSE, super().answer(chunk))
+        """Send from the node; return all that has reached the client."""
+        super().answer(*chunks)
         return self.at_client
 
-    def send(self, direction: Direction, data: bytes) -> None:
-        """Bytes arrive."""
-        if direction is Direction.REQUEST:
-            self.at_node += data
-        else:
-            self.at_client += data
+    def writer(self, direction: Direction) -> Write:
+        """Return the function that lets bytes arrive."""
+        return self.write_to_node if direction is Direction.REQUEST else self.write_to_client
 
-    def later(self, seconds: float, act: Callable[[], None]) -> Alarm:
+    def call_later(self, seconds: float, act: Callable[[], None]) -> Alarm:
         """Set an alarm."""
         self.alarms.append(Alarm(self.time + seconds, act))
         return self.alarms[-1]
@@ -86,11 +81,11 @@ class HeldDialogue(Dialogue):
                 alarm.act()
         self.time = time
 
-    def cut(self, reason: str) -> None:
+    def abort(self, reason: str) -> None:
         """The filters close the connection."""
         self.reasons.append(reason)
 
-    def crowded(self, direction: Direction, crowded: bool) -> None:
+    def set_crowded(self, direction: Direction, crowded: bool) -> None:
         """The filters hold much."""
         self.crowds.append((direction, crowded))
 
@@ -100,7 +95,7 @@ class HeldDialogue(Dialogue):
     def hang_up(self) -> None:
         """The connection is gone."""
         self.no_more()
-        self.hold.close()
+        self.runner.close()
         super().hang_up()
 
 
