@@ -82,7 +82,7 @@ def librdkafka(security: Security) -> dict[str, str]:
     if (tls := security.tls) is not None:
         key = tls.key or tls.certificate
         files = {"ca": tls.authorities, "certificate": tls.certificate, "key": key}
-        properties |= {f"ssl.{what}.location": str(path) for what, path in files.items() if path}
+        properties |= {f"ssl.{name}.location": str(path) for name, path in files.items() if path}
         properties["ssl.endpoint.identification.algorithm"] = "https" if tls.check_name else "none"
     if (sasl := security.sasl) is not None:
         properties["sasl.mechanism"] = sasl.mechanism.value
@@ -169,10 +169,10 @@ class Topic:
         self.lost += 1
         self._tell(f"{reason}{self._trouble}")
 
-    def _tell(self, why: str) -> None:
+    def _tell(self, reason: str) -> None:
         if not self._has_told:
             self._has_told = True
-            self._told(f"{self.name} does not take what is recorded: {why}; traffic goes on")
+            self._told(f"{self.name} does not take what is recorded: {reason}; traffic goes on")
 
 
 class TopicRecorder(Recorder):

@@ -223,10 +223,10 @@ def _add_response(flow: Flow, response: CaptureRecord) -> None:
     flow.problems += _left_out("response", response)
 
 
-def _left_out(what: str, record: CaptureRecord) -> list[str]:
+def _left_out(half: str, record: CaptureRecord) -> list[str]:
     if record.redaction != LEFT_OUT:
         return []
-    return [f"the {what} is not in the capture: it may hold secrets or names that must not be"]
+    return [f"the {half} is not in the capture: it may hold secrets or names that must not be"]
 
 
 def _decode_notice(connection: Connection, record: CaptureRecord) -> Notice:

@@ -92,12 +92,12 @@ def redacted(flow: Flow) -> Redacted:
 
 def mask_message(message: Message) -> bool:
     """Mask the secrets of a message in place; return True if it had any. Raises CannotMask."""
-    found = may_hold_secrets(type(message)) and _mask(message, holds_secrets(message))
+    masked = may_hold_secrets(type(message)) and _mask(message, holds_secrets(message))
     if isinstance(message, FetchResponse):
-        found |= _mask_fetch(message)
+        masked |= _mask_fetch(message)
     if isinstance(message, FetchSnapshotResponse):
-        found |= _mask_snapshot(message)
-    return found
+        masked |= _mask_snapshot(message)
+    return masked
 
 
 def _of_metadata_log(flow: Flow) -> bool:
@@ -204,21 +204,21 @@ def _mask(group: Group, tags_too: bool) -> bool:
 
     tags_too: mask unknown tags as well, which may be secrets of a later version.
     """
-    found = False
+    masked = False
     for name in type(group).fields:
         value: Any = getattr(group, name)
         if is_secret(group, name) and value:
             setattr(group, name, _blank(value))
-            found = True
+            masked = True
         elif isinstance(value, Group):
-            found |= _mask(value, tags_too)
+            masked |= _mask(value, tags_too)
         elif isinstance(value, list):
             for element in value:
-                found |= _mask(element, tags_too)
+                masked |= _mask(element, tags_too)
     if tags_too and group.unknown_tags:
         group.unknown_tags = {tag: bytes(len(data)) for tag, data in group.unknown_tags.items()}
-        found = True
-    return found
+        masked = True
+    return masked
 
 
 def _blank(value: Any) -> Any:
@@ -242,26 +242,26 @@ def _blank_strings(group: Group) -> None:
 
 
 def _mask_fetch(response: FetchResponse) -> bool:
-    found = False
+    changed = False
     for topic in response.responses:
         if is_metadata_topic(topic.topic, topic.topic_id):
             for partition in topic.partitions:
                 if partition.records:
                     masked = mask_metadata_log(partition.records)
-                    found |= masked != partition.records
+                    changed |= masked != partition.records
                     partition.records = masked
-    return found
+    return changed
 
 
 def _mask_snapshot(response: FetchSnapshotResponse) -> bool:
-    found = False
+    changed = False
     for topic in response.topics:
         for partition in topic.partitions:
             if partition.unaligned_records:
                 masked = mask_metadata_log(partition.unaligned_records)
-                found |= masked != partition.unaligned_records
+                changed |= masked != partition.unaligned_records
                 partition.unaligned_records = masked
-    return found
+    return changed
 
 
 def mask_metadata_log(data: bytes) -> bytes:

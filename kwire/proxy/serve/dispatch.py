@@ -40,7 +40,7 @@ class RequestRouter(Protocol):
 
 
 ServiceOutcome = Response | RoutedResponse | None | BaseException
-"""What the answering of a request has returned or raised."""
+"""The result of answering a request, or the error that it raised."""
 
 Cancel = Callable[[], None]
 

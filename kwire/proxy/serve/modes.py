@@ -25,7 +25,7 @@ from kwire.proxy.serve.router import ControllerRouter
 from kwire.proxy.serve.served_cluster import ServedCluster
 
 WITHHELD = api_keys("DescribeDelegationToken")
-"""What controllers offer and do not answer."""
+"""The APIs that controllers offer and do not answer."""
 
 # The loop keeps only weak references to tasks: without this set one could vanish while it runs.
 _running: set[asyncio.Task[ServiceOutcome]] = set()

@@ -54,7 +54,7 @@ ACTIVE_CONTROLLER_APIS: Mapping[int, Versions] = {
         "UnregisterController",
     )
 }
-"""What only the active controller does. Brokers forward it to that one, controllers do not."""
+"""The APIs of the active controller. Brokers forward requests to it, other controllers do not."""
 
 READ_APIS = api_keys("DescribeConfigs", "ListPartitionReassignments", "DescribeQuorum")
 """The routed APIs that change nothing."""

@@ -80,7 +80,7 @@ def fetched(
 
 
 def headers(batches: Iterable[object]) -> list[RecordBatch]:
-    """What is to stay: all but bytes and CRC."""
+    """Return batches with the fields that must stay: all but bytes and CRC."""
     found = [one for one in batches if isinstance(one, RecordBatch)]
     return [replace(one, data=b"", crc=0) for one in found]
 

@@ -1,4 +1,4 @@
-"""What --rewrite-endpoints changes is marked as that, and what other filters change as theirs."""
+"""A flow is marked by the filter that changed it: --rewrite-endpoints or another one."""
 
 import pytest
 
@@ -49,7 +49,7 @@ class Change(Filter):
 
 
 def deeds(*filters: Filter, ask: Request, answer: Response, version: int) -> set[Deed]:
-    """What a flow was marked with behind these filters and the one that rewrites."""
+    """Return the marks of a flow behind these filters and the one that rewrites."""
     rewrite = RewriteEndpoints(Openings().book)
     dialogue = HeldDialogue(filters=Filters([*filters, rewrite]))
     dialogue.ask(asked(ask, version, 1))

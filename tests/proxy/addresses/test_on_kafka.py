@@ -77,7 +77,7 @@ class Behind:
 
     @property
     def ports(self) -> set[int]:
-        """Where the nodes really listen."""
+        """The ports at which the nodes listen."""
         return {node.address.port for node in self.cluster.nodes.values()}
 
     def admin(self, *without: int) -> AdminClient:
@@ -86,7 +86,7 @@ class Behind:
         return AdminClient(bootstrap_controllers=",".join(map(str, nodes)), timeout=PATIENCE)
 
     async def quorum(self, good: Callable[[QuorumInfo], bool], *without: int) -> QuorumInfo:
-        """What the leader says once it is good."""
+        """Wait until the leader's answer is good; return it."""
 
         async def ask() -> QuorumInfo | None:
             try:

@@ -44,7 +44,7 @@ ZOOKEEPER = {"LeaderAndIsrRequest", "UpdateMetadataRequest"}
 
 
 def rpcs() -> Iterator[Vector]:
-    """What Kafka's own classes wrote of the messages in the table."""
+    """Return the vectors of the messages in the table, which Kafka's own classes wrote."""
     for release, names in (("4.4.0", FIELDS_BY_MESSAGE.keys() - ZOOKEEPER), ("3.9.1", ZOOKEEPER)):
         for vector in vectors.messages(release):
             if vector.name in names & RPCS.keys():

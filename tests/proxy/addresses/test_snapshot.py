@@ -64,7 +64,7 @@ class Leader:
     most: int
 
     async def until(self, begin: Any) -> Any:
-        """What a filter waits for is there at once."""
+        """Begin, and return at once what the filter waits for."""
         found: list[Any] = []
         begin(found.append)
         return found[0]

@@ -49,7 +49,7 @@ def flows_of(data: bytes) -> list[Flow]:
 
 
 def same(given: list[Event], back: list[Flow]) -> bool:
-    """Whether the RPCs are the same, but for the clock, which packets do not have."""
+    """True if the RPCs are the same, except for the monotonic clock, which packets lack."""
     left: list[dict[str, Any]] = []
     right: list[dict[str, Any]] = []
     for events, into in ((given, left), (back, right)):

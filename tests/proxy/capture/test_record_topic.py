@@ -1,4 +1,4 @@
-"""What passes is recorded into a topic; what the topic does not take costs no traffic."""
+"""Events are recorded into a topic; traffic does not wait for a topic that takes none."""
 
 import asyncio
 import time

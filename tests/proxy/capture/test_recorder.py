@@ -1,4 +1,4 @@
-"""What the recorder writes is what the proxy handed out, flow for flow."""
+"""The recorder writes the events of the proxy, flow for flow."""
 
 import asyncio
 import errno
@@ -40,7 +40,7 @@ from tests.support.proxy.kafka_behind_proxy import ours
 
 
 def recorded(path: Path) -> list[Event]:
-    """What a capture tells, all of it whole."""
+    """Return the events of a capture without damage."""
     found: list[Event] = []
     for file in captures_at([path]):
         for event in events(read_capture(file)):

@@ -1,4 +1,4 @@
-"""Who is cancelled while he ends a viewer or a feed is cancelled then, and nothing runs on."""
+"""A cancellation while a viewer or a feed closes takes effect, and leaves no task behind."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What stays so is told to viewers however late they come."""
+"""Viewers get notices of lasting states however late they come."""
 
 from kwire.proxy import Kind, Notice
 from tests.support.eventually import eventually

@@ -1,4 +1,4 @@
-"""What is answered from the image is what a real broker answers, node addresses apart."""
+"""Answers from the image are those of a real broker, except for the addresses of nodes."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -62,7 +62,7 @@ async def test_a_client_in_another_language_does_the_same(quorum: Cluster, clien
 
 
 def run(command: list[str]) -> Told:
-    """What a program prints."""
+    """Run a program; return what it prints."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

@@ -42,7 +42,7 @@ def answered(code: int) -> CreateTopicsResponse:
 async def routed(
     node: ScriptedNode, tls: ClientTls | None = None
 ) -> tuple[CreateTopicsResponse, str]:
-    """What the router makes of a node that leads."""
+    """Route a request to a node that leads; return the response and the node's name."""
     upstream = Address("127.0.0.1", node.port)
     cluster = ServedCluster([Listener(node_id=3000, upstream=upstream, upstream_tls=tls)])
     live = cast(Any, LiveImage([]))

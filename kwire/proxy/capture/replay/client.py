@@ -25,7 +25,7 @@ _API_VERSIONS = api_key("ApiVersions")
 
 
 class ReplayVerdict(Enum):
-    """How the answer to a replayed request compares with the recorded one."""
+    """The comparison of an answer with the recorded one."""
 
     SAME = "same"
     DIFFERENT = "different"
@@ -35,7 +35,7 @@ class ReplayVerdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOutcome:
-    """What came of a replayed request.
+    """The outcome of a replayed request.
 
     reason: why the answers are not compared, or why there is none. grown: fields that differ
     because the log has grown since, which is no difference.
@@ -113,11 +113,11 @@ class _Replay:
 
     async def _connection(self, step: ReplayStep) -> Connection | KwireError:
         """Return the connection in place of the recorded one, or the error of opening it."""
-        found = self._connections.get(step.connection)
-        if found is None:
+        connection = self._connections.get(step.connection)
+        if connection is None:
             address = self._targets.of(step.flow)
             try:
-                found = await Connection.open(
+                connection = await Connection.open(
                     address.host,
                     address.port,
                     client_id=step.flow.client_id,
@@ -126,9 +126,9 @@ class _Replay:
                     sasl=self._targets.security.sasl,
                 )
             except KwireError as error:
-                found = error
-            self._connections[step.connection] = found
-        return found
+                connection = error
+            self._connections[step.connection] = connection
+        return connection
 
     async def _run_step(self, step: ReplayStep, connection: Connection | KwireError) -> None:
         try:
@@ -171,14 +171,14 @@ class _Replay:
         self._ids.learn(answer.body, now, answer.version, step.connection)
         pairs = tuple(differences(answer.body, now, answer.version, self._ignore))
         grown = tuple(pair for pair in pairs if self._ignore.growth and pair.has_grown)
-        found = tuple(pair for pair in pairs if pair not in grown)
-        verdict = ReplayVerdict.DIFFERENT if found else ReplayVerdict.SAME
-        return replace(blank, verdict=verdict, differences=found, grown=grown)
+        different = tuple(pair for pair in pairs if pair not in grown)
+        verdict = ReplayVerdict.DIFFERENT if different else ReplayVerdict.SAME
+        return replace(blank, verdict=verdict, differences=different, grown=grown)
 
 
 def _check_offered(connection: Connection, flow: Flow) -> None:
     offered = connection.node.api_versions.get(flow.key)
     if flow.key == _API_VERSIONS or (offered is not None and flow.version in offered):
         return
-    what = "not at all" if offered is None else f"in versions {offered}"
-    raise ConnectionFailed(f"{connection.peer} offers {api_name(flow.key)} {what}: not sent")
+    versions = "not at all" if offered is None else f"in versions {offered}"
+    raise ConnectionFailed(f"{connection.peer} offers {api_name(flow.key)} {versions}: not sent")

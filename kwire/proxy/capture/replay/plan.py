@@ -52,7 +52,7 @@ def plan_replay(
 
     expression: selects requests; without it, those that nodes send each other are left out.
     """
-    made = ReplayPlan()
+    replay_plan = ReplayPlan()
     chosen: list[tuple[Flow, CaptureRecord]] = []
     for group in groups:
         for flow in events(group):
@@ -62,10 +62,10 @@ def plan_replay(
             if reason is None:
                 chosen.append((flow, group[0]))
             elif reason:
-                made.left_out[reason] += 1
+                replay_plan.left_out[reason] += 1
     chosen.sort(key=lambda pair: pair[0].at)
-    made.steps = _steps(chosen)
-    return made
+    replay_plan.steps = _steps(chosen)
+    return replay_plan
 
 
 def _reason_to_leave_out(

@@ -1,4 +1,4 @@
-"""What is sent again, in which order, and what it waits for."""
+"""A plan has the requests to send, their order, and the answers that they wait for."""
 
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
