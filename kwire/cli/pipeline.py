@@ -96,8 +96,16 @@ def ingest(
     jars = [*(coordinates([AVRO]) if avro else []), *(packages.split(",") if packages else [])]
     summary = Summary()
     try:
-        with session(master, jars) as spark, progress(spark) as told:
-            run(spark, paths, output, tables=table or (), avro=avro, told=told, summary=summary)
+        with session(master, jars) as spark, progress(spark) as on_step:
+            run(
+                spark,
+                paths,
+                output,
+                tables=table or (),
+                avro=avro,
+                on_step=on_step,
+                summary=summary,
+            )
     except KeyboardInterrupt:
         _print_stopped(summary, output)
         raise
@@ -161,7 +169,7 @@ def progress(spark: SparkSession) -> Iterator[Any]:
     from kwire.cli.pipeline_progress import JobProgress
 
     with JobProgress(spark) as progress:
-        yield progress.told
+        yield progress.show
 
 
 def print_summary(summary: Summary, as_json: bool) -> None:

@@ -25,13 +25,13 @@ class JobProgress:
         self._ending = Event()
         self._thread = Thread(target=self._follow, name="progress", daemon=True)
 
-    def told(self, doing: str) -> None:
+    def show(self, doing: str) -> None:
         """Show a step from now on; print it as a line of its own if there is no terminal."""
         self._doing = doing
         if not self._console.is_terminal:
             self._console.print(doing)
 
-    def warned(self, sentence: str) -> None:
+    def warn(self, sentence: str) -> None:
         """Print a warning."""
         self._console.print(sentence, style="yellow")
 

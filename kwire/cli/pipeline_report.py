@@ -38,7 +38,10 @@ def report(
     if not output.parent.is_dir():
         raise WrongUsage(f"{output.parent} is no folder: make it, or choose another --output.")
     tables_in(tables)  # before Spark takes its time to start
-    with session(master, packages.split(",") if packages else []) as spark, progress(spark) as told:
-        made = sections(spark, open_tables(spark, tables), told)
+    with (
+        session(master, packages.split(",") if packages else []) as spark,
+        progress(spark) as on_step,
+    ):
+        made = sections(spark, open_tables(spark, tables), on_step)
     output.write_text(render(made, title or f"Kafka as recorded in {tables}"), encoding="utf-8")
     typer.echo(f"{output}: {output.stat().st_size / 1_000_000:.1f} MB")

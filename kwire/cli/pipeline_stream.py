@@ -82,16 +82,16 @@ def stream(
     with (
         session(master, jars) as spark,
         JobProgress(spark) as progress,
-        _watched(address, progress.warned) as look,
+        _watched(address, progress.warn) as look,
     ):
         for sentence in source.empty if not once else ():  # without an end, there is no summary
-            progress.warned(sentence)
+            progress.warn(sentence)
         summary = run(
             source.follow(spark),
             output,
             every=None if once else timedelta(seconds=every),
             late=timedelta(seconds=late),
-            told=progress.told,
+            on_step=progress.show,
             look=look,
         )
     summary.damages += source.empty if once else ()

@@ -50,24 +50,24 @@ NOTHING = Replacements()
 @cache
 def replacements(cls: StructClass, ids: bool = True) -> Replacements:
     """Return the fields to replace in this struct and those below. ids: True to make them text."""
-    found: dict[str, list[Any]] = {name: [] for name in Replacements.__struct_fields__}
+    names: dict[str, list[Any]] = {name: [] for name in Replacements.__struct_fields__}
     for name, field in cls.fields.items():
         node = _bare(field.type)
         if isinstance(node, StructOf):
             if (below := replacements(node.cls, ids)) != NOTHING:
-                found["structs"].append((name, below))
+                names["structs"].append((name, below))
         elif isinstance(node, ArrayOf) and isinstance(element := _bare(node.element), StructOf):
             if (below := replacements(element.cls, ids)) != NOTHING:
-                found["arrays"].append((name, below))
+                names["arrays"].append((name, below))
         elif isinstance(node, ArrayOf):
             if ids and _is_uuid(_bare(node.element)):
-                found["uuid_arrays"].append(name)
+                names["uuid_arrays"].append(name)
         elif _is_uuid(node):
             if ids:
-                found["uuids"].append(name)
+                names["uuids"].append(name)
         elif isinstance(node, VariableLength) and node.construct_class is constructs.Records:
-            found["records"].append(name)
-    return Replacements(**{name: tuple(values) for name, values in found.items()})
+            names["records"].append(name)
+    return Replacements(**{name: tuple(values) for name, values in names.items()})
 
 
 def replace_fields(group: Group, plan: Replacements) -> int:

@@ -91,7 +91,7 @@ def ingest(
     tables: Sequence[str] = (),
     avro: bool = False,
     split: int = SPLIT,
-    told: Step = lambda table: None,
+    on_step: Step = lambda table: None,
     summary: Summary | None = None,
 ) -> Summary:
     """Write the tables of everything that paths stand for below `output`, behind what is there.
@@ -104,12 +104,12 @@ def ingest(
     summary = Summary() if summary is None else summary
     if avro:
         summary.read = list(paths)
-        job = _Ingestion(spark, output, tuple(tables), told, summary)
+        job = _Ingestion(spark, output, tuple(tables), on_step, summary)
         job.captures(partial(stage_captured, read_avro(spark, paths)))
         return summary
     files = readable(paths)
     summary.read = [file.path for file in files]
-    job = _Ingestion(spark, output, tuple(tables), told, summary)
+    job = _Ingestion(spark, output, tuple(tables), on_step, summary)
     captured = [file for file in files if file.kind in CAPTURED]
     if captured:
         job.captures(partial(stage_slices, spark, plan(captured, split)))
@@ -138,7 +138,7 @@ class _Ingestion:
     spark: SparkSession
     output: str
     only: tuple[str, ...]
-    told: Step
+    on_step: Step
     summary: Summary
 
     def captures(self, stage: Stage) -> None:
@@ -173,7 +173,7 @@ class _Ingestion:
     @contextmanager
     def _folder(self, what: str) -> Iterator[str]:
         """Give a folder for staged rows, which every table is made from; remove it in the end."""
-        self.told(f"reading {what}")
+        self.on_step(f"reading {what}")
         folder = f"{self.output}/staging-{uuid4().hex}"
         try:
             yield folder
@@ -186,7 +186,7 @@ class _Ingestion:
 
     def _write(self, staged: DataFrame, rows: int, tables: Tables) -> None:
         for name in self._chosen(tables):
-            self.told(f"writing {name}")
+            self.on_step(f"writing {name}")
             count = self._append(tables[name](staged), name)
             self.summary.rows[name] = self.summary.rows.get(name, 0) + count
             if name in ("frames", "records"):

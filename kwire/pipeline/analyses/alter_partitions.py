@@ -25,25 +25,27 @@ def alter_partitions(messages: DataFrame) -> DataFrame:
         *KEY, response["error_code"].alias("whole"), f.lit(True).alias("answered")
     )
     parts = _partitions(messages.where(response.isNotNull()), "alter_partition_response")
-    told = parts.select(*KEY, *PARTITION, f.col("told.error_code").alias("part"))
-    joined = asked.join(whole, list(KEY), "left").join(told, [*KEY, *PARTITION], "left")
+    results = parts.select(*KEY, *PARTITION, f.col("partition_data.error_code").alias("part"))
+    joined = asked.join(whole, list(KEY), "left").join(results, [*KEY, *PARTITION], "left")
     code = f.when(f.col("whole") != 0, f.col("whole")).otherwise(f.col("part"))
     name = lookup({int(error): error.name for error in ErrorCode}, code)
     outcome = f.coalesce(name, f.format_string("ERROR %d", code))
-    found = joined.groupBy("broker_id", f.when(f.col("answered"), outcome).alias("outcome")).agg(
+    outcomes = joined.groupBy("broker_id", f.when(f.col("answered"), outcome).alias("outcome")).agg(
         f.count(f.lit(1)).alias("changes"),
         f.count_distinct(f.struct(*PARTITION)).alias("partitions"),
         f.min("at").alias("first"),
         f.max("at").alias("last"),
     )
-    return found.orderBy(f.desc("changes"), "broker_id", "outcome")
+    return outcomes.orderBy(f.desc("changes"), "broker_id", "outcome")
 
 
 def _partitions(messages: DataFrame, column: str, *others: str) -> DataFrame:
     """Return a row for every partition in a message. topic: its id; its name in older versions."""
-    topics = messages.select(*KEY, *others, f"{column}.*").withColumn("one", f.explode("topics"))
-    topic = f.coalesce("one.topic_id", "one.topic_name").alias("topic")
-    parts = f.explode("one.partitions").alias("told")
-    kept = [name for name in ("broker_id",) if name in topics.columns]
-    opened = topics.select(*KEY, *others, *kept, topic, parts)
-    return opened.withColumn("partition_index", f.col("told.partition_index"))
+    topics = messages.select(*KEY, *others, f"{column}.*").withColumn(
+        "topic_data", f.explode("topics")
+    )
+    topic = f.coalesce("topic_data.topic_id", "topic_data.topic_name").alias("topic")
+    parts = f.explode("topic_data.partitions").alias("partition_data")
+    broker = [name for name in ("broker_id",) if name in topics.columns]
+    opened = topics.select(*KEY, *others, *broker, topic, parts)
+    return opened.withColumn("partition_index", f.col("partition_data.partition_index"))

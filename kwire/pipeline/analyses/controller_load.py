@@ -49,7 +49,7 @@ def controller_load(calls: DataFrame) -> DataFrame:
             f.sum("response_size").alias("response_bytes"),
         )
     )
-    found = seconds.groupBy("node_id", "api").agg(
+    by_api = seconds.groupBy("node_id", "api").agg(
         f.sum("calls").alias("calls"),
         f.max("calls").alias("busiest_second"),
         f.sum("request_bytes").alias("request_bytes"),
@@ -59,7 +59,7 @@ def controller_load(calls: DataFrame) -> DataFrame:
     )
     node = Window.partitionBy("node_id")
     spent = f.max("last").over(node).cast("long") - f.min("first").over(node).cast("long") + 1
-    shared = found.select(
+    shared = by_api.select(
         *("node_id", "api", "calls"),
         (f.col("calls") / f.sum("calls").over(node)).alias("share"),
         (f.col("calls") / spent).alias("per_second"),

@@ -39,21 +39,23 @@ def leaderless(quorum: DataFrame, frames: DataFrame | None = None) -> DataFrame:
     """
     before = Window.orderBy("epoch").rowsBetween(Window.unboundedPreceding, -1)
     # 1. 2. 4.
-    found = _epochs(quorum).withColumn("heard", f.max("last_heard").over(before))
-    found = found.where("at is not null").drop("last_heard")
+    epochs = _epochs(quorum).withColumn("heard", f.max("last_heard").over(before))
+    epochs = epochs.where("at is not null").drop("last_heard")
     # 3.
     known = f.col("leader_id").isNotNull() & f.col("heard").isNotNull()
     begin, end = f.least("heard", "at"), f.col("at")
     whole = f.array(f.struct(begin.alias("begin"), end.alias("end"))).cast(PIECES)
     if frames is None:
-        there = found.withColumn("pieces", whole).withColumn("recorded", _ms(begin, end))
+        measured = epochs.withColumn("pieces", whole).withColumn("recorded", _ms(begin, end))
     else:
-        there = _recorded_pieces(found, begin, end, recorded(frames))
-    spent = f.aggregate("pieces", f.lit(0.0), lambda sum, one: sum + _ms(one["begin"], one["end"]))
+        measured = _recorded_pieces(epochs, begin, end, recorded(frames))
+    spent = f.aggregate(
+        "pieces", f.lit(0.0), lambda sum, piece: sum + _ms(piece["begin"], piece["end"])
+    )
     missing = f.greatest(_ms(begin, end) - f.col("recorded"), f.lit(0.0))
     nothing_known = (missing > 0) & (f.size("pieces") == 0)
     return (
-        there.withColumn("leaderless_ms", f.when(known & ~nothing_known, spent))
+        measured.withColumn("leaderless_ms", f.when(known & ~nothing_known, spent))
         .withColumn("unrecorded_ms", f.when(known, missing))
         .withColumn("pieces", f.when(known, f.col("pieces")))
         .drop("recorded")
@@ -90,7 +92,7 @@ def _epochs(quorum: DataFrame) -> DataFrame:
 
 
 def _recorded_pieces(
-    found: DataFrame, begin: Column, end: Column, stretches: DataFrame
+    epochs: DataFrame, begin: Column, end: Column, stretches: DataFrame
 ) -> DataFrame:
     """Add `pieces`, those between begin and end that count, and `recorded`, milliseconds of all."""
     named = stretches.select(f.col("begin").alias("_begin"), f.col("end").alias("_end"))
@@ -98,8 +100,8 @@ def _recorded_pieces(
     first, last = f.greatest("_begin", begin), f.least("_end", end)
     cut_off = (last < end) & (_ms(first, last) < FETCH_MS)
     piece = f.struct(first.alias("begin"), last.alias("end"))
-    overlaps = found.join(f.broadcast(named), meets, "left")
-    names = [name for name in found.columns if name != "epoch"]
+    overlaps = epochs.join(f.broadcast(named), meets, "left")
+    names = [name for name in epochs.columns if name != "epoch"]
     return overlaps.groupBy("epoch").agg(
         *(f.first(name).alias(name) for name in names),
         f.array_sort(f.collect_list(f.when(~cut_off, piece))).cast(PIECES).alias("pieces"),

@@ -23,15 +23,15 @@ def errors(calls: DataFrame) -> DataFrame:
     `ORPHAN`. failed: calls that failed so. calls: all of this API, client and node. rate: the one
     by the other. first, last: when. message: what a node said to it, if it ever did.
     """
-    said = f.get("errors", 0)["message"].alias("said")
-    counted = calls.select(*PARTIES, "at", failure().alias("failure"), said)
-    found = counted.groupBy(*PARTIES, "failure").agg(
+    node_message = f.get("errors", 0)["message"].alias("node_message")
+    counted = calls.select(*PARTIES, "at", failure().alias("failure"), node_message)
+    by_failure = counted.groupBy(*PARTIES, "failure").agg(
         f.count(f.lit(1)).alias("failed"),
         f.min("at").alias("first"),
         f.max("at").alias("last"),
-        f.max("said").alias("message"),
+        f.max("node_message").alias("message"),
     )
-    everything = f.sum("failed").over(Window.partitionBy(*PARTIES))
-    rated = found.withColumn("calls", everything).withColumn("rate", f.expr("failed / calls"))
+    all_calls = f.sum("failed").over(Window.partitionBy(*PARTIES))
+    rated = by_failure.withColumn("calls", all_calls).withColumn("rate", f.expr("failed / calls"))
     columns = (*PARTIES, "failure", "failed", "calls", "rate", "first", "last", "message")
     return rated.where("failure is not null").select(*columns).orderBy(f.desc("failed"), *PARTIES)

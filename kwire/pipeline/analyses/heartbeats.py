@@ -53,7 +53,7 @@ def heartbeats(
     the longest gap as a share of the session timeout. fenced: answers that say it is fenced.
     refused: answers with an error code. stopping: requests for a controlled shutdown.
     """
-    found = (
+    by_broker = (
         heartbeat_gaps(messages, frames)
         .groupBy("broker_id")
         .agg(
@@ -68,4 +68,4 @@ def heartbeats(
             f.count_if("want_shut_down").alias("stopping"),
         )
     )
-    return found.orderBy(f.desc_nulls_last("closest"), "broker_id")
+    return by_broker.orderBy(f.desc_nulls_last("closest"), "broker_id")

@@ -30,7 +30,7 @@ def isr_churn(partitions: DataFrame) -> DataFrame:
         ((leader >= 0) & (earlier_leader != leader)).alias("moves"),
         ((led >= 0) & (leader < 0)).alias("loses"),
     )
-    found = seen.groupBy(*PARTITION).agg(
+    by_partition = seen.groupBy(*PARTITION).agg(
         (f.count(f.lit(1)) - 1).alias("changes"),
         f.count_if("shrinks").alias("shrinks"),
         f.count_if("expands").alias("expansions"),
@@ -40,4 +40,4 @@ def isr_churn(partitions: DataFrame) -> DataFrame:
         f.min("at").alias("first"),
         f.max("at").alias("last"),
     )
-    return found.orderBy(f.desc("changes"), *PARTITION)
+    return by_partition.orderBy(f.desc("changes"), *PARTITION)

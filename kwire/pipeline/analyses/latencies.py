@@ -31,10 +31,10 @@ def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
         f.percentile_approx("latency_ms", share, ACCURACY).alias(name)
         for name, share in PERCENTILES.items()
     ]
-    found = answered.groupBy(*by, waiting).agg(
+    grouped = answered.groupBy(*by, waiting).agg(
         f.count(f.lit(1)).alias("calls"), *shares, f.max("latency_ms").alias("max_ms")
     )
-    return found.orderBy(f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"), *by)
+    return grouped.orderBy(f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"), *by)
 
 
 def is_long_poll() -> Column:

@@ -40,5 +40,5 @@ def _joined(rows: DataFrame, order: WindowSpec, *by: str) -> DataFrame:
     """Return the first and the last time of the rows between one cut and the next."""
     begin, end = ("begin", "end") if "begin" in rows.columns else ("us", "us")
     numbered = rows.withColumn("part", f.sum("cut").over(order))
-    found = numbered.groupBy(*by, "part").agg(f.min(begin).alias("begin"), f.max(end).alias("end"))
-    return found.select("begin", "end")
+    joined = numbered.groupBy(*by, "part").agg(f.min(begin).alias("begin"), f.max(end).alias("end"))
+    return joined.select("begin", "end")

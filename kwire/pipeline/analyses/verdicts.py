@@ -12,10 +12,10 @@ def checks(verdicts: DataFrame) -> DataFrame:
     held, broken: how many verdicts. first: when one was broken. detail: what was wrong with it.
     """
     broken = ~f.col("passed")
-    found = verdicts.groupBy("check").agg(
+    by_check = verdicts.groupBy("check").agg(
         f.count_if("passed").alias("held"),
         f.count_if(broken).alias("broken"),
         f.min(f.when(broken, f.col("at"))).alias("first"),
         f.min_by("detail", f.when(broken, f.col("at"))).alias("detail"),
     )
-    return found.orderBy(f.desc("broken"), "check")
+    return by_check.orderBy(f.desc("broken"), "check")

@@ -44,7 +44,7 @@ def versions(calls: DataFrame) -> DataFrame:
     """
     needed = f.coalesce(lookup(SINCE_KAFKA_4, f.col("api_key")), f.lit(0))
     known = calls.where("api_version is not null").withColumn("needed", needed)
-    found = known.groupBy("client_id", "api_key", "api", "needed").agg(
+    grouped = known.groupBy("client_id", "api_key", "api", "needed").agg(
         f.count(f.lit(1)).alias("calls"),
         f.count_distinct(f.substring_index("client", ":", 1)).alias("clients"),
         f.min("api_version").alias("lowest"),
@@ -52,7 +52,7 @@ def versions(calls: DataFrame) -> DataFrame:
         f.count_if(f.col("api_version") < f.col("needed")).alias("blocked"),
     )
     columns = ("client_id", "api", "lowest", "highest", "needed", "blocked", "calls", "clients")
-    return found.select(*columns).orderBy(f.desc("blocked"), "client_id", "api")
+    return grouped.select(*columns).orderBy(f.desc("blocked"), "client_id", "api")
 
 
 def features(records: DataFrame) -> DataFrame:
@@ -62,13 +62,13 @@ def features(records: DataFrame) -> DataFrame:
     was set before it.
     """
     level = f.col("feature_level")
-    told = records.where(level.isNotNull()).select(
+    levels = records.where(level.isNotNull()).select(
         "offset", "epoch", "at", "snapshot", "feature_level.*"
     )
     last = Window.partitionBy("name").orderBy(f.desc("epoch"), f.desc("offset"))
-    found = told.dropDuplicates(["name", "feature_level", "epoch"]).withColumn(
+    marked = levels.dropDuplicates(["name", "feature_level", "epoch"]).withColumn(
         "current", f.row_number().over(last) == 1
     )
-    return found.select(
+    return marked.select(
         "name", f.col("feature_level").alias("level"), "current", "at", "epoch", "offset"
     ).orderBy("name", "epoch", "offset")

@@ -30,11 +30,11 @@ def voter_changes(quorum: DataFrame) -> DataFrame:
     asked = (
         changed.join(requests, theirs, "left").groupBy(*CHANGE).agg(f.max("sent").alias("asked"))
     )
-    behind = (f.col("mark") > f.col("offset")) & (f.col("told") >= f.col("appended"))
-    committed = f.min("told").alias("committed")
-    found = asked.join(marks, behind, "left").groupBy(*CHANGE, "asked").agg(committed)
+    behind = (f.col("mark") > f.col("offset")) & (f.col("marked_at") >= f.col("appended"))
+    committed = f.min("marked_at").alias("committed")
+    changes = asked.join(marks, behind, "left").groupBy(*CHANGE, "asked").agg(committed)
     spent = (f.unix_micros("committed") - f.unix_micros("asked")) / 1000
-    return found.select(
+    return changes.select(
         *("epoch", "offset", "change", "replica_id", "asked", "appended", "committed"),
         spent.alias("took_ms"),
         "voters",
@@ -43,9 +43,9 @@ def voter_changes(quorum: DataFrame) -> DataFrame:
 
 def _changed(quorum: DataFrame) -> DataFrame:
     """Compare each voter set of a log with the one before it."""
-    told = (f.col("source") != "CAPTURE") & (f.col("what") == "VOTERS")
-    ids = f.transform("voters", lambda one: one["id"])
-    sets = quorum.where(told).dropDuplicates(["offset", "epoch"]).withColumn("ids", ids)
+    in_log = (f.col("source") != "CAPTURE") & (f.col("what") == "VOTERS")
+    ids = f.transform("voters", lambda voter: voter["id"])
+    sets = quorum.where(in_log).dropDuplicates(["offset", "epoch"]).withColumn("ids", ids)
     was = f.lag("ids").over(Window.orderBy("offset"))
     came, went = f.get(f.array_except("ids", "was"), 0), f.get(f.array_except("was", "ids"), 0)
     change = f.when(came.isNotNull(), "ADDED").when(went.isNotNull(), "REMOVED")
@@ -73,4 +73,4 @@ def _requests(quorum: DataFrame) -> DataFrame:
 def _marks(quorum: DataFrame) -> DataFrame:
     """Return the times at which a leader answered with a high watermark."""
     fetches = quorum.where((f.col("what") == "FETCH") & f.col("high_watermark").isNotNull())
-    return fetches.select(f.col("at").alias("told"), f.col("high_watermark").alias("mark"))
+    return fetches.select(f.col("at").alias("marked_at"), f.col("high_watermark").alias("mark"))

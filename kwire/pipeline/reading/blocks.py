@@ -154,9 +154,9 @@ class _Parts:
 
 @lru_cache(maxsize=65536)
 def _long(raw: bytes) -> int:
-    found = read_long(raw, 0)
-    assert found is not None
-    return found[0]
+    decoded = read_long(raw, 0)
+    assert decoded is not None
+    return decoded[0]
 
 
 def _longs(raw: Sequence[bytes | None]) -> pa.Array:

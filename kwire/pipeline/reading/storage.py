@@ -69,7 +69,7 @@ def find(paths: Iterable[str], kinds: frozenset[FileKind]) -> list[File]:
     (`__cluster_metadata-0`). Hidden files are left out: a
     recorder writes to them, and gives them their names when they are whole. Raises NothingToRead.
     """
-    found: dict[str, File] = {}
+    by_path: dict[str, File] = {}
     for path in paths:
         here = list(files_in(path))
         if not here:
@@ -77,9 +77,9 @@ def find(paths: Iterable[str], kinds: frozenset[FileKind]) -> list[File]:
                 f"{path} has nothing to read: give captures (.avro), packets (.pcap, .pcapng), or"
                 f" the folder of a metadata log ({METADATA_FOLDER})."
             )
-        found |= {file.path: file for file in here}
+        by_path |= {file.path: file for file in here}
     return sorted(
-        (file for file in found.values() if file.kind in kinds), key=lambda file: file.path
+        (file for file in by_path.values() if file.kind in kinds), key=lambda file: file.path
     )
 
 

@@ -23,12 +23,12 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 def beats_section(messages: DataFrame, frames: DataFrame, span: ReportSpan | None) -> Section:
     """Gaps between heartbeats of each broker in the course of time."""
-    found = heartbeats(messages, frames).collect()
+    by_broker = heartbeats(messages, frames).collect()
     gaps = heartbeat_gaps(messages, frames).where("gap is not null")
     drawn = gaps.select("at", "broker_id", "gap").orderBy(f.desc("gap")).limit(BEATS).collect()
     if span is None or not drawn:
         return Section(topic=TOPIC, finding="No two heartbeats of a broker in these tables.")
-    worst = found[0]
+    worst = by_broker[0]
     return Section(
         topic=TOPIC,
         finding=f"Broker {worst.broker_id} came nearest to being fenced: silent for"
@@ -37,25 +37,25 @@ def beats_section(messages: DataFrame, frames: DataFrame, span: ReportSpan | Non
         f" incarnation. At {duration(SESSION_MS)}, Kafka's default of broker.session.timeout.ms,"
         " the controller fences a broker.",
         figures=[_picture(drawn, span)],
-        grids=[_grid(found)],
+        grids=[_grid(by_broker)],
     )
 
 
 def _picture(rows: list[Row], span: ReportSpan) -> Any:
     brokers = sorted({row.broker_id for row in rows})
     traces = []
-    for place, broker in enumerate(brokers):
-        theirs = sorted((utc(row.at), row.gap) for row in rows if row.broker_id == broker)
-        colour = SERIES[place % len(SERIES)]
+    for index, broker in enumerate(brokers):
+        gaps = sorted((utc(row.at), row.gap) for row in rows if row.broker_id == broker)
+        colour = SERIES[index % len(SERIES)]
         traces.append(
             go.Scatter(
                 name=f"broker {broker}",
-                x=[at for at, _ in theirs],
-                y=[gap / 1000 for _, gap in theirs],
+                x=[at for at, _ in gaps],
+                y=[gap / 1000 for _, gap in gaps],
                 mode="markers",
                 marker={
                     "color": colour,
-                    "symbol": SYMBOLS[place % len(SYMBOLS)],
+                    "symbol": SYMBOLS[index % len(SYMBOLS)],
                     "size": 9,
                     "opacity": 0.85,
                     "line": {"color": "white", "width": 1},
@@ -89,7 +89,7 @@ def _grid(rows: list[Row]) -> Grid:
         *("broker", "heartbeats", "99th percentile of gaps", "longest gap", "near to fencing"),
         *("answered: fenced", "refused", "asked to stop"),
     )
-    told = [
+    lines = [
         (
             *(str(row.broker_id), f"{row.heartbeats:,}"),
             "-" if row.p99_gap_ms is None else duration(row.p99_gap_ms),
@@ -98,4 +98,4 @@ def _grid(rows: list[Row]) -> Grid:
         )
         for row in rows
     ]
-    return Grid(f"{many(len(rows), 'broker')} and their heartbeats", columns, told)
+    return Grid(f"{many(len(rows), 'broker')} and their heartbeats", columns, lines)

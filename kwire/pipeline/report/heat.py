@@ -22,12 +22,12 @@ Cells = Mapping[tuple[str, Any], tuple[float, str]]
 
 def over_time(cells: Cells, lanes: Sequence[str], span: ReportSpan) -> Any:
     """A cell for every lane and step, empty where nothing was."""
-    found = [[cells.get((lane, step)) for step in span.steps] for lane in lanes]
+    grid = [[cells.get((lane, step)) for step in span.steps] for lane in lanes]
     return go.Heatmap(
         x=[span.middle(step) for step in span.steps],
         y=[label(lane) for lane in lanes],
-        z=[[cell and log10(cell[0]) for cell in row] for row in found],
-        hovertext=[[cell[1] if cell else "" for cell in row] for row in found],
+        z=[[cell and log10(cell[0]) for cell in row] for row in grid],
+        hovertext=[[cell[1] if cell else "" for cell in row] for row in grid],
         hoverongaps=False,
         **LOOK,
     )
@@ -42,7 +42,7 @@ def of_names(cells: Cells, text: Callable[[float], str]) -> Any:
         text=[text(value) for value, _ in cells.values()],
         texttemplate="%{text}",
         textfont={"size": 11},
-        hovertext=[said for _, said in cells.values()],
+        hovertext=[hover for _, hover in cells.values()],
         **LOOK,
     )
 

@@ -21,24 +21,24 @@ MEANING = {
 
 def held_section(verdicts: DataFrame) -> Section:
     """A row for every check."""
-    found = checks(verdicts).collect()
-    if not found:
+    by_check = checks(verdicts).collect()
+    if not by_check:
         return Section(topic=TOPIC, finding="Nothing was checked in these tables.")
-    broken = [row for row in found if row.broken]
-    made = sum(row.held + row.broken for row in found)
+    broken = [row for row in by_check if row.broken]
+    total = sum(row.held + row.broken for row in by_check)
     rows = [
         (
             "✗ broken" if row.broken else "✓ holds",
             *(row.check, MEANING.get(row.check, "-"), f"{row.held:,}", f"{row.broken:,}"),
             row.detail or "-",
         )
-        for row in found
+        for row in by_check
     ]
     columns = ("verdict", "check", "what holds", "held", "broken", "the first broken")
     return Section(
         topic=TOPIC,
-        finding=f"{many(sum(row.broken for row in broken), 'verdict')} of {made:,} do not hold"
+        finding=f"{many(sum(row.broken for row in broken), 'verdict')} of {total:,} do not hold"
         if broken
-        else f"Everything holds: {made:,} verdicts, none of them broken",
+        else f"Everything holds: {total:,} verdicts, none of them broken",
         grids=[Grid("Checks", columns, rows)],
     )

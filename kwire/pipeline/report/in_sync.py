@@ -86,7 +86,7 @@ def _picture(restless: list[Row], states: list[Row]) -> Any:
             x=[(until - since) / timedelta(milliseconds=1) for _, _, since, until in found],
             marker={"color": COLOURS[kind], "line": {"color": "white", "width": 1}},
             width=0.62,
-            hovertext=[_said(*one) for one in found],
+            hovertext=[_hover_text(*state) for state in found],
             hoverinfo="text",
         )
         for kind, found in bars.items()
@@ -113,7 +113,7 @@ def _kind(row: Row) -> str:
     return "some fell behind" if behind else "all replicas in sync"
 
 
-def _said(name: str, row: Row, since: datetime, until: datetime) -> str:
+def _hover_text(name: str, row: Row, since: datetime, until: datetime) -> str:
     leader = "no leader" if row.leader < 0 else f"leader {row.leader}"
     in_sync = ", ".join(map(str, row.isr or [])) or "none"
     return (
@@ -123,7 +123,7 @@ def _said(name: str, row: Row, since: datetime, until: datetime) -> str:
 
 
 def _grid(rows: list[Row]) -> Grid:
-    told = [
+    lines = [
         (
             *(f"broker {row.broker_id}", row.outcome or "no response recorded"),
             *(f"{row.changes:,}", f"{row.partitions:,}"),
@@ -131,4 +131,4 @@ def _grid(rows: list[Row]) -> Grid:
         for row in rows
     ]
     columns = ("asked by", "outcome", "changes", "partitions")
-    return Grid("What became of AlterPartition requests", columns, told)
+    return Grid("What became of AlterPartition requests", columns, lines)

@@ -82,7 +82,10 @@ def _percentiles(calls: DataFrame, *by: str) -> DataFrame:
 def _by_time(overall: list[Row], rows: list[Row], span: ReportSpan) -> Any:
     lanes = _lanes(overall)
     cells = {
-        (lanes[row.api], row.step): (_p99(row), f"{span.start(row.step):%H:%M:%S}, {_said(row)}")
+        (lanes[row.api], row.step): (
+            _p99(row),
+            f"{span.start(row.step):%H:%M:%S}, {_hover_text(row)}",
+        )
         for row in rows
     }
     made = figure(
@@ -100,14 +103,14 @@ def _by_client(overall: list[Row], rows: list[Row]) -> Any:
     totals: dict[str | None, int] = {}
     for row in rows:
         totals[row.client_id] = totals.get(row.client_id, 0) + row.calls
-    busiest = sorted(totals, key=lambda one: -totals[one])[:CLIENTS]
+    busiest = sorted(totals, key=lambda client: -totals[client])[:CLIENTS]
     lanes = _lanes(overall)
     cells = {
-        (lanes[row.api], row.client_id): (_p99(row), f"{label(row.client_id)}: {_said(row)}")
+        (lanes[row.api], row.client_id): (_p99(row), f"{label(row.client_id)}: {_hover_text(row)}")
         for row in rows
         if row.client_id in busiest
     }
-    there = [lane for lane in lanes.values() if any(lane == one for one, _ in cells)]
+    there = [lane for lane in lanes.values() if any(lane == cell_lane for cell_lane, _ in cells)]
     return figure(
         [of_names(cells, duration)],
         height=len(there) * LANE + 170,
@@ -121,7 +124,7 @@ def _p99(row: Row) -> float:
     return max(float(row.p99_ms), 0.01)
 
 
-def _said(row: Row) -> str:
+def _hover_text(row: Row) -> str:
     return (
         f"{label(row.api)}: {many(row.calls, 'call')}<br>99 of 100 within {duration(row.p99_ms)}"
         f"<br>half within {duration(row.p50_ms)}"

@@ -67,7 +67,7 @@ def _picture(rows: list[Row], nodes: list[int], span: ReportSpan) -> Any:
         vertical_spacing=min(34 / height, 0.9 / len(nodes)),
         subplot_titles=[f"node {node}" for node in nodes],
     )
-    cells = {node: _cells([one for one in rows if one.node_id == node], span) for node in nodes}
+    cells = {node: _cells([row for row in rows if row.node_id == node], span) for node in nodes}
     for place, node in enumerate(nodes, start=1):
         made.add_trace(over_time(cells[node], lanes[node], span), row=place, col=1)
         made.update_yaxes(names([label(api) for api in lanes[node]]), row=place, col=1)

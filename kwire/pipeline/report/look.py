@@ -80,7 +80,7 @@ def clients_axis(shown: Sequence[str | None], total: int) -> dict[str, Any]:
     return {
         "type": "category",
         "categoryorder": "array",
-        "categoryarray": [label(one, 22) for one in shown],
+        "categoryarray": [label(client, 22) for client in shown],
         "title": {"text": f"client id{left_out}"},
         "tickangle": -35,
         "showgrid": False,
@@ -115,6 +115,6 @@ def duration(milliseconds: float) -> str:
     return f"{minutes // 60:.0f} h {minutes % 60:.0f} min"
 
 
-def many(count: int, one: str, more: str = "") -> str:
+def many(count: int, singular: str, plural: str = "") -> str:
     """`1 call`, `2,000 calls`."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"

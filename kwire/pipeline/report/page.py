@@ -30,11 +30,11 @@ CONFIG = {"responsive": True, "displaylogo": False, "displayModeBar": False, "sc
 
 
 def sections(
-    spark: SparkSession, opened: dict[str, DataFrame], told: Callable[[str], None]
+    spark: SparkSession, opened: dict[str, DataFrame], on_step: Callable[[str], None]
 ) -> list[Section]:
     """All sections; one whose tables are not there says that it has nothing to show.
 
-    told: of each section that is being made.
+    on_step: of each section that is being made.
     """
     tables = {
         name: opened.get(name, spark.createDataFrame([], schema)) for name, schema in TABLES.items()
@@ -54,7 +54,7 @@ def sections(
     }
     made = []
     for name, make in makers.items():
-        told(f"drawing {name}")
+        on_step(f"drawing {name}")
         made.append(make())
     return made
 

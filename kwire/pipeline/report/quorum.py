@@ -22,58 +22,58 @@ TOPIC = "Metadata quorum"
 Lanes = dict[int, int]
 """The heights of the nodes' lanes, counted from below."""
 
-DEEDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints updated"}
+CHANGE_WORDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints updated"}
 
 
 def quorum_section(quorum: DataFrame, frames: DataFrame) -> Section:
     """Leaders by epoch, votes, changes of the voter set, and the time without a leader."""
-    told = quorum_timeline(quorum, frames)
-    if told is None or not told.nodes:
+    timeline = quorum_timeline(quorum, frames)
+    if timeline is None or not timeline.nodes:
         return Section(topic=TOPIC, finding="Nothing was told of a metadata quorum.")
     return Section(
         topic=TOPIC,
-        finding=_finding(told),
+        finding=_finding(timeline),
         reading="A lane for every controller. A bar is the time that it led, with the epoch; a thin"
         " line the time that it was a voter. Across all lanes: nobody led, from the last fetch that"
         " the old leader answered to the record with which the next one began, as far as that was"
         " recorded; grey: nothing was recorded. Answers to a"
         " candidate stand in the voter's lane: votes above, pre-votes (KIP-996) below; filled: it"
         " was granted.",
-        figures=[_picture(told)],
-        grids=[_grid(told.changes)] if told.changes else [],
+        figures=[_picture(timeline)],
+        grids=[_grid(timeline.changes)] if timeline.changes else [],
     )
 
 
-def _finding(told: QuorumTimeline) -> str:
-    if not told.epochs:
+def _finding(timeline: QuorumTimeline) -> str:
+    if not timeline.epochs:
         return "No election was recorded"
-    leaders = many(len({epoch.leader_id for epoch in told.epochs}), "leader")
-    unknown = sum(gap.milliseconds for gap in told.unrecorded)
+    leaders = many(len({epoch.leader_id for epoch in timeline.epochs}), "leader")
+    unknown = sum(gap.milliseconds for gap in timeline.unrecorded)
     silent = f"nothing recorded for {duration(unknown)}" if unknown else ""
-    if not told.gaps:
+    if not timeline.gaps:
         never = f"never without one{' in the time that was recorded' if unknown else ''}"
-        found = [f"{leaders} in {many(len(told.epochs), 'epoch')}", never, silent]
-        return ", ".join(filter(None, found))
-    spent = sum(gap.milliseconds for gap in told.gaps)
-    longest = max(told.gaps, key=lambda gap: gap.milliseconds)
-    missing = f"{duration(spent)} without one in all" if len(told.gaps) > 1 else ""
+        parts = [f"{leaders} in {many(len(timeline.epochs), 'epoch')}", never, silent]
+        return ", ".join(filter(None, parts))
+    spent = sum(gap.milliseconds for gap in timeline.gaps)
+    longest = max(timeline.gaps, key=lambda gap: gap.milliseconds)
+    missing = f"{duration(spent)} without one in all" if len(timeline.gaps) > 1 else ""
     took = f"node {longest.next_epoch.leader_id} took over after {duration(longest.milliseconds)}"
     return ", ".join(filter(None, [leaders, missing, f"{took} without one", silent]))
 
 
-def _picture(told: QuorumTimeline) -> Any:
-    lanes = {node: place for place, node in enumerate(reversed(told.nodes))}
+def _picture(timeline: QuorumTimeline) -> Any:
+    lanes = {node: height for height, node in enumerate(reversed(timeline.nodes))}
     made = figure(
         [
-            *_members(told, lanes),
-            _leaders(told, lanes),
-            *_votes(told, lanes),
-            *_changes(told, lanes),
+            *_members(timeline, lanes),
+            _leaders(timeline, lanes),
+            *_votes(timeline, lanes),
+            *_changes(timeline, lanes),
         ],
         height=len(lanes) * 58 + 110,
         legend=True,
         barmode="overlay",
-        xaxis=clock(told.begin, told.end),
+        xaxis=clock(timeline.begin, timeline.end),
         yaxis={
             "tickvals": list(lanes.values()),
             "ticktext": [f"node {node}" for node in lanes],
@@ -81,25 +81,25 @@ def _picture(told: QuorumTimeline) -> Any:
             "showgrid": False,
         },
     )
-    width = told.end - told.begin
-    pieces = [piece for gap in told.gaps for piece in gap.pieces]
+    width = timeline.end - timeline.begin
+    pieces = [piece for gap in timeline.gaps for piece in gap.pieces]
     for piece in pieces:
         made.add_vrect(x0=piece.begin, x1=piece.end, fillcolor=RED, opacity=0.16, line_width=0)
     name_gaps(made, pieces, "no leader", "#9A3D00", width, top=False)
-    draw_unrecorded(made, told.unrecorded, width)
+    draw_unrecorded(made, timeline.unrecorded, width)
     return made
 
 
-def _leaders(told: QuorumTimeline, lanes: Lanes) -> Any:
-    spans = [(max(epoch.begin, told.begin), epoch.end) for epoch in told.epochs]
+def _leaders(timeline: QuorumTimeline, lanes: Lanes) -> Any:
+    spans = [(max(epoch.begin, timeline.begin), epoch.end) for epoch in timeline.epochs]
     return go.Bar(
         name="leads",
         orientation="h",
         base=[begin for begin, _ in spans],
         x=[_ms(begin, end) for begin, end in spans],
-        y=[lanes[epoch.leader_id] for epoch in told.epochs],
+        y=[lanes[epoch.leader_id] for epoch in timeline.epochs],
         width=0.36,
-        text=[f"epoch {epoch.epoch}" for epoch in told.epochs],
+        text=[f"epoch {epoch.epoch}" for epoch in timeline.epochs],
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
@@ -107,23 +107,26 @@ def _leaders(told: QuorumTimeline, lanes: Lanes) -> Any:
         marker={"color": BLUE},
         hovertext=[
             f"epoch {epoch.epoch}: node {epoch.leader_id} leads for {_long(epoch.begin, epoch.end)}"
-            for epoch in told.epochs
+            for epoch in timeline.epochs
         ],
         hoverinfo="text",
     )
 
 
-def _members(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
+def _members(timeline: QuorumTimeline, lanes: Lanes) -> list[Any]:
     """A thin line in a node's lane while it was in the voter set."""
-    if not told.changes:
+    if not timeline.changes:
         return []
-    first = told.changes[0]
+    first = timeline.changes[0]
     before = set(first.voters)
     if first.replica_id is not None:
         before ^= {first.replica_id}
-    moments = [(told.begin, sorted(before)), *((one.at, one.voters) for one in told.changes)]
-    moments = [(max(at, told.begin), voters) for at, voters in moments]
-    ends = [at for at, _ in moments[1:]] + [told.end]
+    moments = [
+        (timeline.begin, sorted(before)),
+        *((change.at, change.voters) for change in timeline.changes),
+    ]
+    moments = [(max(at, timeline.begin), voters) for at, voters in moments]
+    ends = [at for at, _ in moments[1:]] + [timeline.end]
     lines = [
         (lanes[node], begin, _ms(begin, end))
         for (begin, voters), end in zip(moments, ends, strict=True)
@@ -143,7 +146,7 @@ def _members(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
     ]
 
 
-def _votes(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
+def _votes(timeline: QuorumTimeline, lanes: Lanes) -> list[Any]:
     """Votes stand above the lane of the voter, pre-votes below; filled where granted."""
     shapes = {
         ("vote", True): ("triangle-up", 11, 0.33),
@@ -154,8 +157,8 @@ def _votes(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
     traces = []
     for (kind, granted), (symbol, size, above) in shapes.items():
         marks = [
-            (vote.at, lanes[vote.voter] + above, _said(vote))
-            for vote in told.votes
+            (vote.at, lanes[vote.voter] + above, _vote_text(vote))
+            for vote in timeline.votes
             if vote.pre == (kind == "pre-vote") and vote.granted == granted
         ]
         if marks:
@@ -164,24 +167,28 @@ def _votes(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
     return traces
 
 
-def _said(vote: Vote) -> str:
-    deed = "grants" if vote.granted else "refuses"
+def _vote_text(vote: Vote) -> str:
+    verb = "grants" if vote.granted else "refuses"
     kind = "pre-vote" if vote.pre else "vote"
-    return f"node {vote.voter} {deed} its {kind} to node {vote.candidate}, epoch {vote.epoch}"
+    return f"node {vote.voter} {verb} its {kind} to node {vote.candidate}, epoch {vote.epoch}"
 
 
-def _changes(told: QuorumTimeline, lanes: Lanes) -> list[Any]:
+def _changes(timeline: QuorumTimeline, lanes: Lanes) -> list[Any]:
     shapes = {"ADDED": ("diamond", ORANGE, 0.2), "REMOVED": ("x", RED, -0.2)}
     traces = []
     for change, (symbol, colour, above) in shapes.items():
         marks = [
-            (one.at, lanes[one.replica_id] + above, f"voter {one.replica_id} {DEEDS[change]}")
-            for one in told.changes
-            if one.change == change and one.replica_id is not None
+            (
+                event.at,
+                lanes[event.replica_id] + above,
+                f"voter {event.replica_id} {CHANGE_WORDS[change]}",
+            )
+            for event in timeline.changes
+            if event.change == change and event.replica_id is not None
         ]
         if marks:
             marker = {"symbol": symbol, "size": 12, "color": colour, "line": {"width": 1}}
-            traces.append(_marks(f"voter {DEEDS[change]}", marks, marker))
+            traces.append(_marks(f"voter {CHANGE_WORDS[change]}", marks, marker))
     return traces
 
 
@@ -201,13 +208,13 @@ def _grid(changes: list[VoterSetChange]) -> Grid:
     columns = ("voter", "change", "asked", "appended", "committed", "took", "voters from then on")
     rows = [
         (
-            "-" if one.replica_id is None else str(one.replica_id),
-            DEEDS[one.change],
-            *(_time(at) for at in (one.asked, one.at, one.committed)),
-            _long(one.asked, one.committed) if one.asked and one.committed else "-",
-            ", ".join(map(str, one.voters)),
+            "-" if change.replica_id is None else str(change.replica_id),
+            CHANGE_WORDS[change.change],
+            *(_time(at) for at in (change.asked, change.at, change.committed)),
+            _long(change.asked, change.committed) if change.asked and change.committed else "-",
+            ", ".join(map(str, change.voters)),
         )
-        for one in changes
+        for change in changes
     ]
     return Grid("Changes of the voter set, step by step", columns, rows)
 

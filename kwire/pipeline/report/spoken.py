@@ -18,24 +18,24 @@ FINE, BLOCKED = "#CFE6F5", "#F2A477"
 
 def spoken_section(calls: DataFrame, records: DataFrame) -> Section:
     """A cell for every API and client with the versions; features of the metadata log."""
-    found = versions(calls).collect()
+    spoken = versions(calls).collect()
     levels = [row for row in features(records).collect() if row.current]
     grids = [_grid(levels)] if levels else []
-    if not found:
+    if not spoken:
         finding = "No request was recorded in these tables."
         return Section(topic=TOPIC, finding=finding, grids=grids)
-    blocked = [row for row in found if row.blocked]
+    blocked = [row for row in spoken if row.blocked]
     clients = {row.client_id for row in blocked}
     return Section(
         topic=TOPIC,
-        finding=f"{many(len(clients), 'client')} of {len({row.client_id for row in found})}"
+        finding=f"{many(len(clients), 'client')} of {len({row.client_id for row in spoken})}"
         f" would fail against Kafka 4, with {many(sum(row.blocked for row in blocked), 'call')}"
         if blocked
-        else f"Nobody blocks an upgrade: all {many(len({r.client_id for r in found}), 'client')}"
+        else f"Nobody blocks an upgrade: all {many(len({r.client_id for r in spoken}), 'client')}"
         " speak versions that Kafka 4 answers",
         reading="A cell has the lowest and the highest version that a client asked for. Orange,"
         " with a cross: some of its calls are below what Kafka 4 answers (KIP-896).",
-        figures=[_picture(found)],
+        figures=[_picture(spoken)],
         grids=grids,
     )
 
@@ -44,7 +44,7 @@ def _picture(rows: list[Row]) -> Any:
     totals: dict[str | None, int] = {}
     for row in rows:
         totals[row.client_id] = totals.get(row.client_id, 0) + row.calls + 10**12 * row.blocked
-    clients = sorted(totals, key=lambda one: -totals[one])[:CLIENTS]
+    clients = sorted(totals, key=lambda client: -totals[client])[:CLIENTS]
     shown = [row for row in rows if row.client_id in clients]
     apis = sorted({row.api for row in shown})[:APIS]
     shown = [row for row in shown if row.api in apis]
@@ -59,7 +59,7 @@ def _picture(rows: list[Row]) -> Any:
         text=[_versions(row) for row in shown],
         texttemplate="%{text}",
         textfont={"size": 11},
-        hovertext=[_said(row) for row in shown],
+        hovertext=[_hover_text(row) for row in shown],
         hoverinfo="text",
         xgap=2,
         ygap=2,
@@ -77,7 +77,7 @@ def _versions(row: Row) -> str:
     return f"✗ {span}" if row.blocked else span
 
 
-def _said(row: Row) -> str:
+def _hover_text(row: Row) -> str:
     text = f"{label(row.client_id)}: {many(row.calls, 'call')} of {label(row.api)} {_versions(row)}"
     if row.blocked:
         text += f"<br>{row.blocked:,} below v{row.needed}, the lowest that Kafka 4 answers"

@@ -50,7 +50,7 @@ def stream(
     *,
     every: timedelta | None,
     late: timedelta = LATE,
-    told: Step = lambda table: None,
+    on_step: Step = lambda table: None,
     look: Callable[[], None] = lambda: None,
 ) -> Summary:
     """Write the tables of a stream of CAPTURED below `output`, from where it was left.
@@ -60,7 +60,7 @@ def stream(
     Raises StreamingQueryException if the source cannot be read on, and the error of a batch:
     PySparkException, CountsDiffer, OutOfStep.
     """
-    job = StreamJob(output, late, told)
+    job = StreamJob(output, late, on_step)
     writer = captured.writeStream.queryName("kwire").foreachBatch(job.take)
     writer = writer.option("checkpointLocation", f"{output}/{FOLDER}/{CHECKPOINT}")
     query = _triggered(writer, every).start()
@@ -88,7 +88,7 @@ class StreamJob:
 
     output: str
     late: timedelta
-    told: Step
+    on_step: Step
     summary: Summary = field(default_factory=Summary)
     failed: Exception | None = None
     publisher: Publisher = field(init=False)
@@ -108,7 +108,7 @@ class StreamJob:
         """Write a batch; only finish moving it if it was written before. Raises OutOfStep."""
         last = self.publisher.last()
         if last is not None and last.number == number:
-            self.told(f"batch {number}: was written before")
+            self.on_step(f"batch {number}: was written before")
             self.publisher.move(last)
             return
         folder = self.publisher.attempt(number)
@@ -117,7 +117,7 @@ class StreamJob:
         waited = [] if last is None else [f"{self.output}/{FOLDER}/{last.folder}/{_WAITING}"]
         batch.write(staged, waited)
         self.publisher.discard(f"{folder}/{_DECODED}")
-        self.told(f"batch {number}: moving to the tables")
+        self.on_step(f"batch {number}: moving to the tables")
         self.publisher.publish(Batch(number=number, folder=folder, seen_us=staged.seen_us))
 
 
@@ -143,18 +143,18 @@ class _BatchInWork:
 
         seen_us: the latest time in all batches before.
         """
-        self._told("reading frames")
+        self._report("reading frames")
         read, decoded = Observation(), Observation()
         rows = captured.observe(read, count_rows()).mapInArrow(decode_batches, DECODED)
         latest = f.max(f.unix_micros("at")).alias("latest")
         observed = rows.observe(decoded, count_rows(), latest, *statuses())
         folder = f"{self.folder}/{_DECODED}"
         observed.write.option("compression", "lz4").parquet(folder)
-        found = dict(decoded.get)
-        count = int(found.pop("rows"))
+        counts = dict(decoded.get)
+        count = int(counts.pop("rows"))
         ensure_same(int(read.get["rows"]), count, "frames")
-        seen_us = max(seen_us, found.pop("latest") or 0)
-        _add(self.job.summary.frames, found)
+        seen_us = max(seen_us, counts.pop("latest") or 0)
+        _add(self.job.summary.frames, counts)
         staged = captured.sparkSession.read.parquet(folder)
         self.job.summary.read += [row.file for row in staged.select("file").distinct().collect()]
         damages = staged.where(f.col("notice") == DAMAGE).select("text")
@@ -179,19 +179,19 @@ class _BatchInWork:
                 ensure_same(staged.rows, count, name)
 
     def _table(self, rows: DataFrame, table: str) -> int:
-        self._told(f"writing {table}")
+        self._report(f"writing {table}")
         written = Observation()
         counts = failures() if table == "verdicts" else []
         observed = rows.observe(written, count_rows(), *counts)
         observed.write.partitionBy("date", "hour").parquet(f"{self.folder}/{table}")
-        found = dict(written.get)
-        count = int(found.pop("rows"))
+        failed = dict(written.get)
+        count = int(failed.pop("rows"))
         _add(self.job.summary.rows, {table: count})
-        _add(self.job.summary.failed, found)
+        _add(self.job.summary.failed, failed)
         return count
 
-    def _told(self, doing: str) -> None:
-        self.job.told(f"batch {self.number}: {doing}")
+    def _report(self, doing: str) -> None:
+        self.job.on_step(f"batch {self.number}: {doing}")
 
 
 def _add(counts: dict[str, int], more: dict[str, int]) -> None:
