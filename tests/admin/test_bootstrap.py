@@ -1,4 +1,4 @@
-"""Where a client starts: brokers or controllers but not both."""
+"""Bootstrap addresses: brokers or controllers, not both."""
 
 import pytest
 

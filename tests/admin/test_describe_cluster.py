@@ -1,4 +1,4 @@
-"""Who is in a real cluster, and what is said to a client that asks the wrong kind of node."""
+"""The nodes of a real cluster, and the error for a client that asks the wrong kind of node."""
 
 import time
 

@@ -31,7 +31,7 @@ QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
 
 
 def java(cluster: Cluster, *arguments: str) -> str:
-    """What Kafka's own tool prints, asked at the controllers."""
+    """Return the output of Kafka's own tool, asked at the controllers."""
     bootstrap = ["--bootstrap-controller", cluster.bootstrap_controllers]
     told = cluster.tool(QUORUM_COMMAND, *bootstrap, *arguments)
     assert told.returncode == 0, told.stderr
@@ -69,7 +69,7 @@ def replication(cluster: Cluster) -> dict[int, list[str]]:
 
 
 async def around(admin: AdminClient, ask: Callable[[], T]) -> tuple[QuorumInfo, T, QuorumInfo]:
-    """What Kafka's tool says, and the quorum before and after, of one leader and one voter set.
+    """Return the output of Kafka's tool, and the quorum before and after, of one leader.
 
     Just after their start voters still tell the leader all their endpoints, one after the other.
     """

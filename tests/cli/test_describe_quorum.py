@@ -14,7 +14,7 @@ from tests.support.real_kafka.own_cluster import OwnCluster
 
 
 def settled(status: dict[str, object]) -> dict[str, object]:
-    """What does not change from one moment to the next."""
+    """Return the fields that do not change from one moment to the next."""
     moving = ("highWatermark", "maxFollowerLag", "maxFollowerLagTimeMs")
     return {name: value for name, value in status.items() if name not in moving}
 
@@ -89,7 +89,7 @@ def test_replication_as_json_has_kafkas_names(
 def test_static_voters_of_3_9_are_shown_as_kafkas_tool_shows_them(
     kwire: Command, kafka391: Cluster
 ) -> None:
-    """Where there is no directory id our JSON says null and Java's tool leaves the name out."""
+    """Without a directory id our JSON has null, and Java's tool leaves the name out."""
     at = ("--bootstrap-controller", kafka391.bootstrap_controllers)
     ours = settled(kwire("quorum", "status", *at, "--json").json)
     told = json.dumps(ours).replace('"directoryId": null, ', "")

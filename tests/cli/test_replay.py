@@ -48,7 +48,7 @@ def topic(combined: Cluster) -> Iterator[str]:
 
 
 def session(bootstrap: str, topic: str) -> dict[str, Any]:
-    """What a client asks of a cluster, and what it is told."""
+    """The requests of a client to a cluster, and their answers."""
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     told = {
         "controller": admin.describe_cluster()["controller_id"],

@@ -1,4 +1,4 @@
-"""How little a command loads: the start-up of `kwire quorum status` is most of its time."""
+"""The modules that a command loads: the start-up of `kwire quorum status` is most of its time."""
 
 import asyncio
 import json

@@ -34,7 +34,7 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def history(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> History:
-    """What happened to a real quorum, recorded. Shared: leave its files as they are."""
+    """A recording of a real quorum. Shared: leave its files as they are."""
     return make_history(kafka, tmp_path_factory.mktemp("history"))
 
 

@@ -1,4 +1,4 @@
-"""What is read block by block is what `kwire.capture` reads record by record."""
+"""Reading block by block gives the records that `kwire.capture` reads one by one."""
 
 from pathlib import Path
 

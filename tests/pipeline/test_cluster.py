@@ -22,8 +22,13 @@ from tests.support.pipeline.streamed_tables import QUICK, rows
 JARS = Path(pyspark.__file__).parent / "jars"
 HIDE = f"""import sys
 inside = {str(ROOT)!r}
-sys.path[:] = [one for one in sys.path if "-packages" in one or not one.startswith(inside)]
+sys.path[:] = [path for path in sys.path if "-packages" in path or not path.startswith(inside)]
 """
+"""Takes the checkout, to which an editable install points, off the path of executors.
+
+The libraries in `site-packages` stay: executors have them, and only kwire has to come with the job.
+"""
+
 RUN = """import sys
 
 from kwire.pipeline.ingest import ingest
@@ -37,7 +42,7 @@ ingest(spark, [captures], ingested)
 stream(follow_captures(spark, captures), streamed, every=None)
 spark.stop()
 """
-"""What spark-submit is given: batch and stream, on the same executors."""
+"""The program for spark-submit: batch and stream, on the same executors."""
 
 PATIENCE = 180.0
 """Seconds for a line to be logged, on a busy machine."""
@@ -71,12 +76,12 @@ class Cluster:
             self._logged(worker, "Successfully registered with master ")
 
     def executors(self) -> list[str]:
-        """Which worker had which executors of the only application."""
+        """Return the names of the workers, one for each executor of the only application."""
         found = self.folder.glob("*/app-*/*/stderr")
         return sorted(path.relative_to(self.folder).parts[0] for path in found)
 
     def logs(self) -> str:
-        """What the master and the workers have logged."""
+        """Return the logs of the master and the workers."""
         return "".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
 
     def _start(self, what: str, *options: str, log: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What a task writes is what it read, and it tells whether any of it may be there twice."""
+"""A task writes all rows that it reads, and reports whether a frame may be there twice."""
 
 from pathlib import Path
 from typing import Any

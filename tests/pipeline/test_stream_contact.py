@@ -1,4 +1,4 @@
-"""What is said while a topic is read and its cluster stops answering."""
+"""The warnings while a topic is read and its cluster stops answering."""
 
 import pytest
 from pyspark.errors import PySparkException
@@ -13,7 +13,7 @@ GONE = TopicUnreadable("topic captured cannot be read.")
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[TopicUnreadable | None]:
-    """What comes of each look, in their order."""
+    """Answer each check with the next of these outcomes."""
     coming: list[TopicUnreadable | None] = []
 
     def ensure_topic(address: TopicAddress) -> None:

@@ -17,7 +17,7 @@ class Killed(Exception):
 
 
 def write(publisher: Publisher, output: Path, number: int) -> None:
-    """What the job does with a batch: the files of both tables have its number in them."""
+    """Write a batch as the job does: the files of both tables have its number in them."""
     last = publisher.last()
     if last is not None and last.number == number:
         return publisher.move(last)

@@ -1,4 +1,4 @@
-"""What the screen remembers, and what of it the filter shows."""
+"""The events that the screen keeps, and those that the filter shows."""
 
 from kwire.cli.watch_screen.flow_log import FlowLog
 from kwire.messages.a52_vote import VoteRequest, VoteResponse

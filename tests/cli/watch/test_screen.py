@@ -334,7 +334,7 @@ async def test_keys_with_nothing_held_say_so() -> None:
 
 
 def at(node: TreeNode[TreePosition], path: str) -> bool:
-    """Whether this is the branch of a field that an edit would change."""
+    """Return True for the branch of the field that an edit would change."""
     return node.data is not None and node.data.path == path
 
 

@@ -48,7 +48,7 @@ class Browser:
 
     @property
     def text(self) -> str:
-        """What its terminal shows."""
+        """Return the text on its terminal."""
         return str(self._driver.execute_script(READ_TERMINAL))
 
     def until(self, condition: Callable[[str], bool]) -> None:

@@ -12,7 +12,7 @@ TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
 
 
 def java(cluster: Cluster, *arguments: str) -> str:
-    """What Kafka's own tool prints."""
+    """Return the output of Kafka's own tool."""
     told = cluster.tool(TOOL, "--bootstrap-controller", cluster.bootstrap_controllers, *arguments)
     assert told.returncode == 0, told.stderr
     return told.stdout
