@@ -84,6 +84,7 @@ class BackgroundQuorum:
             if self._closed:
                 return
             self._closed = True
+            # Also a quorum that never started is stopped in its loop: it holds bound sockets.
             if not self._thread.is_alive():
                 self._thread.start()
         try:

@@ -66,6 +66,7 @@ class Channels:
             event = ResponseReceived(correlation=effect.correlation, response=response)
             if self._foreign and self._foreign.is_first_refusal(response, to.host, to.port):
                 self.spawn(self._warn_of_cluster(self._foreign, to.host, to.port))
+        # The error codes are those of Java's KafkaNetworkChannel.
         except (UnsupportedVersion, EncodeError) as error:
             log.info("node %d at %s:%d: %s", to.id, to.host, to.port, error)
             code = ErrorCode.UNSUPPORTED_VERSION

@@ -59,6 +59,7 @@ class DirectoryLog:
         self.cluster_id: str = meta.cluster_id
         self.bootstrap: tuple[VersionedRecord, ...] = read_bootstrap(folder) or ()
         self._folder: Path = folder / names.METADATA_FOLDER
+        # Before any file is opened for writing: another process may run on this directory.
         self._lock = DirectoryLock(folder)
         try:
             self.directory_id = _directory_id(storage, environment or Environment())

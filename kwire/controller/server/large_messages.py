@@ -40,6 +40,7 @@ async def decoded(frame: bytes) -> AsyncIterator[RequestFrame]:
     if len(frame) < LARGE_FRAME:
         yield decode_request(frame)
         return
+    # Paused until the answer is encoded: in between, a collection would visit all elements.
     with collector.paused():
         request = await asyncio.to_thread(decode_request, frame)
         try:
@@ -86,6 +87,7 @@ def has_many_elements(message: Group, many: int = MANY) -> bool:
             left -= len(items)
             if left <= 0:
                 return True
+            # The elements of an array are of one type.
             if items and isinstance(items[0], Group):
                 groups.extend(items)
     return False
@@ -102,4 +104,5 @@ def free(message: Group) -> None:
     """Empty the arrays of a message, some elements at a time; other threads run in between."""
     for items in _arrays(message):
         while isinstance(items, list) and items:
+            # From the end, where no other element has to move.
             del items[-_FREED_AT_ONCE:]

@@ -112,6 +112,8 @@ class ControllerListener:
         frames: deque[bytes] = deque()
         while True:
             while not frames:
+                # Between requests a client may be idle for long (connections.max.idle.ms); a frame
+                # that has begun takes memory and must go on.
                 async with asyncio.timeout(PROGRESS if splitter.pending else self._idle):
                     chunk = await reader.read(CHUNK)
                 if not chunk:

@@ -163,6 +163,7 @@ class ControllerNode:
         if not self._running:
             return
         self._running = False
+        # First the replica: nothing is acknowledged any more while the rest is closed.
         self.runtime.stop()
         await self.metadata.stop()
         await self.runtime.stopped()

@@ -237,6 +237,7 @@ class Quorum:
 
     async def stop(self) -> None:
         """Stop all controllers, followers first, and remove a temporary folder."""
+        # The leader last: no election begins while the followers stop.
         running = self.nodes.values()
         for node in sorted(running, key=lambda node: node.metadata.is_active):
             await node.kill()

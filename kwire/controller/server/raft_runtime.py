@@ -126,6 +126,8 @@ class RaftRuntime:
     def start(self, machine: StateMachine) -> None:
         """Start the state machine and the replica, which calls the state machine from then on."""
         self._machine = machine
+        # The first slice of the log is replayed here, so that Start can say if more is left: a
+        # replica stands for election only when its log is replayed.
         machine.start()
         self.feed(Start(is_replaying=machine.is_replaying))
 
@@ -153,6 +155,7 @@ class RaftRuntime:
                 self.fail(error)
             finally:
                 self._stepping = False
+        # Any step may have moved the replica's deadline.
         self._set_timer()
 
     def _step(self, event: Event) -> None:
@@ -181,7 +184,7 @@ class RaftRuntime:
         self.feed(RequestReceived(token=token, request=request, version=version, listener=listener))
         try:
             return await answer
-        finally:
+        finally:  # also if the caller is cancelled and the replica has not answered
             self._answers.pop(token, None)
 
     async def shut_down(self, timeout: float) -> bool:
@@ -220,6 +223,7 @@ class RaftRuntime:
             case PersistElection():
                 self._log.persist(effect)
             case AppendLog(end_offset=end):
+                # Before the append, while the log's end is the base offset of the records.
                 self.sensors.appended(self._log.end.offset, end, self.now)
                 self._log.append(effect)
             case TruncateLog(offset=offset):
@@ -237,6 +241,7 @@ class RaftRuntime:
             case Send():
                 self._channels.send(effect, self.feed)
             case Reply(token=token, response=response):
+                # None, or done, if the caller was cancelled meanwhile.
                 answer = self._answers.pop(token, None)
                 if answer and not answer.done():
                     answer.set_result(response)
@@ -269,7 +274,7 @@ class RaftRuntime:
         """
         try:
             await asyncio.to_thread(self._log.finish_snapshot, effect)
-            if self._stopped:
+            if self._stopped:  # the log is about to be closed
                 return
             self._log.install_snapshot(effect)
             self._state_machine.snapshot_installed(effect.id)
@@ -296,6 +301,8 @@ class RaftRuntime:
                 self._log.flush()
             except (KwireError, OSError) as error:
                 self.fail(error)
+        # Only now the replica counts these records, its own as a leader included, and fetches
+        # again, which acknowledges them. After a failure `feed` takes nothing.
         for offset in offsets:
             self.feed(LogFlushed(offset=offset))
 

@@ -102,6 +102,7 @@ class RaftSensors:
         if (role, epoch) == (self._role, self._epoch):
             return
         self._role, self._epoch = role, epoch
+        # The next leader may truncate what this one appended and did not commit.
         if role != "leader":
             self._uncommitted.clear()
         if role in ("prospective", "candidate"):

@@ -50,6 +50,7 @@ class RequestMetrics:
         name = api_name(type(request).key or 0)
         self._requests.labels(name, str(version)).inc()
         self._times.labels(name).observe(seconds)
+        # A response without any error code counts as NONE, as in Java.
         for code in list(codes(response)) or [0]:
             self._errors.labels(name, error_codes.name(code)).inc()
 

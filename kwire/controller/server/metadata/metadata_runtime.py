@@ -300,6 +300,7 @@ class MetadataRuntime:
         self._activate_soon()
 
     def _after_apply(self) -> None:
+        # A replay of old records need not be written down again on the way.
         if not self._replay.is_behind:
             image = self.controller.committed.image
             self._snapshotter.consider(image, self.offset, self._runtime.now)
@@ -334,7 +335,7 @@ class MetadataRuntime:
             records = self.controller.activate(
                 leadership.epoch, self._runtime.now, self.offset, self._log.bootstrap
             )
-        except CannotLead as error:
+        except CannotLead as error:  # another leader finalized a feature after this node's start
             logger.error("controller %d resigns: %s", self._config.node_id, error)
             self._runtime.feed(Resign(epoch=leadership.epoch))
             return
@@ -359,6 +360,7 @@ class MetadataRuntime:
         Long work waits for its turn among the writes and runs in a thread.
         """
         self._timer = None
+        # At once, unless a write has its turn: the log keeps the order in which both were handled.
         while self.is_active and not self._writing.is_busy and not self._is_tick_long:
             self._update_quorum_view()
             records = self.controller.tick(self._runtime.now, self._raft.end_offset)
@@ -404,6 +406,7 @@ class MetadataRuntime:
         if leadership is None or leadership.epoch != epoch:
             return
         self._leadership = None
+        # While it was active the replay stood still: the state machine applied its own records.
         if self.is_active:
             view = self.controller.committed
             self._replay.follow(Replayed(offset=self.offset, view=view))

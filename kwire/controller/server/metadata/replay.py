@@ -63,6 +63,7 @@ class Replay:
         self._target = log.end.offset
         self._slices: Iterator[None] | None = None
         self._is_loading = False
+        # The snapshot that formatting writes has control records only: the voters (KIP-853).
         if ids := [id for id in log.snapshots() if id != BOOTSTRAP_SNAPSHOT]:
             self.load(ids[-1])
 
@@ -92,6 +93,7 @@ class Replay:
     def truncate(self, offset: int) -> None:
         """Forget the views behind the new end of the log."""
         self._target = min(self._target, offset)
+        # A batch that is being applied may be cut off; a snapshot is committed and never is.
         if not self._is_loading:
             self._slices = None
         while self._ahead and self._ahead[-1].offset > offset:
@@ -117,6 +119,8 @@ class Replay:
             view = view.applied(record, number)
             if number % SLICE == 0:
                 yield
+        # A snapshot does not tell the offsets of registrations. A broker is unfenced once it has
+        # read its own: that is certain from the end of the snapshot on.
         registrations = HashTrieMap(dict.fromkeys(view.image.cluster.brokers, id.offset - 1))
         view = replace(view, end_offset=id.offset, registrations=registrations)
         self._is_loading = False
@@ -126,7 +130,7 @@ class Replay:
         left = SLICE
         while self.last.offset < self._target:
             data = self._log.read(self.last.offset, _READ, self._target)
-            if not data:  # the high watermark lies within a batch: wait for the next one
+            if not data:  # the high watermark lies within a batch: wait for a greater one
                 self._target = self.last.offset
             for batch in read_batches(data):
                 assert isinstance(batch, RecordBatch), "the metadata log has format 2 only"
@@ -141,6 +145,7 @@ class Replay:
                 left -= 1
 
     def _reach(self, reached: Replayed) -> None:
+        # Views are kept at the ends of batches only: a batch is shown as a whole or not at all.
         if reached.offset <= self._high_watermark:
             self.committed = reached
         else:

@@ -65,12 +65,13 @@ class ReplayTask:
 
     async def _apply_rest(self) -> None:
         try:
+            # A collection in the middle would visit everything that was made so far.
             with collector.paused():
                 slices = 1
                 while self._replay.apply_slice():
                     slices += 1
                     self._publish()
-                    await asyncio.sleep(0)
+                    await asyncio.sleep(0)  # votes, fetches and requests have their turn
                 if slices >= MANY_SLICES:
                     collector.leave_out_all()
             if read := self._read:

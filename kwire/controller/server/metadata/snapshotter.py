@@ -59,6 +59,7 @@ class Snapshotter:
         if grown < self._after_bytes or image.before is not None or self._is_busy:
             return
         self._size = size
+        # The batch of the last record, for its epoch and its time.
         (last,) = read_batches(self._log.read(offset - 1, 1, offset))
         assert isinstance(last, RecordBatch), "the metadata log has format 2 only"
         id = OffsetAndEpoch(offset=offset, epoch=last.partition_leader_epoch)
