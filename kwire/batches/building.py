@@ -32,7 +32,7 @@ def build_batch(
     last_offset: int | None = None,
     max_timestamp: int | None = None,
 ) -> bytes:
-    """A batch of format 2.
+    """Return a batch of format 2.
 
     base_offset: of a first record that names none; others may leave gaps, as after compaction.
     log_append_time: the broker's time, in milliseconds, for all records (KIP-32).
@@ -70,14 +70,14 @@ def build_batch(
 
 
 def with_base_offset(batch: bytes, base_offset: int, partition_leader_epoch: int) -> bytes:
-    """The same batch at its place in a log: its CRC covers neither field."""
+    """Return the batch with the offset and epoch of its place in a log; its CRC covers neither."""
     head = base_offset.to_bytes(8, "big", signed=True)
     epoch = partition_leader_epoch.to_bytes(4, "big", signed=True)
     return head + batch[8:12] + epoch + batch[16:]
 
 
 def numbered_from(base_offset: int, records: Iterable[Record]) -> list[Record]:
-    """The records, each with an offset: its own, or one more than the last."""
+    """Return the records, each with an offset: its own, or one more than the last."""
     numbered = []
     offset = base_offset
     for record in records:
@@ -89,7 +89,7 @@ def numbered_from(base_offset: int, records: Iterable[Record]) -> list[Record]:
 
 
 def latest(records: Iterable[Record]) -> int:
-    """The greatest timestamp."""
+    """Return the greatest timestamp."""
     return max((record.timestamp for record in records), default=NO_TIMESTAMP)
 
 
@@ -105,7 +105,10 @@ def _body(records: Iterable[Record], base_offset: int, base_timestamp: int) -> b
 
 
 def _sealed(base_offset: int, epoch: int, *fields: int, body: bytes) -> bytes:
-    """The batch with its length, magic and CRC-32C in place; fields: what is behind the CRC."""
+    """Return the batch with its length, magic and CRC-32C in place.
+
+    fields: the bytes behind the CRC.
+    """
     length = current.LAYOUT.size + len(body) - PREFIX
     batch = bytearray(current.LAYOUT.pack(base_offset, length, epoch, 2, 0, *fields))
     batch += body

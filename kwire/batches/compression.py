@@ -31,13 +31,13 @@ class Compression(IntEnum):
 
 
 def known(value: int) -> int:
-    """The Compression of this number, or the number where Kafka does not know it either."""
+    """Return the Compression of this number, or the number where Kafka does not know it either."""
     return Compression(value) if value <= max(Compression) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """How much one batch may unpack to.
+    """Bytes that one batch may unpack to.
 
     size: bytes at the most; ratio: times its compressed size, as soon as it is more than `free`.
     Some hundred equal records shrink a thousandfold, so that small ones need to be let through.
@@ -48,7 +48,7 @@ class Limit:
     free: int = 1024 * 1024
 
     def of(self, compressed: int) -> int:
-        """The most bytes that `compressed` bytes may become."""
+        """Return the most bytes that `compressed` bytes may become."""
         return min(self.size, max(self.free, self.ratio * compressed))
 
 
@@ -57,7 +57,7 @@ LIMIT = Limit()
 
 XERIAL = b"\x82SNAPPY\0"
 XERIAL_BLOCK = 32 * 1024
-"""What snappy-java puts into a block, in bytes before compression."""
+"""Bytes before compression in one block of snappy-java."""
 
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _XERIAL_VERSIONS = struct.pack(">ii", 1, 1)
@@ -67,7 +67,7 @@ _LZ4_INDEPENDENT, _LZ4_SIZED = 0x20, 0x08
 
 
 def compress(data: bytes, compression: Compression, *, magic: int = 2) -> bytes:
-    """`data` in the frame that a batch of this format carries."""
+    """Return `data` in the frame that a batch of this format carries."""
     match compression:
         case Compression.GZIP:
             return bytes(cramjam.gzip.compress(data))
@@ -81,7 +81,10 @@ def compress(data: bytes, compression: Compression, *, magic: int = 2) -> bytes:
 
 
 def decompress(data: bytes, compression: int, *, magic: int = 2, limit: Limit = LIMIT) -> bytes:
-    """What `data` unpacks to. TooLarge before more than the limit is made, else BatchError."""
+    """Return the unpacked data.
+
+    Raises TooLarge before more than the limit is made, else BatchError.
+    """
     match compression:
         case Compression.NONE:
             return data
@@ -137,7 +140,7 @@ def _unpack_snappy(data: bytes, limit: Limit) -> bytes:
 
 
 def _xerial_blocks(data: bytes) -> Iterator[bytes]:
-    """The blocks behind xerial's header; the header may begin again between two of them."""
+    """Yield the blocks behind xerial's header; the header may begin again between two of them."""
     position = _XERIAL_HEADER
     while position < len(data):
         if data.startswith(XERIAL, position):
@@ -154,7 +157,7 @@ def _xerial_blocks(data: bytes) -> Iterator[bytes]:
 
 
 def _claimed_size(block: bytes) -> int:
-    """What the first varint of a bare snappy block says, to be judged before it is believed."""
+    """Return the size that a bare snappy block claims, to be checked before memory is allocated."""
     try:
         return int(cramjam.snappy.decompress_raw_len(block))
     except cramjam.DecompressionError as error:
@@ -179,7 +182,7 @@ def _pack_lz4(data: bytes, magic: int) -> bytes:
 
 
 def _checked_lz4(data: bytes, magic: int) -> bytes:
-    """The frame with the checksum that the descriptor should have; format 0 has it wrong."""
+    """Return the frame with the checksum that the descriptor should have; format 0 has it wrong."""
     if len(data) < 7 or not data.startswith(LZ4_MAGIC):
         raise BatchError("lz4: no frame begins here")
     if not data[4] & _LZ4_INDEPENDENT:

@@ -40,7 +40,7 @@ QuorumMessage = (
     | KRaftVersionRecord
     | VotersRecord
 )
-"""What a KRaft leader or a snapshot writer puts into control records."""
+"""A message that a KRaft leader or a snapshot writer puts into control records."""
 
 ControlMessage = EndTxnMarker | QuorumMessage
 
@@ -72,9 +72,9 @@ class ControlRecord:
 
 
 def read_control_record(record: Record) -> ControlRecord:
-    """What a record of a control batch says.
+    """Return the type and message of a record in a control batch.
 
-    BatchError where key or value are no control record's, DecodeError where the message is broken.
+    Raises BatchError if it is no control record, DecodeError if the message is broken.
     """
     try:
         key_version, type = _KEY.unpack_from(record.key or b"")
@@ -100,7 +100,7 @@ def _message(type: int, version: int, value: bytes) -> ControlMessage | None:
 
 
 def quorum_record(message: QuorumMessage, *, timestamp: int = -1) -> Record:
-    """The record of a message, at the version that the message itself names."""
+    """Return the record of a message, at the version that the message itself names."""
     key = _KEY.pack(0, _TYPE_OF[type(message)])
     return Record(key=key, value=message.encode(message.version), timestamp=timestamp)
 
@@ -108,7 +108,7 @@ def quorum_record(message: QuorumMessage, *, timestamp: int = -1) -> Record:
 def end_transaction_record(
     *, commit: bool, coordinator_epoch: int, timestamp: int = -1, version: int = 0
 ) -> Record:
-    """The marker that ends a transaction in a partition (KIP-98)."""
+    """Return the marker that ends a transaction in a partition (KIP-98)."""
     type = ControlRecordType.COMMIT if commit else ControlRecordType.ABORT
     body = EndTxnMarker(coordinator_epoch=coordinator_epoch).encode(version)
     return Record(key=_KEY.pack(0, type), value=_VERSION.pack(version) + body, timestamp=timestamp)

@@ -31,7 +31,7 @@ HEADER = construct.Struct(
     "base_sequence" / Int32sb,
     "count" / Int32sb,
 )
-"""What stands before the records; `length` counts what is behind it, `crc` begins behind itself."""
+"""The header of a batch; `length` counts the bytes behind it, `crc` covers those behind itself."""
 
 COMPRESSION, APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
 """The masks of `attributes`."""
@@ -39,7 +39,7 @@ COMPRESSION, APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 0x07, 0x08, 0
 
 LAYOUT = packed(HEADER)
 CHECKED: int = construct.Struct(*HEADER.subcons[:5]).sizeof()
-"""Where the bytes begin that the CRC is made of."""
+"""The position of the first byte that the CRC covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class RecordBatch:
 
     @classmethod
     def read(cls, data: bytes) -> RecordBatch:
-        """The batch that `data` is, unchecked but for its size."""
+        """Return the batch that `data` is, unchecked but for its size."""
         if len(data) < LAYOUT.size:
             raise BatchError(f"{len(data)} bytes, a header alone has {LAYOUT.size}")
         base_offset, _, epoch, _, crc, attributes, last, *rest = LAYOUT.unpack_from(data)
@@ -93,7 +93,10 @@ class RecordBatch:
             raise BatchError(f"the CRC is {found:08x}, {self.crc:08x} is written", offset=CHECKED)
 
     def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
-        """The records, one after the other; BatchError as soon as one of them is malformed."""
+        """Yield the records, one after the other.
+
+        Raises BatchError as soon as one of them is malformed.
+        """
         if self.count < 0:
             raise BatchError(f"{self.count} records", offset=LAYOUT.size)
         if not self.count:
@@ -131,20 +134,20 @@ class RecordBatch:
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamps."""
+        """The setter of the timestamps, as the attributes say."""
         return TimestampType(bool(self.attributes & APPEND_TIME))
 
     @property
     def is_transactional(self) -> bool:
-        """Whether a transaction's marker decides on these records (KIP-98)."""
+        """True if a transaction's marker decides on these records (KIP-98)."""
         return bool(self.attributes & TRANSACTIONAL)
 
     @property
     def is_control(self) -> bool:
-        """Whether the records are Kafka's own: `kwire.batches.control_records` reads them."""
+        """True if the records are Kafka's own: `kwire.batches.control_records` reads them."""
         return bool(self.attributes & CONTROL)
 
     @property
     def delete_horizon(self) -> int | None:
-        """When compaction may remove the tombstones, in milliseconds (KIP-534)."""
+        """The time from which compaction may remove the tombstones, in milliseconds (KIP-534)."""
         return self.base_timestamp if self.attributes & DELETE_HORIZON else None

@@ -1,4 +1,4 @@
-"""What batches of all formats begin with, and how a fixed layout becomes quick to read."""
+"""The common beginning of batches of all formats, and fixed layouts that are quick to read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ START = construct.Struct("base_offset" / Int64sb, "length" / Int32sb)
 
 PREFIX: int = START.sizeof()
 MAGIC: int = PREFIX + Int32sb.sizeof()
-"""Where every format says which it is."""
+"""The position of the format number, the same in every format."""
 HEAD: int = MAGIC + Int8sb.sizeof()
 """Bytes that tell how long a batch is and which format it has."""
 
 
 def packed(header: construct.Struct) -> Packed:
-    """The same fixed-size layout for the standard library's struct, which is 20 times as fast."""
+    """Return a fixed-size construct as a standard library Struct, which is 20 times as fast."""
     return Packed(">" + "".join(field.subcon.fmtstr[1:] for field in header.subcons))
 
 

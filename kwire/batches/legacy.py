@@ -26,7 +26,8 @@ HEADER_V0 = construct.Struct(
     "attributes" / Int8sb,
 )
 HEADER_V1 = construct.Struct(*HEADER_V0.subcons, "timestamp" / Int64sb)
-"""What stands before key and value, each behind an int32 size; `crc` begins behind itself."""
+"""The header of a message; key and value follow, each behind an int32 size. `crc` covers the bytes
+behind itself."""
 
 LAYOUTS = (packed(HEADER_V0), packed(HEADER_V1))
 CHECKED: int = construct.Struct(*HEADER_V0.subcons[:3]).sizeof()
@@ -59,7 +60,7 @@ class LegacyBatch:
 
     @classmethod
     def read(cls, data: bytes) -> LegacyBatch:
-        """The message that `data` is, unchecked but for its size."""
+        """Return the message that `data` is, unchecked but for its size."""
         magic = data[LAYOUTS[0].size - 2]
         layout = LAYOUTS[magic]
         if len(data) < layout.size + 8:
@@ -81,7 +82,7 @@ class LegacyBatch:
             raise BatchError(f"the CRC is {found:08x}, {self.crc:08x} is written", offset=CHECKED)
 
     def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
-        """The message, or those that it wraps, their CRCs checked."""
+        """Yield the message, or those that it wraps, their CRCs checked."""
         key, value = self._key_and_value()
         if not self.attributes & COMPRESSION:
             yield Record(key=key, value=value, offset=self.offset, timestamp=self.timestamp)
@@ -117,7 +118,10 @@ class LegacyBatch:
         return messages
 
     def _base(self, last: int) -> int:
-        """What to add to wrapped offsets. Old librdkafka leaves 0 as the wrapper's own."""
+        """Return the number to add to wrapped offsets.
+
+        Old librdkafka leaves 0 as the wrapper's own.
+        """
         if self.magic == 0 or self.offset == 0:
             return 0
         if self.offset < last:
@@ -125,7 +129,7 @@ class LegacyBatch:
         return self.offset - last
 
     def _key_and_value(self) -> tuple[bytes | None, bytes | None]:
-        """Bytes behind them are ignored, as Kafka does."""
+        """Return key and value; bytes behind them are ignored, as Kafka does."""
         key, position = self._sized(LAYOUTS[self.magic].size)
         return key, self._sized(position)[0]
 
@@ -172,14 +176,17 @@ class LegacyBatch:
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamps."""
+        """The setter of the timestamps, as the attributes say."""
         if self.magic == 0:
             return TimestampType.NO_TIMESTAMP_TYPE
         return TimestampType(self._append_time)
 
 
 def message_end(data: bytes, position: int) -> int | None:
-    """Where the message of format 0 or 1 at `position` ends; None where the bytes end before."""
+    """Return the end of the message of format 0 or 1 at `position`.
+
+    None if the bytes end before.
+    """
     if len(data) - position < PREFIX:
         return None
     _, length = START_LAYOUT.unpack_from(data, position)

@@ -23,7 +23,7 @@ def build_legacy_batch(
     compression: Compression = Compression.NONE,
     log_append_time: int | None = None,
 ) -> bytes:
-    """A message for each record, or one message that wraps them all, compressed.
+    """Return a message for each record, or one message that wraps them all, compressed.
 
     log_append_time: the broker's time, in milliseconds; format 0 has no time at all.
     Raises EncodeError for record headers, zstd, and numbers that their field has no room for.
@@ -39,7 +39,7 @@ def build_legacy_batch(
 
 
 class _Form:
-    """What the messages of one call have in common."""
+    """The settings that the messages of one call share."""
 
     def __init__(self, magic: int, append_time: int | None) -> None:
         self.magic = magic
@@ -47,7 +47,7 @@ class _Form:
         self.attributes = 0 if append_time is None else APPEND_TIME
 
     def wrapper(self, records: list[Record], compression: Compression) -> bytes:
-        """One message, at the last offset; those inside count from 0 in format 1."""
+        """Return one message, at the last offset; those inside count from 0 in format 1."""
         if not records or compression is Compression.ZSTD:
             many = f"{len(records)} records"
             raise ValueError(f"format {self.magic} cannot wrap {many} in {compression.name}")
@@ -58,7 +58,7 @@ class _Form:
         return self.message(whole, records[-1].offset, compression)
 
     def message(self, record: Record, offset: int, compression: int = 0) -> bytes:
-        """One message, its length and CRC-32 in place."""
+        """Return one message, its length and CRC-32 in place."""
         if record.headers:
             raise ValueError(f"format {self.magic} has no record headers (KIP-82)")
         time = record.timestamp if self.append_time is None else self.append_time

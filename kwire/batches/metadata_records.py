@@ -43,7 +43,7 @@ class VersionedRecord(Struct, frozen=True, kw_only=True, gc=False):
         return key
 
     def encode(self) -> bytes:
-        """The value of a record in the metadata log; EncodeError when it does not fit."""
+        """Return the value of a record in the log; raise EncodeError if it does not fit."""
         frame = BytesIO()
         for number in (FRAME_VERSION, self.type, self.version):
             uvarint.build_stream(number, frame)
@@ -53,7 +53,10 @@ class VersionedRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def read_metadata_record(value: bytes) -> VersionedRecord:
-    """The record in a value of the metadata log; DecodeError where frame or record are broken."""
+    """Return the record in a value of the metadata log.
+
+    Raises DecodeError if frame or record are broken.
+    """
     type, version, start = _read_frame(value)
     body = value[start:]
     declared = _declared(type, version)
@@ -64,7 +67,7 @@ def read_metadata_record(value: bytes) -> VersionedRecord:
 
 @lru_cache(maxsize=256)
 def _declared(type: int, version: int) -> type[MetadataRecord] | None:
-    """The declaration that has that version of a record type."""
+    """Return the declaration that has that version of a record type."""
     if type not in METADATA_RECORDS:
         return None
     declared = metadata_record(type)

@@ -14,9 +14,9 @@ Batch = RecordBatch | LegacyBatch
 
 
 def batch_size(data: bytes | bytearray | memoryview, position: int = 0) -> int | None:
-    """Bytes of the batch at `position`; None where too few are left to tell.
+    """Return the size of the batch at `position` in bytes; None if too few are left to tell.
 
-    BatchError for a length or a format that no batch has.
+    Raises BatchError for a length or a format that no batch has.
     """
     left = len(data) - position
     if left < PREFIX:
@@ -34,7 +34,9 @@ def batch_size(data: bytes | bytearray | memoryview, position: int = 0) -> int |
 def read_batch(
     data: bytes | bytearray | memoryview, position: int = 0, *, check_crc: bool = True
 ) -> Batch | None:
-    """The batch at `position`, `batch.size` bytes long; None where the bytes end before it does.
+    """Return the batch at `position`, `batch.size` bytes long.
+
+    None where the bytes end before it does.
 
     A Fetch response may end in the middle of a batch: that is no error.
     """
@@ -51,7 +53,7 @@ def read_batch(
 def read_batches(
     data: bytes | bytearray | memoryview, *, check_crc: bool = True
 ) -> Iterator[Batch]:
-    """All whole batches, one after the other; none of their records is touched yet."""
+    """Yield all whole batches, one after the other; none of their records is touched yet."""
     position = 0
     while (batch := read_batch(data, position, check_crc=check_crc)) is not None:
         yield batch

@@ -17,7 +17,7 @@ NO_OFFSET = -1
 
 
 class TimestampType(IntEnum):
-    """Who set the timestamps: nobody (format 0), the producer, the broker (KIP-32)."""
+    """The setter of timestamps: nobody (format 0), the producer, or the broker (KIP-32)."""
 
     NO_TIMESTAMP_TYPE = -1
     CREATE_TIME = 0
@@ -67,7 +67,10 @@ class RecordReader:
     append_time: int | None
 
     def read(self, data: bytes, start: int) -> tuple[Record, int]:
-        """The record at `start` and the position behind it; BatchError when it is malformed."""
+        """Return the record at `start` and the position behind it.
+
+        Raises BatchError if it is malformed.
+        """
         try:
             size, position = _varint(data, start)
             end = position + size
@@ -110,7 +113,7 @@ class RecordReader:
 def _varint(
     data: bytes, position: int, longer: Callable[[bytes, int], tuple[int, int]] = read_varint
 ) -> tuple[int, int]:
-    """A varint of one byte, by far the most frequent, or what `longer` reads."""
+    """Return a varint of one byte, by far the most frequent, or what `longer` reads."""
     byte = data[position]
     if byte < 0x80:
         return byte >> 1 ^ -(byte & 1), position + 1
@@ -118,7 +121,7 @@ def _varint(
 
 
 def _read_sized(data: bytes, position: int, end: int) -> tuple[bytes | None, int]:
-    """Bytes behind their size, which is negative for null."""
+    """Return bytes behind their size, which is negative for null."""
     size, position = _varint(data, position)
     if size < 0:
         return None, position

@@ -24,7 +24,7 @@ _MICROS = 1_000_000
 def events_of(
     records: Iterable[CaptureRecord | Damage], told: Told
 ) -> Iterator[list[CaptureRecord]]:
-    """The records of one event after the other."""
+    """Yield the records of one event after the other."""
     group: list[CaptureRecord] = []
     for record in records:
         if isinstance(record, Damage):
@@ -93,7 +93,7 @@ def split_capture(
 
 
 def _begin(at: int, seconds: float | None) -> int:
-    """The edge that a file's seconds count from: the same whatever its first event."""
+    """Return the edge that a file's seconds count from: the same whatever its first event."""
     return at if seconds is None else at - at % max(1, round(seconds * _MICROS))
 
 

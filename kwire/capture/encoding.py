@@ -32,11 +32,11 @@ class RecordEncoder:
         self._prefixes: dict[tuple[object, ...], bytes] = {}
 
     def encode(self, record: CaptureRecord) -> bytes:
-        """The bytes of a record in a block, its CRC included."""
+        """Return the bytes of a record in a block, its CRC included."""
         return b"".join(self.pieces(record))
 
     def pieces(self, record: CaptureRecord) -> tuple[bytes, bytes, bytes]:
-        """The same in pieces, the frame as it is: a long one is not copied."""
+        """Return the encoded record in pieces, the frame as it is: a long one is not copied."""
         head = bytearray(self._prefix(record))
         head += long_bytes(record.event)
         head += long_bytes(record.at_us)
@@ -73,7 +73,7 @@ class RecordEncoder:
 
 
 def _behind(record: CaptureRecord) -> bytes:
-    """What follows the frame, up to the CRC."""
+    """Return the bytes between the frame and the CRC."""
     out = bytearray(_text(record.redaction))
     out += _text(record.ending)
     out += _texts(record.problems) if record.problems else _END
@@ -103,7 +103,7 @@ class RecordDecoder:
         self._schema = _PLAIN_SCHEMAS[version]
 
     def decode(self, data: bytes, start: int) -> tuple[CaptureRecord, int]:
-        """The record at `start`, and where it ends. Raises BadRecord."""
+        """Return the record at `start`, and where it ends. Raises BadRecord."""
         stream = BytesIO(data)
         stream.seek(start)
         try:
@@ -124,7 +124,7 @@ class RecordDecoder:
 
 
 def long_bytes(value: int) -> bytes:
-    """A number as Avro's int and long: zigzag, seven bits a byte, the lowest first."""
+    """Return a number as Avro's int and long: zigzag, seven bits a byte, the lowest first."""
     value = value << 1 ^ value >> 63
     if value < 0x80:
         return bytes((value,))
@@ -137,7 +137,7 @@ def long_bytes(value: int) -> bytes:
 
 
 def read_long(data: bytes, position: int) -> tuple[int, int] | None:
-    """The number at a position and where it ends; None where it does not."""
+    """Return the number at a position and where it ends; None where it does not."""
     value = 0
     for shift in range(0, 70, 7):
         if position >= len(data):
@@ -162,7 +162,7 @@ def _texts(texts: tuple[str, ...]) -> bytes:
 
 
 def _plain(part: Any) -> Any:
-    """The schema with times as numbers, which decode faster and compare exactly."""
+    """Return the schema with times as numbers, which decode faster and compare exactly."""
     if isinstance(part, dict):
         kept: Iterator[tuple[str, Any]] = (
             (key, _plain(value)) for key, value in part.items() if key != "logicalType"

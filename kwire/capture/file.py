@@ -42,7 +42,7 @@ class CannotRecord(LocalError):
 
 
 def hidden(path: Path) -> Path:
-    """The name of a capture that is being written."""
+    """Return the name of a capture that is being written."""
     return path.with_name(f".{path.name}.part")
 
 
@@ -76,7 +76,7 @@ class CaptureFile:
 
     @property
     def empty(self) -> bool:
-        """Whether no record was added."""
+        """True if no record was added."""
         return not self._block and self.size == self._start
 
     def write(self, *records: Encoded) -> None:
@@ -173,7 +173,7 @@ class CaptureFiles:
 
     @classmethod
     def one(cls, path: Path) -> Self:
-        """A single file, however long it gets."""
+        """Return a single file, however long it gets."""
         return cls(lambda number: path, now=0.0, size=inf, seconds=inf)
 
     @classmethod

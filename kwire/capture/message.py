@@ -17,7 +17,7 @@ HEAD_SIZE = len(MARK) + 8
 
 
 def message_head(version: int = VERSION) -> bytes:
-    """What stands before a record of a version."""
+    """Return the bytes before a record of a version."""
     canonical = fastavro.schema.to_parsing_canonical_form(schema(version))
     return MARK + bytes.fromhex(fastavro.schema.fingerprint(canonical, "CRC-64-AVRO"))
 
@@ -31,7 +31,10 @@ class MessageDecoder:
         }
 
     def decode(self, data: bytes) -> CaptureRecord:
-        """The record in a message. Raises BadRecord, also for the schema of a newer kwire."""
+        """Return the record in a message.
+
+        Raises BadRecord, also for the schema of a newer kwire.
+        """
         decoder = self._decoders.get(data[:HEAD_SIZE])
         if decoder is None:
             if data.startswith(MARK):

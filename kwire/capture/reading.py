@@ -43,7 +43,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureInfo:
-    """What a file's header says. start: offset of the first block, in bytes."""
+    """The facts of a file's header. start: offset of the first block, in bytes."""
 
     version: int
     sync: bytes
@@ -61,7 +61,7 @@ class Block:
 
 
 def captures_at(paths: Iterable[Path]) -> list[Path]:
-    """The capture files that paths stand for: a directory for all that are whole in it."""
+    """Return the capture files that paths stand for: a directory for all that are whole in it."""
     found: list[Path] = []
     for path in paths:
         inside = sorted(one for one in path.glob("*.avro") if not one.name.startswith("."))
@@ -70,13 +70,13 @@ def captures_at(paths: Iterable[Path]) -> list[Path]:
 
 
 def capture_info(path: Path) -> CaptureInfo:
-    """The header of a capture. FileError where it is none, or one of a newer version."""
+    """Return the header of a capture. Raises FileError if it is none, or one of a newer version."""
     with path.open("rb") as file:
         return read_info(file, path)
 
 
 def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
-    """Every record of a capture in the order of the file, one block in memory at a time.
+    """Yield every record of a capture in the order of the file, one block in memory at a time.
 
     Raises FileError where there is no header to read by; all other damage is yielded.
     """
@@ -87,7 +87,7 @@ def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
 def read_range(
     file: BinaryIO, name: Path | str, start: int, stop: int
 ) -> Iterator[CaptureRecord | Damage]:
-    """The records of the blocks that begin in start <= offset < stop, bytes of the file.
+    """Yield the records of the blocks that begin in start <= offset < stop, bytes of the file.
 
     Ranges that follow each other give every record, and every damage, once. Raises as above.
     """
@@ -103,7 +103,7 @@ def read_range(
 def range_blocks(
     file: BinaryIO, name: Path | str, info: CaptureInfo, start: int, stop: int
 ) -> Iterator[Block | Damage]:
-    """The blocks that begin in start <= offset < stop, and what is not whole between them."""
+    """Yield the blocks that begin in start <= offset < stop, and what is not whole between them."""
     end = file.seek(0, SEEK_END)
     first: int | None = info.start
     if start > info.start:
@@ -115,7 +115,7 @@ def range_blocks(
 def read_blocks(
     file: BinaryIO, name: Path | str, sync: bytes, offset: int, stop: int, end: int
 ) -> Iterator[Block | Damage]:
-    """The blocks from `offset` to before `stop`, and what lies between them and is not whole.
+    """Yield the blocks from `offset` to before `stop`, and what lies between them and is not whole.
 
     end: bytes of the file.
 
@@ -140,7 +140,10 @@ def read_blocks(
 
 
 def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
-    """The header of a capture, read from its start. FileError where it is none, or NewerCapture."""
+    """Return the header of a capture, read from its start.
+
+    Raises FileError if it is none, or NewerCapture.
+    """
     file.seek(0)
     start = BytesIO(file.read(_HEADER_LIMIT))
     if not start.getbuffer():
@@ -181,7 +184,7 @@ def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
 
 
 def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
-    """Where the next block begins: behind the next sync marker."""
+    """Return the offset behind the next sync marker, at which a block begins; None without one."""
     file.seek(offset)
     kept = b""
     while chunk := file.read(_CHUNK):
@@ -197,7 +200,7 @@ def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
 def block_records(
     block: Block, decoder: RecordDecoder, name: Path | str
 ) -> Iterator[CaptureRecord | Damage]:
-    """The records of a block, and what of it is none."""
+    """Yield the records of a block, and what of it is none."""
     position = 0
     first = block.end - SYNC_SIZE - len(block.data)
     for _ in range(block.count):

@@ -15,7 +15,7 @@ from kwire.errors import FileError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """What became of a capture: records kept, and what was not kept."""
+    """The outcome of a repair: the number of records kept, and the damages that were left out."""
 
     records: int
     damages: tuple[Damage, ...]
@@ -70,7 +70,10 @@ def _copy(source: Path, target: Path) -> Repair:
 
 
 def _torn(source: Path) -> Damage | None:
-    """The torn tail of a file, None where there is none. Raises FileError for any other damage."""
+    """Return the torn tail of a file, None where there is none.
+
+    Raises FileError for any other damage.
+    """
     torn = None
     for damage in read_capture(source):
         if not isinstance(damage, Damage):

@@ -43,7 +43,7 @@ class _Found(NamedTuple):
 
 
 def salvaged(file: BinaryIO, name: Path, info: CaptureInfo) -> Iterator[CaptureRecord | Damage]:
-    """Every record whose CRC is right, in the order of the file, and the bytes between them."""
+    """Yield every record with the right CRC, and the bytes between, in the order of the file."""
     decoder = RecordDecoder(info.version)
     for item in _joined(_items(file, name, info, decoder)):
         if isinstance(item, Damage):
@@ -80,7 +80,7 @@ def _joined(items: Iterator[CaptureRecord | Damage]) -> Iterator[CaptureRecord |
 def _records_within(
     file: BinaryIO, damage: Damage, info: CaptureInfo, decoder: RecordDecoder
 ) -> Iterator[CaptureRecord | Damage]:
-    """The whole records of a damaged range, and what of it belongs to none of them."""
+    """Yield the whole records of a damaged range, and what of it belongs to none of them."""
     position, end = damage.offset, damage.offset + damage.size
     lost = position
     while (found := _next_record(file, position, end, info, decoder)) is not None:
@@ -100,7 +100,7 @@ def _part(damage: Damage, start: int, end: int) -> Damage:
 def _next_record(
     file: BinaryIO, position: int, end: int, info: CaptureInfo, decoder: RecordDecoder
 ) -> _Found | None:
-    """The first whole record from `position` on: there, behind a block's head, or further on."""
+    """Return the first whole record from `position` on; None without one."""
     file.seek(position)
     head = file.read(min(_HEAD_SIZE + SYNC_SIZE, end - position))
     for start in _likely_starts(head, info.sync):
@@ -113,7 +113,7 @@ def _next_record(
 
 
 def _likely_starts(head: bytes, sync: bytes) -> Iterator[int]:
-    """Offsets of a record in the bytes behind another one: at once, or behind a block's head."""
+    """Yield the offsets of a record behind another one: at once, or behind a block's head."""
     yield 0
     for begin in (0, SYNC_SIZE) if head.startswith(sync) else (0,):
         count = read_long(head, begin)
@@ -123,7 +123,7 @@ def _likely_starts(head: bytes, sync: bytes) -> Iterator[int]:
 
 
 def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
-    """Offsets at which the id of a recording stands, but for messages of a topic (`C3 01 …`).
+    """Yield offsets at which the id of a recording stands, but for messages of a topic (`C3 01 …`).
 
     A frame that was recorded may itself carry records of another recording.
     """
@@ -142,7 +142,8 @@ def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
 
 
 def _record_at(file: BinaryIO, start: int, end: int, decoder: RecordDecoder) -> _Found | None:
-    """The record at an offset, read in windows that grow: most are short, a frame may be long."""
+    """Return the record at an offset; None without one."""
+    # The windows grow: most records are short, but one with a frame may have 100 MiB.
     window, longest = _WINDOW, min(end - start, BLOCK_LIMIT)
     while longest > 0:
         file.seek(start)

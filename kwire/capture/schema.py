@@ -43,7 +43,7 @@ CONNECTION_FIELDS = [
     _field("api_version", _NUMBER, "of the request, in its response too"),
     _field("client_id", _TEXT, "of the request, in its response too"),
 ]
-"""What many records have in common, so that it is encoded once for all of them."""
+"""The fields that many records share, so that they are encoded once for all of them."""
 
 EVENT_FIELDS = [
     _field("event", "long", "counts from 0 in one recording; a response has its request's"),
@@ -67,7 +67,7 @@ SINCE = {"deeds": 2}
 
 
 def schema(version: int) -> dict[str, Any]:
-    """The schema of a version."""
+    """Return the schema of a version."""
     fields = [*CONNECTION_FIELDS, *EVENT_FIELDS]
     return {
         "type": "record",
@@ -79,7 +79,7 @@ def schema(version: int) -> dict[str, Any]:
 
 
 SCHEMA = schema(VERSION)
-"""What a file's header says."""
+"""The Avro schema of the current version."""
 
 HEADER = fastavro.parse_schema(
     {

@@ -30,7 +30,7 @@ class Window:
 
     @classmethod
     def read(cls, since: str | None, until: str | None, captures: Iterable[Path]) -> Self:
-        """The window between two times as people write them; None leaves it open.
+        """Return the window between two times as people write them; None leaves it open.
 
         `2026-11-21T09:30:00Z`: that moment, in local time without a zone. `+30s`: so long after the
         first event of the captures, `-30s`: before the last one; `us`, `ms`, `s`, `m`, `h`. Raises

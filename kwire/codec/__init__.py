@@ -1,1 +1,1 @@
-"""How a message is declared, and the three engines that read and write it."""
+"""Declarations of messages, and the three engines that read and write them."""

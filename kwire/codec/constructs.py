@@ -56,7 +56,7 @@ class Source(BytesIO):
 
 
 def remaining(stream: IO[bytes]) -> int:
-    """Bytes between the position and the end, none where the position is behind it."""
+    """Return the number of bytes up to the end, 0 for a position behind it."""
     if isinstance(stream, Source):
         return max(0, stream.size - stream.tell())
     here = stream.tell()
@@ -252,7 +252,7 @@ class NullableStruct(Construct):
 
 
 class Tagged(Protocol):
-    """What a tag section reads into and builds from."""
+    """An object that a tag section reads into and builds from."""
 
     unknown_tags: dict[int, bytes] | None
 

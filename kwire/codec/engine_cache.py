@@ -100,7 +100,7 @@ def _is_own(file: int) -> bool:
 
 
 def _key(reference: Reference) -> bytes | None:
-    """The hash of all sources that a value is made from; None where they cannot be read."""
+    """Return the hash of all sources that a value is made from; None where they cannot be read."""
     modules: set[str] = set()
     _collect(reference.cls, modules, set())
     try:
@@ -123,7 +123,7 @@ def _collect(cls: StructClass, modules: set[str], seen: set[StructClass]) -> Non
 
 @cache
 def _machinery() -> bytes:
-    """The interpreter's version of marshal, and the hash of each source that makes engines."""
+    """Return marshal's version and the hash of each source that makes engines."""
     here = Path(__file__).parent
     sources = [*here.glob("*.py"), *(here / "compiler").glob("*.py"), *(here / "native").iterdir()]
     files = sorted(path for path in sources if path.is_file())

@@ -42,7 +42,7 @@ def use(name: str | None) -> None:
     """Force an engine for all messages; None returns to the fastest that can take a message.
 
     Functions that `decoder` and `encoder` returned before keep the engine they came from. Raises
-    LocalError for a name that is no engine's, and for `native` where it was not built.
+    Raises LocalError for a name that is no engine's, and for `native` where it was not built.
     """
     global _forced
     if name is not None and name not in NAMES:

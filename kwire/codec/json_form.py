@@ -54,7 +54,7 @@ class _MisfitError(Exception):
 
 
 def to_json(obj: Message, version: int, *, exact: bool = True) -> dict[str, Any]:
-    """What Kafka's converter prints of `obj` at `version`, as dicts, lists and scalars.
+    """Return what Kafka's converter prints of `obj` at `version`, as dicts, lists and scalars.
 
     exact: with the members that keep what Kafka's form loses, so that `from_json` gives an equal
     object; without them it is Kafka's form and nothing else. Strings that are not UTF-8 on the wire
@@ -66,7 +66,7 @@ def to_json(obj: Message, version: int, *, exact: bool = True) -> dict[str, Any]
 
 
 def from_json(cls: type[M], value: Mapping[str, Any], version: int) -> M:
-    """The message that `to_json`, or Kafka's converter, printed at `version`.
+    """Return the message that `to_json`, or Kafka's converter, printed at `version`.
 
     Members that the version does not have are ignored, as Kafka does. EncodeError, with the path in
     Kafka's names, where a member is missing or holds what its field cannot.

@@ -18,7 +18,7 @@ class Versions:
 
     @classmethod
     def of(cls, versions: Iterable[int]) -> Versions:
-        """The set of exactly these versions."""
+        """Return the set of exactly these versions."""
         ranges: list[tuple[int, int]] = []
         for version in sorted(set(versions)):
             if ranges and ranges[-1][1] == version - 1:
@@ -29,12 +29,12 @@ class Versions:
 
     @property
     def first(self) -> int:
-        """The lowest version; ValueError when empty."""
+        """The lowest version; raise ValueError if empty."""
         return min(first for first, _ in self.ranges)
 
     @property
     def last(self) -> int:
-        """The highest version; ValueError when empty."""
+        """The highest version; raise ValueError if empty."""
         return max(last for _, last in self.ranges)
 
     def __contains__(self, version: int) -> bool:

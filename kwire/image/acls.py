@@ -28,7 +28,7 @@ class StandardAcl(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, record: AccessControlEntryRecord) -> StandardAcl:
-        """The rule of a record."""
+        """Return the rule of a record."""
         return cls(
             resource_type=record.resource_type,
             resource_name=record.resource_name,
@@ -40,7 +40,7 @@ class StandardAcl(Struct, frozen=True, kw_only=True):
         )
 
     def record(self, id: UUID) -> VersionedRecord:
-        """The AccessControlEntryRecord of it."""
+        """Return the AccessControlEntryRecord of it."""
         record = AccessControlEntryRecord(
             id=id,
             resource_type=self.resource_type,
@@ -60,16 +60,16 @@ class AclsImage(Struct, frozen=True, kw_only=True):
     by_id: HashTrieMap[UUID, StandardAcl] = HashTrieMap()
 
     def put(self, record: AccessControlEntryRecord) -> AclsImage:
-        """A rule comes into force."""
+        """Add a rule."""
         return AclsImage(by_id=self.by_id.insert(record.id, StandardAcl.of(record)))
 
     def remove(self, record: RemoveAccessControlEntryRecord) -> AclsImage:
-        """A rule is no longer in force."""
+        """Remove a rule."""
         if record.id not in self.by_id:
             raise ReplayError(f"ACL {uuid_text(record.id)} is not known")
         return AclsImage(by_id=self.by_id.remove(record.id))
 
     def records(self) -> Iterator[VersionedRecord]:
-        """What writes them down."""
+        """Yield the records that write them down."""
         for id in sorted(self.by_id):
             yield self.by_id[id].record(id)

@@ -44,7 +44,7 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, record: RegisterBrokerRecord) -> BrokerRegistration:
-        """The broker that a RegisterBrokerRecord describes."""
+        """Return the broker that a RegisterBrokerRecord describes."""
         return cls(
             id=record.broker_id,
             epoch=record.broker_epoch,
@@ -65,26 +65,26 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
         return not self.fenced and not self.in_controlled_shutdown
 
     def has_online_directory(self, directory: UUID) -> bool:
-        """Whether a replica there can be used; a replica without a directory can."""
+        """True if a replica in the directory can be used; a replica without a directory can."""
         if directory in (UNASSIGNED, MIGRATING):
             return True
         return directory != LOST and (not self.directories or directory in self.directories)
 
     @property
     def default_directory(self) -> UUID:
-        """Where a new replica goes: the only directory, else the broker decides."""
+        """The directory of a new replica: the only one, else the broker decides."""
         if not self.directories:
             return MIGRATING
         return self.directories[0] if len(self.directories) == 1 else UNASSIGNED
 
     @property
     def has_uncordoned_directories(self) -> bool:
-        """Whether a directory takes new replicas."""
+        """True if a directory takes new replicas."""
         cordoned = self.cordoned_directories or ()
         return not self.directories or any(one not in cordoned for one in self.directories)
 
     def changed(self, record: BrokerRegistrationChangeRecord) -> BrokerRegistration:
-        """The broker after a change.
+        """Return the broker after a change.
 
         fenced: 1 fences, -1 unfences, 0 is no change. Controlled shutdown only ever begins.
         """
@@ -100,11 +100,11 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
         )
 
     def with_fenced(self, fenced: bool) -> BrokerRegistration:
-        """The broker after a FenceBrokerRecord or an UnfenceBrokerRecord."""
+        """Return the broker after a FenceBrokerRecord or an UnfenceBrokerRecord."""
         return replace(self, fenced=fenced)
 
     def record(self, at: MetadataVersion) -> VersionedRecord:
-        """The RegisterBrokerRecord of it; what the version cannot say is left out."""
+        """Return the RegisterBrokerRecord of it; what the version cannot say is left out."""
         cordoned = self.cordoned_directories if at.supports_cordoned_log_dirs else None
         record = RegisterBrokerRecord(
             broker_id=self.id,

@@ -22,7 +22,7 @@ class ClientQuotasImage(Struct, frozen=True, kw_only=True):
     entities: HashTrieMap[Entity, HashTrieMap[str, float]] = HashTrieMap()
 
     def put(self, record: ClientQuotaRecord) -> ClientQuotasImage:
-        """A quota is set or lifted."""
+        """Set or remove a quota."""
         entity = frozenset((item.entity_type, item.entity_name) for item in record.entity)
         quotas = self.entities.get(entity, EMPTY)
         if not record.remove:
@@ -35,7 +35,7 @@ class ClientQuotasImage(Struct, frozen=True, kw_only=True):
         return ClientQuotasImage(entities=self.entities.remove(entity)) if known else self
 
     def records(self) -> Iterator[VersionedRecord]:
-        """What writes them down."""
+        """Yield the records that write them down."""
         for entity in sorted(self.entities, key=_order):
             parts = [
                 EntityData(entity_type=type, entity_name=name) for type, name in _order(entity)

@@ -30,49 +30,49 @@ class ClusterImage(Struct, frozen=True, kw_only=True):
     controllers: HashTrieMap[int, ControllerRegistration] = HashTrieMap()
 
     def is_active(self, broker_id: int) -> bool:
-        """Whether the broker is registered, unfenced and not in controlled shutdown."""
+        """True if the broker is registered, unfenced and not in controlled shutdown."""
         broker = self.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def has_online_directory(self, broker_id: int, directory: UUID) -> bool:
-        """Whether that broker is registered and can use a replica in that directory."""
+        """True if the broker is registered and can use a replica in the directory."""
         broker = self.brokers.get(broker_id)
         return broker is not None and broker.has_online_directory(directory)
 
     def register_broker(self, record: RegisterBrokerRecord) -> ClusterImage:
-        """A broker comes, or comes back under a new epoch."""
+        """Add a broker, or replace one that comes back under a new epoch."""
         return self._with(BrokerRegistration.of(record))
 
     def unregister_broker(self, record: UnregisterBrokerRecord) -> ClusterImage:
-        """A broker goes."""
+        """Remove a broker."""
         broker = self._broker(record.broker_id, record.broker_epoch)
         return replace(self, brokers=self.brokers.remove(broker.id))
 
     def change_broker(self, record: BrokerRegistrationChangeRecord) -> ClusterImage:
-        """A broker is fenced, unfenced, begins to stop, or has other directories."""
+        """Change a broker: fenced, unfenced, in controlled shutdown, or with other directories."""
         return self._with(self._broker(record.broker_id, record.broker_epoch).changed(record))
 
     def fence_broker(self, record: FenceBrokerRecord) -> ClusterImage:
-        """A broker is fenced, in logs of early KRaft."""
+        """Fence a broker, in logs of early KRaft."""
         return self._with(self._broker(record.id, record.epoch).with_fenced(True))
 
     def unfence_broker(self, record: UnfenceBrokerRecord) -> ClusterImage:
-        """A broker is unfenced, in logs of early KRaft."""
+        """Unfence a broker, in logs of early KRaft."""
         return self._with(self._broker(record.id, record.epoch).with_fenced(False))
 
     def register_controller(self, record: RegisterControllerRecord) -> ClusterImage:
-        """A controller comes, or comes back under a new incarnation."""
+        """Add a controller, or replace one that comes back under a new incarnation."""
         controller = ControllerRegistration.of(record)
         return replace(self, controllers=self.controllers.insert(controller.id, controller))
 
     def unregister_controller(self, record: UnregisterControllerRecord) -> ClusterImage:
-        """A controller goes (KIP-1312)."""
+        """Remove a controller (KIP-1312)."""
         if record.controller_id not in self.controllers:
             raise ReplayError(f"controller {record.controller_id} is not registered")
         return replace(self, controllers=self.controllers.remove(record.controller_id))
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
-        """What writes them down: brokers, then controllers, in order of their ids."""
+        """Yield the records that write them down: brokers, then controllers, by id."""
         for id in sorted(self.brokers):
             yield self.brokers[id].record(at)
         if at.supports_controller_registration:

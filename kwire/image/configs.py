@@ -14,7 +14,7 @@ from kwire.messages.records.config import ConfigRecord
 
 
 class ResourceType(IntEnum):
-    """What configuration is of (org.apache.kafka.common.config.ConfigResource.Type)."""
+    """The kinds of resources that have configuration (Java: ConfigResource.Type)."""
 
     UNKNOWN = 0
     TOPIC = 2
@@ -40,11 +40,11 @@ class ConfigurationsImage(Struct, frozen=True, kw_only=True):
     resources: HashTrieMap[ConfigResource, HashTrieMap[str, str]] = HashTrieMap()
 
     def of(self, type: int, name: str) -> HashTrieMap[str, str]:
-        """What is set for one resource."""
+        """Return the values that are set for one resource."""
         return self.resources.get(ConfigResource(type, name), EMPTY)
 
     def put(self, record: ConfigRecord) -> ConfigurationsImage:
-        """A key gets a value, or loses it where that is None."""
+        """Set the value of a key, or remove it if the value is None."""
         resource = ConfigResource(record.resource_type, record.resource_name)
         keys = self.resources.get(resource, EMPTY)
         if record.value is not None:
@@ -54,11 +54,11 @@ class ConfigurationsImage(Struct, frozen=True, kw_only=True):
         return self._with(resource, keys)
 
     def without(self, resource: ConfigResource) -> ConfigurationsImage:
-        """A resource loses every key, as a topic does that is deleted."""
+        """Remove every key of a resource, as for a deleted topic."""
         return self._with(resource, EMPTY)
 
     def records(self) -> Iterator[VersionedRecord]:
-        """What writes it down."""
+        """Yield the records that write it down."""
         for resource in sorted(self.resources):
             for name, value in sorted(self.resources[resource].items()):
                 record = ConfigRecord(

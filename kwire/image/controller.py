@@ -28,7 +28,7 @@ class ControllerRegistration(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, record: RegisterControllerRecord) -> ControllerRegistration:
-        """The controller that a RegisterControllerRecord describes."""
+        """Return the controller that a RegisterControllerRecord describes."""
         return cls(
             id=record.controller_id,
             incarnation_id=record.incarnation_id,
@@ -38,7 +38,7 @@ class ControllerRegistration(Struct, frozen=True, kw_only=True):
         )
 
     def record(self) -> VersionedRecord:
-        """The RegisterControllerRecord of it."""
+        """Return the RegisterControllerRecord of it."""
         record = RegisterControllerRecord(
             controller_id=self.id,
             incarnation_id=self.incarnation_id,

@@ -14,7 +14,7 @@ from kwire.messages.records.remove_delegation_token import RemoveDelegationToken
 
 
 class DelegationToken(Struct, frozen=True, kw_only=True):
-    """Who may act for whom, and until when (milliseconds since 1970)."""
+    """A right to act for its owner; times are milliseconds since 1970."""
 
     owner: str
     requester: str
@@ -30,7 +30,7 @@ class DelegationTokensImage(Struct, frozen=True, kw_only=True):
     by_id: HashTrieMap[str, DelegationToken] = HashTrieMap()
 
     def put(self, record: DelegationTokenRecord) -> DelegationTokensImage:
-        """A token is issued, or its expiry changes."""
+        """Add a token, or change its expiry."""
         token = DelegationToken(
             owner=record.owner,
             requester=record.requester,
@@ -42,13 +42,13 @@ class DelegationTokensImage(Struct, frozen=True, kw_only=True):
         return DelegationTokensImage(by_id=self.by_id.insert(record.token_id, token))
 
     def remove(self, record: RemoveDelegationTokenRecord) -> DelegationTokensImage:
-        """A token is no longer valid."""
+        """Remove a token."""
         if record.token_id not in self.by_id:
             raise ReplayError(f"delegation token {record.token_id} is not known")
         return DelegationTokensImage(by_id=self.by_id.remove(record.token_id))
 
     def records(self) -> Iterator[VersionedRecord]:
-        """What writes them down."""
+        """Yield the records that write them down."""
         for id in sorted(self.by_id):
             token = self.by_id[id]
             record = DelegationTokenRecord(

@@ -1,4 +1,4 @@
-"""What brokers and controllers register alike: endpoints and ranges of feature levels."""
+"""The parts that brokers and controllers register alike: endpoints and feature ranges."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, item: EndpointFields) -> Endpoint:
-        """The endpoint of a request's listener or a record's."""
+        """Return the endpoint of a request's listener or a record's."""
         protocol = item.security_protocol
         return cls(name=item.name, host=item.host, port=item.port, security_protocol=protocol)
 
 
 def supported(item: FeatureFields) -> VersionRange:
-    """The levels of a feature that a node supports, of a request's feature or a record's."""
+    """Return the levels of a feature that a node supports, of a request's feature or a record's."""
     return VersionRange(item.min_supported_version, item.max_supported_version)

@@ -1,4 +1,4 @@
-"""What can be wrong with a record that reads well."""
+"""Errors of records that can be read and do not fit the image."""
 
 from __future__ import annotations
 

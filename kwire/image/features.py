@@ -49,20 +49,20 @@ class FeaturesImage(Struct, frozen=True, kw_only=True):
 
     @property
     def has_metadata_version(self) -> bool:
-        """Whether the log has said which metadata.version it is."""
+        """True if the log has set a metadata.version."""
         return METADATA_VERSION in self.levels
 
     def level(self, name: str) -> int:
-        """The level of a feature; 0 when it is not finalised."""
+        """Return the level of a feature; 0 when it is not finalised."""
         return self.levels.get(name, 0)
 
     @property
     def elr_enabled(self) -> bool:
-        """Whether partitions have eligible leader replicas (KIP-966)."""
+        """True if partitions have eligible leader replicas (KIP-966)."""
         return self.level(ELIGIBLE_LEADER_REPLICAS) > 0
 
     def put(self, record: FeatureLevelRecord) -> FeaturesImage:
-        """A feature is finalised at a level; level 0 takes it away."""
+        """Set the level of a feature; level 0 removes it."""
         if record.feature_level:
             levels = self.levels.insert(record.name, record.feature_level)
         else:
@@ -70,11 +70,11 @@ class FeaturesImage(Struct, frozen=True, kw_only=True):
         return replace(self, levels=levels)
 
     def migrate(self, record: ZkMigrationStateRecord) -> FeaturesImage:
-        """The move from ZooKeeper reaches its next stage."""
+        """Set the stage of the migration from ZooKeeper."""
         return replace(self, zk_migration_state=record.zk_migration_state)
 
     def records(self) -> Iterator[VersionedRecord]:
-        """What writes them down: metadata.version first, since the rest is read by it."""
+        """Yield the records that write them down, metadata.version first, as Kafka does."""
         version = self.metadata_version
         levels = {METADATA_VERSION: version.level} | dict(sorted(self.levels.items()))
         for name, level in levels.items():

@@ -39,11 +39,11 @@ class MetadataImage(Struct, frozen=True, kw_only=True):
 
     @property
     def published(self) -> MetadataImage:
-        """What may be shown: the image without the records of an open transaction."""
+        """The image that may be shown: without the records of an open transaction (KIP-866)."""
         return self.before if self.before is not None else self
 
     def records(self) -> Iterator[VersionedRecord]:
-        """The image as the records of a snapshot, in Kafka's order of parts.
+        """Yield the image as the records of a snapshot, in Kafka's order of parts.
 
         Record versions are those of its metadata.version. Records that were not understood are
         not in it: nobody knows whether later ones undo them.

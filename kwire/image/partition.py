@@ -42,7 +42,7 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
 
     @classmethod
     def of(cls, record: PartitionRecord) -> PartitionRegistration:
-        """The partition that a PartitionRecord describes."""
+        """Return the partition that a PartitionRecord describes."""
         return cls(
             replicas=record.replicas,
             directories=_one_a_replica(record.directories, record.replicas),
@@ -58,7 +58,7 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
         )
 
     def merge(self, change: PartitionChangeRecord) -> PartitionRegistration:
-        """The partition after a change.
+        """Return the partition after a change.
 
         Every change bumps the partition epoch; one that names a leader, be it the same, bumps the
         leader epoch too.
@@ -84,7 +84,7 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
         )
 
     def without_elr(self) -> PartitionRegistration:
-        """The partition after a ClearElrRecord."""
+        """Return the partition after a ClearElrRecord."""
         return replace(self, elr=(), last_known_elr=())
 
     @property
@@ -94,15 +94,18 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_reassigning(self) -> bool:
-        """Whether replicas are being added or removed."""
+        """True if replicas are being added or removed."""
         return bool(self.removing_replicas or self.adding_replicas)
 
     def directory(self, replica: int) -> UUID:
-        """Where that replica is; ValueError when it is none of this partition."""
+        """Return the directory of a replica.
+
+        Raise ValueError if the partition has no such replica.
+        """
         return self.directories[self.replicas.index(replica)]
 
     def record(self, topic_id: UUID, partition_id: int, at: MetadataVersion) -> VersionedRecord:
-        """The PartitionRecord of it; what the version cannot say is left out."""
+        """Return the PartitionRecord of it; what the version cannot say is left out."""
         record = PartitionRecord(
             partition_id=partition_id,
             topic_id=topic_id,

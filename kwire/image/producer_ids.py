@@ -18,11 +18,11 @@ class ProducerIdsImage(Struct, frozen=True, kw_only=True):
     next_producer_id: int = NONE_GIVEN
 
     def put(self, record: ProducerIdsRecord) -> ProducerIdsImage:
-        """A block was given to a broker."""
+        """Note the block that was given to a broker."""
         return ProducerIdsImage(next_producer_id=record.next_producer_id)
 
     def records(self) -> Iterator[VersionedRecord]:
-        """What writes it down; nobody in particular was given the ids before."""
+        """Yield the record that writes it down, without a broker: the image does not keep it."""
         if self.next_producer_id >= 0:
             record = ProducerIdsRecord(
                 broker_id=-1, broker_epoch=-1, next_producer_id=self.next_producer_id

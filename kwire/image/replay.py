@@ -1,4 +1,4 @@
-"""How each metadata record changes the image; one entry a record type."""
+"""The change that each metadata record makes to the image; one entry a record type."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Replay = Callable[[MetadataImage, Any], MetadataImage]
 
 
 def apply(image: MetadataImage, record: MetadataRecord | VersionedRecord) -> MetadataImage:
-    """The image after a record. The image given stays as it is.
+    """Return the image after a record. The image given stays as it is.
 
     Raises ReplayError where the record does not fit. A record that is not known changes nothing
     and is kept in `unknown`.
@@ -61,14 +61,14 @@ def apply(image: MetadataImage, record: MetadataRecord | VersionedRecord) -> Met
 def apply_all(
     image: MetadataImage, records: Iterable[MetadataRecord | VersionedRecord]
 ) -> MetadataImage:
-    """The image after all of them."""
+    """Return the image after all of them."""
     for record in records:
         image = apply(image, record)
     return image
 
 
 def _part(name: str, change: str) -> Replay:
-    """A record that changes one part of the image, by a method of that part."""
+    """Return the change of one part of the image, by a method of that part."""
 
     def replay(image: MetadataImage, record: Any) -> MetadataImage:
         part = getattr(image, name)

@@ -26,7 +26,7 @@ class ScramUser(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScramCredential:
-    """What verifies a password. The keys are secrets, so they are not printed."""
+    """The keys that verify a password. They are secrets, so they are not printed."""
 
     salt: bytes = field(repr=False)
     stored_key: bytes = field(repr=False)
@@ -40,7 +40,7 @@ class ScramImage(Struct, frozen=True, kw_only=True):
     credentials: HashTrieMap[ScramUser, ScramCredential] = HashTrieMap()
 
     def put(self, record: UserScramCredentialRecord) -> ScramImage:
-        """A user gets a credential."""
+        """Set a credential of a user."""
         user = ScramUser(record.mechanism, record.name)
         credential = ScramCredential(
             salt=record.salt,
@@ -51,14 +51,14 @@ class ScramImage(Struct, frozen=True, kw_only=True):
         return ScramImage(credentials=self.credentials.insert(user, credential))
 
     def remove(self, record: RemoveUserScramCredentialRecord) -> ScramImage:
-        """A user loses a credential."""
+        """Remove a credential of a user."""
         user = ScramUser(record.mechanism, record.name)
         if user not in self.credentials:
             raise ReplayError(f"user {user.name} has no credential of mechanism {user.mechanism}")
         return ScramImage(credentials=self.credentials.remove(user))
 
     def records(self) -> Iterator[VersionedRecord]:
-        """What writes them down."""
+        """Yield the records that write them down."""
         for user in sorted(self.credentials):
             credential = self.credentials[user]
             record = UserScramCredentialRecord(

@@ -29,15 +29,15 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
     partitions: HashTrieMap[int, PartitionRegistration] = HashTrieMap()
 
     def numbers(self) -> range:
-        """The numbers of its partitions, which have no gaps."""
+        """Return the numbers of its partitions, which have no gaps."""
         return range(len(self.partitions))
 
     def with_partition(self, number: int, partition: PartitionRegistration) -> TopicImage:
-        """The topic with that partition new or replaced."""
+        """Return the topic with that partition new or replaced."""
         return replace(self, partitions=self.partitions.insert(number, partition))
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
-        """What writes it down."""
+        """Yield the records that write it down."""
         yield VersionedRecord(record=TopicRecord(name=self.name, topic_id=self.id), version=0)
         for number in sorted(self.partitions):
             yield self.partitions[number].record(self.id, number, at)
@@ -50,19 +50,19 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
     ids: HashTrieMap[str, UUID] = HashTrieMap()
 
     def named(self, name: str) -> TopicImage | None:
-        """The topic of that name."""
+        """Return the topic of that name."""
         id = self.ids.get(name)
         return None if id is None else self.by_id[id]
 
     def partition(self, topic_id: UUID, number: int) -> PartitionRegistration | None:
-        """One partition; None when the topic or the partition is not there."""
+        """Return one partition; None when the topic or the partition is not there."""
         topic = self.by_id.get(topic_id)
         return None if topic is None else topic.partitions.get(number)
 
     def partitions(
         self, wanted: Callable[[PartitionRegistration], bool]
     ) -> list[tuple[TopicImage, int, PartitionRegistration]]:
-        """The partitions that satisfy a predicate, in order of topic name and number."""
+        """Return the partitions that satisfy a predicate, in order of topic name and number."""
         found = [
             (topic, number, partition)
             for topic in self.by_id.values()
@@ -72,7 +72,7 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         return sorted(found, key=lambda item: (item[0].name, item[1]))
 
     def create(self, record: TopicRecord) -> TopicsImage:
-        """A topic comes; ReplayError when its name is taken."""
+        """Add a topic; raise ReplayError if its name is taken."""
         if record.name in self.ids:
             raise ReplayError(f"topic {record.name} exists already")
         topic = TopicImage(name=record.name, id=record.topic_id)
@@ -81,14 +81,14 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         )
 
     def put(self, record: PartitionRecord) -> TopicsImage:
-        """A partition comes, or is written down anew."""
+        """Add a partition, or replace one that a snapshot writes down anew."""
         topic = self._topic(record.topic_id)
         return self._with(
             topic.with_partition(record.partition_id, PartitionRegistration.of(record))
         )
 
     def change(self, record: PartitionChangeRecord) -> TopicsImage:
-        """A partition changes."""
+        """Change a partition."""
         topic = self._topic(record.topic_id)
         partition = topic.partitions.get(record.partition_id)
         if partition is None:
@@ -96,12 +96,12 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         return self._with(topic.with_partition(record.partition_id, partition.merge(record)))
 
     def remove(self, record: RemoveTopicRecord) -> TopicsImage:
-        """A topic goes."""
+        """Remove a topic."""
         topic = self._topic(record.topic_id)
         return replace(self, by_id=self.by_id.remove(topic.id), ids=self.ids.remove(topic.name))
 
     def clear_elr(self, record: ClearElrRecord) -> TopicsImage:
-        """One topic, or every topic where none is named, loses its eligible leader replicas."""
+        """Clear the eligible leader replicas of one topic, or of all if none is named."""
         named = self.named(record.topic_name)
         if record.topic_name and named is None:
             raise ReplayError(f"topic {record.topic_name} is not known")
@@ -113,7 +113,7 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         return image
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
-        """What writes them down, in order of their ids."""
+        """Yield the records that write them down, in order of their ids."""
         for id in sorted(self.by_id):
             yield from self.by_id[id].records(at)
 

@@ -61,7 +61,9 @@ class Dump:
     problems: list[str] = field(default_factory=list)
 
     def lines(self, path: Path) -> Iterator[str]:
-        """A file line by line, by what its name says it is. FileError where it cannot be read on.
+        """Yield a file line by line, by what its name says it is.
+
+        Raises FileError if it cannot be read on.
 
         A folder stands for all files in it that are known.
         """
@@ -145,7 +147,7 @@ class Dump:
 
 
 def batch_line(batch: Batch, position: int, is_valid: bool) -> str:
-    """What DumpLogSegments says of a batch."""
+    """Return the line that DumpLogSegments prints for a batch."""
     compression = batch.compression
     name = compression.name.lower() if isinstance(compression, Compression) else str(compression)
     start = f"offset: {batch.last_offset}"
@@ -168,7 +170,7 @@ def batch_line(batch: Batch, position: int, is_valid: bool) -> str:
 
 
 def payload_text(record: Record) -> str:
-    """A metadata record as JSON; one that cannot be read, or is not known, says so."""
+    """Return a metadata record as JSON; one that cannot be read, or is not known, says so."""
     try:
         read = read_metadata_record(record.value or b"")
     except DecodeError as error:

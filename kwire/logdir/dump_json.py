@@ -18,7 +18,7 @@ from kwire.logdir.segment import batches_in
 
 
 def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any]]:
-    """A value for each record, with its offset, epoch, type, version and data.
+    """Yield a value for each record, with its offset, epoch, type, version and data.
 
     Raises InvalidValue for a file that has no records, FileError where one cannot be read on. A
     record whose value is broken has an `error` in place of its `data`.

@@ -1,4 +1,4 @@
-"""Which feature levels a newly formatted cluster begins with (KIP-584, KIP-1022)."""
+"""The feature levels that a newly formatted cluster begins with (KIP-584, KIP-1022)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def effective_metadata_version(
 def effective_levels(
     version: MetadataVersion, features: Mapping[str, int], *, dynamic_quorum: bool
 ) -> dict[str, int]:
-    """The level of every feature, as given or by default; metadata.version is not among them.
+    """Return the level of every feature, as given or by default.
+
+    Metadata.version is not among them.
 
     1. Every given feature is known and has the level.
     2. kraft.version is 1 for a dynamic quorum and 0 for a static one; another wish is refused.
@@ -74,7 +76,7 @@ def bootstrap_records(version: MetadataVersion, levels: Mapping[str, int]) -> li
 
 
 def parse_feature(text: str) -> tuple[str, int]:
-    """`name=level`; InvalidValue for anything else."""
+    """Return `name=level`; InvalidValue for anything else."""
     name, equals, digits = text.partition("=")
     level = whole_number(digits, bits=15)
     if not equals or level is None:

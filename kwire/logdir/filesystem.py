@@ -1,4 +1,4 @@
-"""What log directories need of a file system, so that a simulator can stand in for the disk.
+"""The file operations that log directories need; a simulator can take the place of the disk.
 
 Only what was flushed survives a crash: bytes by `OpenFile.flush`, new, renamed and removed names by
 `flush_folder`. `replace_file` does all of it, as Kafka writes its small files.
@@ -19,7 +19,7 @@ class OpenFile(Protocol):
     """A file that grows at its end; every failure is an OSError."""
 
     def size(self) -> int:
-        """Bytes in it, flushed or not."""
+        """Return its size in bytes, flushed or not."""
 
     def read(self, position: int, size: int) -> bytes:
         """At most `size` bytes; fewer at the end."""
@@ -41,13 +41,13 @@ class FileSystem(Protocol):
     """The operations of a disk; every failure is an OSError."""
 
     def names(self, folder: Path) -> list[str]:
-        """Names in a folder, sorted; none where it does not exist."""
+        """Return the names in a folder, sorted; none where it does not exist."""
 
     def exists(self, path: Path) -> bool:
-        """Whether there is a file or a folder."""
+        """True if there is a file or a folder."""
 
     def is_folder(self, path: Path) -> bool:
-        """Whether there is a folder."""
+        """True if there is a folder."""
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it."""
@@ -56,7 +56,7 @@ class FileSystem(Protocol):
         """Open a file; to write, make it if need be."""
 
     def read_file(self, path: Path) -> bytes:
-        """All of a file."""
+        """Return the content of a file."""
 
     def replace_file(self, path: Path, data: bytes) -> None:
         """Write a file whole: beside it, flushed, renamed, its folder flushed."""

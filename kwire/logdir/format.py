@@ -1,6 +1,6 @@
 """Formats the directories of a node (KIP-631), with the first voters of a dynamic quorum (KIP-853).
 
-What kafka-storage does: `plan` decides everything and touches nothing, `write` does it.
+As kafka-storage does; `plan` decides everything and touches nothing, `write` does it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kwire.text.ids import uuid_text
 
 
 class DirectoryKind(StrEnum):
-    """What a directory becomes, in the words of kafka-storage."""
+    """The kind of a directory, in the words of kafka-storage."""
 
     DATA = "data directory"
     METADATA = "metadata directory"
@@ -57,7 +57,7 @@ class FormatOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatPlan:
-    """What will be written: the directories with their kind, the same records into each."""
+    """The directories to write, with their kind; each gets the same records."""
 
     properties: StorageProperties
     cluster_id: str
@@ -69,7 +69,7 @@ class FormatPlan:
 
 
 def random_uuid(new: Callable[[], UUID] = uuid4) -> UUID:
-    """An id whose text does not begin with a dash, so that no command takes it for an option."""
+    """Return an id whose text no command takes for an option: it does not begin with a dash."""
     while uuid_text(candidate := new()).startswith("-"):
         pass
     return candidate

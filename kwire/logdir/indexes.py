@@ -49,7 +49,7 @@ class SegmentIndex:
         self._add_time()
 
     def position(self, offset: int) -> int:
-        """A place at or before the batch that holds `offset`."""
+        """Return a place at or before the batch that holds `offset`."""
         low, high = 0, len(self.offsets)
         while low < high:
             middle = (low + high) // 2
@@ -57,11 +57,11 @@ class SegmentIndex:
         return self.offsets[low - 1][1] if low else 0
 
     def encode_offsets(self) -> bytes:
-        """The .index file, cut to its entries."""
+        """Return the .index file, cut to its entries."""
         return b"".join(_OFFSET.pack(at - self.base_offset, where) for at, where in self.offsets)
 
     def encode_times(self) -> bytes:
-        """The .timeindex file, cut to its entries."""
+        """Return the .timeindex file, cut to its entries."""
         return b"".join(_TIME.pack(time, at - self.base_offset) for time, at in self.times)
 
     def _add_time(self) -> None:
@@ -70,7 +70,7 @@ class SegmentIndex:
 
 
 def read_offset_index(data: bytes, base_offset: int) -> Iterator[tuple[int, int]]:
-    """Offsets and positions of an .index file."""
+    """Yield offsets and positions of an .index file."""
     whole = len(data) - len(data) % _OFFSET.size
     for i, (relative, position) in enumerate(_OFFSET.iter_unpack(data[:whole])):
         if i and not relative:
@@ -80,7 +80,7 @@ def read_offset_index(data: bytes, base_offset: int) -> Iterator[tuple[int, int]
 
 
 def read_time_index(data: bytes, base_offset: int) -> Iterator[tuple[int, int]]:
-    """Timestamps and offsets of a .timeindex file."""
+    """Yield timestamps and offsets of a .timeindex file."""
     whole = len(data) - len(data) % _TIME.size
     for i, (timestamp, relative) in enumerate(_TIME.iter_unpack(data[:whole])):
         if i and not relative:

@@ -1,4 +1,4 @@
-"""What is found in a node's directories, without changing them: kafka-storage info."""
+"""Looks at a node's directories without changing them, as kafka-storage info does."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class LeaderEpochs:
         return self._starts[-1].epoch if self._starts else None
 
     def assign(self, epoch: int, offset: int) -> bool:
-        """Note that `epoch` begins at `offset`; whether that was news.
+        """Note that `epoch` begins at `offset`; return True if that changed anything.
 
         Later epochs, and later starts, go: they were of records that are no more.
         """
@@ -42,7 +42,7 @@ class LeaderEpochs:
         return True
 
     def truncate_from_end(self, offset: int) -> bool:
-        """Forget the epochs that begin at `offset` or later."""
+        """Forget the epochs that begin at `offset` or later; return True if there were any."""
         kept = [one for one in self._starts if one.offset < offset]
         changed = len(kept) != len(self._starts)
         self._starts = kept
@@ -58,7 +58,7 @@ class LeaderEpochs:
         return True
 
     def end_offset(self, epoch: int, log_end: int) -> OffsetAndEpoch | None:
-        """Where `epoch`, or the last one before it, ends; None for one after the latest.
+        """Return the end of `epoch`, or of the last one before it; None for one after the latest.
 
         An epoch before the first: ends where the first begins, and keeps its own number.
         """
@@ -72,7 +72,7 @@ class LeaderEpochs:
         return OffsetAndEpoch(offset=self._starts[higher].offset, epoch=floor)
 
     def encode(self) -> bytes:
-        """The file: version 0, the number of entries, and an entry a line."""
+        """Return the file: version 0, the number of entries, and an entry a line."""
         lines = ["0", str(len(self._starts))]
         lines += [f"{start.epoch} {start.offset}" for start in self._starts]
         return "".join(f"{line}\n" for line in lines).encode()
@@ -93,12 +93,12 @@ def parse_leader_epochs(data: bytes, file: Path) -> LeaderEpochs:
 
 
 def partition_metadata(topic_id: UUID = METADATA_TOPIC_ID) -> bytes:
-    """The content of partition.metadata."""
+    """Return the content of partition.metadata."""
     return f"version: 0\ntopic_id: {uuid_text(topic_id)}".encode()
 
 
 def parse_partition_metadata(data: bytes, file: Path) -> UUID:
-    """The topic id; FileError where the file is not of that form."""
+    """Return the topic id; raise FileError if the file is not of that form."""
     pairs = dict(line.partition(": ")[::2] for line in data.decode("utf-8", "replace").splitlines())
     try:
         if pairs.get("version") == "0":

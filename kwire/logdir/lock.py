@@ -17,7 +17,7 @@ LOCK_FILE = ".lock"
 
 
 class DirectoryLock:
-    """Held from its making to `close`; InvalidValue where another process has the directory."""
+    """Held from its making to `close`; raise InvalidValue if another process has the directory."""
 
     def __init__(self, folder: Path) -> None:
         self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | BINARY, 0o644)

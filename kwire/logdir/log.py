@@ -33,7 +33,7 @@ from kwire.logdir.snapshots import SnapshotFile, load_snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
-    """When a segment is full; the defaults are those of metadata.log.segment.bytes and .ms."""
+    """The bounds of a segment; the defaults are those of metadata.log.segment.bytes and .ms."""
 
     segment_bytes: int = 1024 * 1024 * 1024
     segment_ms: int = 7 * 24 * 60 * 60 * 1000
@@ -45,7 +45,7 @@ class MetadataLog:
     def __init__(self, fs: FileSystem, folder: Path, found: Found, config: LogConfig) -> None:
         self.folder = folder
         self.torn: TornTail | None = found.torn
-        """What opening had to cut off; None after an orderly end."""
+        """The bytes that opening had to cut off; None after an orderly end."""
         self._fs = fs
         self._config = config
         self._segments = found.segments
@@ -115,7 +115,7 @@ class MetadataLog:
         return sum(segment.size for segment in self._segments)
 
     def append(self, data: bytes) -> int:
-        """Write whole batches at the end, unflushed; the new end offset.
+        """Write whole batches at the end, unflushed; return the new end offset.
 
         Raises InvalidValue, and writes nothing, where they do not follow the end of the log.
         """
@@ -134,10 +134,10 @@ class MetadataLog:
             self._segments[-1].flush()
 
     def read(self, offset: int, max_bytes: int, end: int | None = None) -> bytes:
-        """Whole batches from the one that holds `offset`, as they lie on the disk.
+        """Return whole batches from the one that holds `offset`, as they lie on the disk.
 
         At least one, then as many as fit into `max_bytes`, all of them before `end`. Raises
-        InvalidValue for an offset that is not in the log.
+        Raises InvalidValue for an offset that is not in the log.
         """
         if not self._start <= offset <= self.end_offset:
             span = f"{self._start} to {self.end_offset}"
@@ -153,7 +153,7 @@ class MetadataLog:
         return b"".join(parts)
 
     def batches(self, offset: int) -> Iterator[RecordBatch]:
-        """Every batch from the one that holds `offset` on."""
+        """Yield every batch from the one that holds `offset` on."""
         with self._storage():
             for segment in self._segments:
                 if segment.next_offset > offset:
@@ -176,7 +176,7 @@ class MetadataLog:
                 self._write_epochs()
 
     def end_offset_for_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """Where `epoch`, or the last one before it, ends (Java: RaftLog.endOffsetForEpoch)."""
+        """Return the end of `epoch` or of the last before it (Java: RaftLog.endOffsetForEpoch)."""
         found = self._epochs.end_offset(epoch, self.end_offset)
         if found is None:
             return OffsetAndEpoch(offset=self.end_offset, epoch=self.last_fetched_epoch)
@@ -186,11 +186,11 @@ class MetadataLog:
         return found
 
     def has_snapshot(self, snapshot: OffsetAndEpoch) -> bool:
-        """Whether there is a complete snapshot of this id."""
+        """True if there is a complete snapshot of this id."""
         return snapshot in self._snapshots
 
     def read_snapshot(self, snapshot: OffsetAndEpoch, position: int, size: int) -> bytes:
-        """A slice of a snapshot's file, for FetchSnapshot."""
+        """Return a slice of a snapshot's file, for FetchSnapshot."""
         with self._storage():
             file = self._fs.open(self.folder / snapshot_name(snapshot))
             try:
@@ -199,7 +199,7 @@ class MetadataLog:
                 file.close()
 
     def snapshot_size(self, snapshot: OffsetAndEpoch) -> int:
-        """Bytes of a snapshot's file."""
+        """Return the size of a snapshot's file in bytes."""
         with self._storage():
             file = self._fs.open(self.folder / snapshot_name(snapshot))
             try:
@@ -226,7 +226,10 @@ class MetadataLog:
             self._forget_snapshots(before=self._start)
 
     def truncate_to_latest_snapshot(self) -> bool:
-        """Where the latest snapshot is ahead of the log, let the log begin behind it, empty."""
+        """Let the log begin empty behind the latest snapshot if that is ahead.
+
+        Return True if it was.
+        """
         latest = self._snapshots[-1] if self._snapshots else None
         end = self._segments[-1].next_offset if self._segments else 0
         epoch = self._epochs.latest or 0
@@ -243,7 +246,7 @@ class MetadataLog:
         return True
 
     def delete_before(self, snapshot: OffsetAndEpoch) -> bool:
-        """Let the log begin at a snapshot: whole segments and snapshots before it go."""
+        """Let the log begin at a snapshot: remove whole segments and snapshots before it."""
         if snapshot not in self._snapshots or snapshot.offset <= self._start:
             return False
         with self._storage():

@@ -31,7 +31,7 @@ class MetaProperties:
     version: int = 1
 
     def text(self, now: datetime) -> str:
-        """What Kafka writes, in the order that its hash table has, under the time it was written.
+        """Return the file's text in the order of Java's hash table, under the time it was written.
 
         now: with a time zone; Kafka prints the day in English whatever the locale.
         """
@@ -46,7 +46,7 @@ class MetaProperties:
         return f"#\n#{_java_date(now)}\n{properties_text(pairs)}"
 
     def as_properties(self) -> dict[str, str]:
-        """Names and values, sorted by name."""
+        """Return the names and values, sorted by name."""
         pairs = parse_properties(self.text(datetime.min))
         return dict(sorted(pairs.items()))
 
@@ -71,7 +71,7 @@ def parse_meta_properties(data: bytes, file: Path) -> MetaProperties:
 
 
 def read_meta_properties(folder: Path, fs: FileSystem = DISK) -> MetaProperties | None:
-    """The file of a log directory; None where it is not formatted."""
+    """Return the file of a log directory; None where it is not formatted."""
     file = folder / META_PROPERTIES
     return parse_meta_properties(fs.read_file(file), file) if fs.exists(file) else None
 

@@ -1,4 +1,4 @@
-"""How the files of a log directory are called: offsets of 20 digits, epochs of 10."""
+"""The names of the files of a log directory: offsets of 20 digits, epochs of 10."""
 
 from __future__ import annotations
 
@@ -47,32 +47,32 @@ BOOTSTRAP_SNAPSHOT = OffsetAndEpoch(offset=0, epoch=0)
 
 
 def segment_name(base_offset: int, suffix: str = SEGMENT_SUFFIX) -> str:
-    """`00000000000000000116.log`."""
+    """Return `00000000000000000116.log`."""
     return f"{base_offset:020d}{suffix}"
 
 
 def snapshot_name(snapshot: OffsetAndEpoch) -> str:
-    """`00000000000000000052-0000000001.checkpoint`."""
+    """Return `00000000000000000052-0000000001.checkpoint`."""
     return f"{snapshot.offset:020d}-{snapshot.epoch:010d}{SNAPSHOT_SUFFIX}"
 
 
 def segment_offset(name: str) -> int | None:
-    """Base offset of a segment's log file, None for another file."""
+    """Return the base offset of a segment's log file, None for another file."""
     match = _SEGMENT.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def is_index(name: str) -> bool:
-    """Whether this is the index of a segment, by offsets or by times."""
+    """True for the index of a segment, by offsets or by times."""
     return bool(_INDEX.fullmatch(name))
 
 
 def snapshot_id(name: str) -> OffsetAndEpoch | None:
-    """Id of a complete snapshot, None for another file."""
+    """Return the id of a complete snapshot, None for another file."""
     match = _SNAPSHOT.fullmatch(name)
     return OffsetAndEpoch(offset=int(match[1]), epoch=int(match[2])) if match else None
 
 
 def is_left_over(name: str) -> bool:
-    """Whether Kafka, or kwire, was about to remove this file or never finished writing it."""
+    """True for a file that Kafka, or kwire, was about to remove or never finished writing."""
     return bool(_LEFT_OVER.fullmatch(name))

@@ -22,13 +22,13 @@ VERSION_MEMBER = "data_version"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumState:
-    """What the file says, and at which version it says it: 1 where kraft.version is 1."""
+    """Return the content of the file and its version: 1 if kraft.version is 1."""
 
     data: QuorumStateData
     version: int
 
     def encode(self) -> bytes:
-        """The line, byte for byte as Kafka writes it."""
+        """Return the line, byte for byte as Kafka writes it."""
         members = to_json(self.data, self.version) | {VERSION_MEMBER: self.version}
         return json.dumps(members, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -51,7 +51,7 @@ def parse_quorum_state(data: bytes, file: Path) -> QuorumState:
 
 
 def read_quorum_state(folder: Path, fs: FileSystem = DISK) -> QuorumState | None:
-    """The state in a metadata folder; None for a replica that never voted."""
+    """Return the state in a metadata folder; None for a replica that never voted."""
     file = folder / QUORUM_STATE
     return parse_quorum_state(fs.read_file(file), file) if fs.exists(file) else None
 

@@ -1,4 +1,4 @@
-"""What opening a metadata folder finds in it, before anything is changed."""
+"""Reads and checks a metadata folder when it is opened, before anything is changed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def check_small_files(fs: FileSystem, folder: Path) -> None:
 
 
 def epochs_of(segments: list[Segment]) -> LeaderEpochs:
-    """The epochs that the batches name."""
+    """Return the epochs that the batches name."""
     epochs = LeaderEpochs()
     for segment in segments:
         for epoch, offset in segment.epochs:

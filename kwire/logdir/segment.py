@@ -1,4 +1,4 @@
-"""One segment of the metadata log: batches one after the other, and what is found in them."""
+"""One segment of the metadata log: a file of batches, and the index and epochs found in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHUNK = 1024 * 1024
 """Bytes that are read at once; a batch that is larger is read whole."""
 
 SEARCHED = 16 * 1024 * 1024
-"""How far behind a broken batch whole ones are looked for: twice Kafka's largest batch."""
+"""Bytes behind a broken batch in which whole ones are looked for: twice Kafka's largest batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class TornTail:
 def batches_in(
     file: OpenFile, path: Path, position: int = 0, *, check_crc: bool = True
 ) -> Iterator[tuple[int, Batch]]:
-    """Whole batches with their positions, up to the first that is cut off.
+    """Yield whole batches with their positions, up to the first that is cut off.
 
     Raises FileError where one is broken.
     """
@@ -110,7 +110,7 @@ class Segment:
         self.note(batch)
 
     def batches(self, offset: int) -> Iterator[tuple[int, RecordBatch]]:
-        """Batches with their positions, from the one that holds `offset` on."""
+        """Yield batches with their positions, from the one that holds `offset` on."""
         start = self.index.position(offset)
         for position, batch in batches_in(self._file, self.path, start):
             assert isinstance(batch, RecordBatch), "recovery let no other in"
@@ -118,7 +118,7 @@ class Segment:
                 yield position, batch
 
     def read(self, position: int, size: int) -> bytes:
-        """Bytes as they lie in the file."""
+        """Return the bytes as they lie in the file."""
         return self._file.read(position, size)
 
     def truncate(self, offset: int) -> None:
@@ -164,7 +164,7 @@ class Segment:
         raise MisplacedBatch(reason, file=self.path, offset=position)
 
     def _whole_batch_behind(self, position: int) -> bool:
-        """Whether a batch of later offsets, its CRC right, begins behind a broken one."""
+        """True if a batch of later offsets with the right CRC begins behind a broken one."""
         rest = self._file.read(position, SEARCHED)
         magic = rest.find(2, 17)
         while magic >= 0:

@@ -1,4 +1,4 @@
-"""What server.properties says about a node's storage; everything else in it is left to others."""
+"""Reads the storage settings of a node from server.properties and ignores all others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StorageProperties:
 
     @property
     def is_controller(self) -> bool:
-        """Whether `controller` is one of process.roles."""
+        """True if `controller` is one of process.roles."""
         return "controller" in self.roles
 
     @property
@@ -41,7 +41,7 @@ class StorageProperties:
 
 
 def storage_properties(pairs: Mapping[str, str]) -> StorageProperties:
-    """Take the values; InvalidValue where one is missing or makes no sense."""
+    """Take the values; raise InvalidValue if one is missing or makes no sense."""
     roles = frozenset(_listed(pairs.get("process.roles", "")))
     if not roles or roles - {"broker", "controller"}:
         raise InvalidValue("process.roles must be broker, controller or both")

@@ -42,7 +42,7 @@ def build_snapshot(
     kraft_version: int = 0,
     voters: VotersRecord | None = None,
 ) -> Iterator[bytes]:
-    """The batches of a snapshot file, one after the other.
+    """Yield the batches of a snapshot file, one after the other.
 
     epoch: that of the snapshot's id; now: milliseconds since 1970.
     """
@@ -72,7 +72,7 @@ def build_snapshot(
 
 
 def read_snapshot(data: bytes, file: Path) -> Iterator[ControlRecord | VersionedRecord]:
-    """All that a snapshot says, header and footer included.
+    """Yield all that a snapshot says, header and footer included.
 
     Raises FileError where it is broken, or ends without a footer.
     """
@@ -108,13 +108,16 @@ class SnapshotContent:
 
 
 def load_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> SnapshotContent:
-    """All of a snapshot in a metadata folder; FileError where it is broken or not complete."""
+    """Return all of a snapshot in a metadata folder.
+
+    Raises FileError if it is broken or not complete.
+    """
     path = folder / snapshot_name(snapshot)
     return snapshot_content(fs.read_file(path), path)
 
 
 def snapshot_content(data: bytes, file: Path) -> SnapshotContent:
-    """All of a snapshot, or of bootstrap.checkpoint, which has no voters."""
+    """Return all of a snapshot, or of bootstrap.checkpoint, which has no voters."""
     found = list(read_snapshot(data, file))
     said = {type(one.message): one.message for one in found if isinstance(one, ControlRecord)}
     header, version = said.get(SnapshotHeaderRecord), said.get(KRaftVersionRecord)

@@ -40,7 +40,7 @@ def parse_initial_voters(text: str) -> tuple[InitialVoter, ...]:
 
 
 def voters_record(voters: Sequence[InitialVoter], listener: str) -> VotersRecord:
-    """The record of a first voter set, each of them reached by its default listener."""
+    """Return the record of a first voter set, each of them reached by its default listener."""
     return VotersRecord(
         voters=[
             Voter(

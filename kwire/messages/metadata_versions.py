@@ -70,7 +70,7 @@ class MetadataVersion:
 
     @property
     def is_production(self) -> bool:
-        """Whether clusters may use it without unstable.feature.versions.enable."""
+        """True if clusters may use it without unstable.feature.versions.enable."""
         return self.level <= LATEST_PRODUCTION
 
     @property
@@ -160,7 +160,7 @@ class MetadataVersion:
 
 
 def metadata_version(text: str) -> MetadataVersion:
-    """The version of a name, `4.0-IV3`, or of a release, `4.0`, whose last it is.
+    """Return the version of a name, `4.0-IV3`, or of a release, `4.0`, whose last it is.
 
     InvalidValue for a name that is unknown or not for production.
     """
@@ -172,7 +172,7 @@ def metadata_version(text: str) -> MetadataVersion:
 
 
 def metadata_version_level(level: int) -> MetadataVersion:
-    """The version of a level; InvalidValue where there is none."""
+    """Return the version of a level; InvalidValue where there is none."""
     if level not in NAMES:
         span = f"{MINIMUM} to {LATEST_TESTING}"
         raise InvalidValue(f"metadata.version {level} is not known: levels are {span}")
@@ -197,7 +197,7 @@ class Feature:
         return max(self.since)
 
     def default(self, metadata_version: MetadataVersion) -> int:
-        """The level that a new cluster of that version has."""
+        """Return the level that a new cluster of that version has."""
         return max(level for level, at in self.since.items() if at <= metadata_version.level)
 
 

@@ -21,7 +21,7 @@ class UnknownMessage(UnsupportedVersion):
 
 @cache
 def message(name: str) -> type[Message]:
-    """The class of a schema: `message("AddRaftVoterRequest")`."""
+    """Return the class of a schema: `message("AddRaftVoterRequest")`."""
     module = _MODULE_OF.get(name)
     if module is None:
         raise UnknownMessage(f"no message is called {name!r}{_suggestion(name)}")
@@ -29,29 +29,29 @@ def message(name: str) -> type[Message]:
 
 
 def all_messages() -> Iterator[type[Message]]:
-    """Every message: requests, responses, headers, records and data types."""
+    """Return every message: requests, responses, headers, records and data types."""
     return map(message, _MODULE_OF)
 
 
 def names() -> list[str]:
-    """Every schema name, importing nothing."""
+    """Return every schema name, importing nothing."""
     return sorted(_MODULE_OF)
 
 
 @cache
 def request(key: int) -> type[Request]:
-    """The request of an API key."""
+    """Return the request of an API key."""
     return cast(type[Request], message(f"{_api(key)}Request"))
 
 
 @cache
 def response(key: int) -> type[Response]:
-    """The response of an API key."""
+    """Return the response of an API key."""
     return cast(type[Response], message(f"{_api(key)}Response"))
 
 
 def metadata_record(key: int) -> type[MetadataRecord]:
-    """The record of a type of the cluster metadata log."""
+    """Return the record of a type of the cluster metadata log."""
     name = METADATA_RECORDS.get(key)
     if name is None:
         raise UnknownMessage(f"no metadata record has type {key}")
@@ -59,7 +59,7 @@ def metadata_record(key: int) -> type[MetadataRecord]:
 
 
 def api_name(key: int) -> str:
-    """`Fetch` for 1; `API 9999` for a key that has no schema."""
+    """Return `Fetch` for 1; `API 9999` for a key that has no schema."""
     return APIS.get(key, f"API {key}")
 
 

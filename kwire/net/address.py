@@ -1,4 +1,4 @@
-"""Where a node listens, as people write it."""
+"""Addresses of nodes, as people write them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Address:
 
 
 def why_not_bound(error: OSError) -> str:
-    """Why an address cannot be listened at: the system's words, where asyncio adds the address."""
+    """Return the system's reason why listening failed, without the address that asyncio adds."""
     code = error.errno or 0  # below 0: a name that is not resolved, for which strerror has no words
     return os.strerror(code) if code > 0 else error.strerror or str(error)
 

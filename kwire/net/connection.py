@@ -83,7 +83,7 @@ class Connection:
         3. SASL when there are credentials.
 
         Raises ConnectionFailed where no node answers, WireError where something else does,
-        BrokerError where the node refuses.
+        Raises BrokerError if the node refuses.
         """
         peer = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         link = Link(peer, Exchange(client_id=client_id, frame_limit=frame_limit))
@@ -147,13 +147,16 @@ class Connection:
         return (await self._link.ask(request, chosen)).body
 
     def version_for(self, request: type[Request]) -> int:
-        """The highest version that both sides have. Raises UnsupportedVersion naming both."""
+        """Return the highest version that both sides have.
+
+        Raises UnsupportedVersion naming both.
+        """
         return self.node.version_for(request, self.peer)
 
     async def send(
         self, request: Request, version: int | None = None, timeout: float | None = None
     ) -> Response:
-        """The answer to a request; error codes in it are the caller's to judge.
+        """Return the answer to a request; error codes in it are the caller's to judge.
 
         version: by default the highest that both sides have; a given one is not held against what
         the node offers, so that it can be tried out.
@@ -183,12 +186,12 @@ class Connection:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody waits for an answer."""
+        """True if nobody waits for a response."""
         return self._link.idle
 
     @property
     def closed(self) -> bool:
-        """Whether it can be used no more, whoever ended it."""
+        """True if it can be used no more, whoever closed it."""
         return self._link.closed
 
     async def close(self) -> None:

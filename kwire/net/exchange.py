@@ -62,7 +62,9 @@ class Exchange:
         return self._splitter.pending
 
     def ask(self, request: Request, version: int, *, answered: bool = True) -> tuple[Asked, bytes]:
-        """The frame to send, and what its answer will be known by. EncodeError changes nothing.
+        """Return the frame to send, and what its answer will be known by.
+
+        EncodeError changes nothing.
 
         answered: False where no answer will come (Produce with acks=0).
         """

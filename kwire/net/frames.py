@@ -31,7 +31,7 @@ _CONTROLLED_SHUTDOWN = api_key("ControlledShutdown")
 
 
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What every request begins with, known API or not."""
+    """The first fields of every request, of known and unknown APIs."""
 
     key: int
     version: int
@@ -64,7 +64,7 @@ class ResponseFrame(msgspec.Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=4096)
 def request_header_version(key: int, version: int) -> int:
-    """2 for flexible versions, else 1; ControlledShutdown v0 knows no client id."""
+    """Return 2 for flexible versions, else 1; ControlledShutdown v0 knows no client id."""
     if key == _CONTROLLED_SHUTDOWN and version == 0:
         return 0
     return 2 if version in request(key).flexible else 1
@@ -72,14 +72,14 @@ def request_header_version(key: int, version: int) -> int:
 
 @lru_cache(maxsize=4096)
 def response_header_version(key: int, version: int) -> int:
-    """1 for flexible versions, else 0; always 0 for ApiVersions."""
+    """Return 1 for flexible versions, else 0; always 0 for ApiVersions."""
     if key == _API_VERSIONS:
         return 0
     return 1 if version in response(key).flexible else 0
 
 
 def request_head(frame: bytes | memoryview) -> RequestHead:
-    """The fixed first 8 bytes of a request, without its size."""
+    """Return the fixed first 8 bytes of a request, without its size."""
     if len(frame) < _HEAD.size:
         raise FrameError(f"a request needs {_HEAD.size} bytes of header, {len(frame)} are here")
     key, version, correlation_id = _HEAD.unpack_from(frame)
@@ -89,7 +89,7 @@ def request_head(frame: bytes | memoryview) -> RequestHead:
 def encode_request(
     body: Request, version: int, *, correlation_id: int, client_id: str | None = None
 ) -> bytes:
-    """A request frame, size included."""
+    """Return a request frame, size included."""
     key = type(body).key
     assert key is not None, f"{type(body).__name__} has no API key"
     header = RequestHeader(
@@ -102,7 +102,10 @@ def encode_request(
 
 
 def decode_request(frame: bytes) -> RequestFrame:
-    """A request frame, without its size. UnsupportedVersion where the API or version is unknown."""
+    """Return a request frame, without its size.
+
+    Raises UnsupportedVersion if the API or version is unknown.
+    """
     head = request_head(frame)
     header_version = request_header_version(head.key, head.version)
     header, offset = RequestHeader.decode_from(frame, header_version)
@@ -112,7 +115,7 @@ def decode_request(frame: bytes) -> RequestFrame:
 
 
 def encode_response(body: Response, version: int, *, correlation_id: int) -> bytes:
-    """A response frame, size included; ApiVersions falls back where the body says so."""
+    """Return a response frame, size included; ApiVersions falls back where the body says so."""
     key = type(body).key
     assert key is not None, f"{type(body).__name__} has no API key"
     header = ResponseHeader(correlation_id=correlation_id)
@@ -122,7 +125,7 @@ def encode_response(body: Response, version: int, *, correlation_id: int) -> byt
 
 
 def decode_response(frame: bytes, key: int, version: int) -> ResponseFrame:
-    """The response frame, without its size, to a request of this API and version."""
+    """Return the response frame, without its size, to a request of this API and version."""
     header, offset = ResponseHeader.decode_from(frame, response_header_version(key, version))
     version = body_version(frame, offset, key, version)
     body, end = response(key).decode_from(frame, version, offset)
@@ -130,7 +133,7 @@ def decode_response(frame: bytes, key: int, version: int) -> ResponseFrame:
 
 
 def body_version(frame: bytes, offset: int, key: int, version: int) -> int:
-    """The version of a response's body at `offset`: 0 where ApiVersions falls back."""
+    """Return the version of a response's body at `offset`: 0 where ApiVersions falls back."""
     if key == _API_VERSIONS:
         error_code = int.from_bytes(frame[offset : offset + 2], "big")
         return 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version

@@ -30,12 +30,12 @@ class Link(asyncio.Protocol):
 
     @property
     def connected(self) -> bool:
-        """Whether the peer ever accepted."""
+        """True if the peer has accepted the connection."""
         return self._transport is not None
 
     @property
     def idle(self) -> bool:
-        """Whether nobody waits for an answer."""
+        """True if nobody waits for a response."""
         return not self._waiting
 
     async def ask(self, request: Request, version: int) -> ResponseFrame:
@@ -56,7 +56,7 @@ class Link(asyncio.Protocol):
         transport.write(self._exchange.ask(request, version, answered=False)[1])
 
     async def _free(self) -> asyncio.Transport:
-        """The transport, as soon as it takes more."""
+        """Return the transport, as soon as it takes more."""
         await self._writable.wait()
         if self.closed or self._transport is None:
             raise ConnectionFailed(f"the connection to {self._peer} is closed: open a new one")

@@ -27,7 +27,7 @@ PATIENCE = 10.0
 
 
 Page = Callable[[], tuple[bool, str]]
-"""Whether all is well, which is status 200 or 503, and a line of text."""
+"""Tells whether all is well, which is status 200 or 503, and a line of text."""
 
 
 class MetricsServer:
@@ -82,7 +82,7 @@ class MetricsServer:
             writer.transport.abort()
 
     def _answer(self, head: bytes) -> bytes:
-        """405 for other methods than GET and HEAD, 400 for what is no HTTP."""
+        """Return 405 for other methods than GET and HEAD, 400 for what is no HTTP."""
         line, *fields = head.decode("latin-1").split("\r\n")
         match line.split(" "):
             case ["GET" | "HEAD" as method, target, _]:

@@ -1,4 +1,4 @@
-"""What a node says of itself in ApiVersions, and the version to speak to it in (KIP-35, 511)."""
+"""The APIs and features that a node offers, and the choice of a version (KIP-35, KIP-511)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NodeApiVersions:
 
     @classmethod
     def of(cls, response: ApiVersionsResponse) -> NodeApiVersions:
-        """The content of an answer without an error."""
+        """Return the content of an answer without an error."""
         epoch = response.finalized_features_epoch
         return cls(
             api_versions={
@@ -66,7 +66,10 @@ class NodeApiVersions:
         )
 
     def version_for(self, request: type[Request], peer: str = "the node") -> int:
-        """The highest version both sides have. Raises UnsupportedVersion naming both ranges."""
+        """Return the highest version both sides have.
+
+        Raises UnsupportedVersion naming both ranges.
+        """
         key = request.key
         assert key is not None, f"{request.__name__} has no API key"
         offered = self.api_versions.get(key)
@@ -85,14 +88,17 @@ class NodeApiVersions:
 
 
 def api_versions_request() -> ApiVersionsRequest:
-    """The request every connection begins with; the node shows name and version in its metrics."""
+    """Return the request every connection begins with.
+
+    The node shows name and version in its metrics.
+    """
     return ApiVersionsRequest(
         client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION
     )
 
 
 def fall_back(asked: int, response: ApiVersionsResponse) -> int:
-    """The version to ask in after UNSUPPORTED_VERSION (35) to version `asked`.
+    """Return the version to ask in after UNSUPPORTED_VERSION (35) to version `asked`.
 
     1. A node that lists ApiVersions beside the error gets the highest one both have (KIP-511).
     2. An older one lists nothing and gets version 0.

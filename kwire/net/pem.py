@@ -36,7 +36,7 @@ class PemBlock:
         return b64decode(self.content, validate=True)
 
     def __str__(self) -> str:
-        """The block in lines of 64 characters, as OpenSSL needs them."""
+        """Return the block in lines of 64 characters, as OpenSSL needs them."""
         begin, end = f"-----BEGIN {self.label}-----", f"-----END {self.label}-----"
         return "\n".join([begin, *wrap(self.content, 64), end, ""])
 

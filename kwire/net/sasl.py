@@ -23,7 +23,7 @@ have more than 16,384."""
 
 
 class Mechanism(StrEnum):
-    """By what kwire can authenticate."""
+    """The SASL mechanisms that kwire has."""
 
     PLAIN = "PLAIN"
     SCRAM_SHA_256 = "SCRAM-SHA-256"
@@ -32,7 +32,7 @@ class Mechanism(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Who authenticates, and how."""
+    """The user, password and mechanism of a login."""
 
     mechanism: Mechanism
     username: str
@@ -93,11 +93,11 @@ class Login:
 
 
 class _WrongToken(Exception):
-    """What the node says is not what its mechanism wants."""
+    """The node's token is not what the mechanism prescribes."""
 
 
 Tokens = Generator[bytes, bytes, None]
-"""What a mechanism says, and hears in answer; it ends when nothing is left to say."""
+"""Yields the tokens that a mechanism sends, and is sent the answers; ends with the login."""
 
 
 def _plain(credentials: Credentials) -> Tokens:

@@ -1,4 +1,4 @@
-"""How to speak with a cluster's nodes, as the properties of Kafka's own clients say it.
+"""TLS and SASL towards a cluster's nodes, as in the properties of Kafka's own clients.
 
 What a file for `--command-config` of Kafka's tools has about security is read here, too: PEM files
 for TLS (KIP-651), PLAIN and SCRAM for SASL.
@@ -51,7 +51,7 @@ PLAINTEXT = Security()
 
 
 def read_security(path: Path) -> Security:
-    """What a file of properties says. Raises InvalidValue, which tells keys and never a secret."""
+    """Read a file of properties. Raises InvalidValue, which names properties and never a secret."""
     pairs = parse_properties(read_text(path, InvalidValue))
     try:
         return security(pairs)
@@ -60,7 +60,7 @@ def read_security(path: Path) -> Security:
 
 
 def security(pairs: Mapping[str, str]) -> Security:
-    """What the properties say; those that are not about security are for others. InvalidValue."""
+    """Read properties, ignoring those that are not about security. Raises InvalidValue."""
     for name in sorted(pairs.keys() - _KNOWN):
         if name.startswith(("sasl.", "ssl.")):
             raise InvalidValue(f"{name} is not supported: leave it out")
@@ -99,7 +99,7 @@ def _credentials(pairs: Mapping[str, str]) -> Credentials:
 
 
 def _jaas_options(text: str) -> dict[str, str]:
-    """The options of a login module; values may be quoted, a semicolon ends them."""
+    """Return the options of a login module; values may be quoted, a semicolon ends them."""
     words = shlex.shlex(text, posix=True, punctuation_chars=";")
     words.whitespace_split = True
     words.commenters = ""

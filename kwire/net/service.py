@@ -1,4 +1,4 @@
-"""What answers requests: a controller of kwire's own, or the proxy in place of a node.
+"""The interface of servers: a controller of kwire's own, or the proxy in place of a node.
 
 The proxy and the controller do not know each other; they meet here.
 """
@@ -15,7 +15,7 @@ from kwire.codec.versions import Versions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
-    """Where a request came from.
+    """The origin and version of a request.
 
     version: of the request and of the response it wants. listener: name of the listener that took
     it. peer: host and port of the sender. principal: as `User:ANONYMOUS`. forwarded: a broker
@@ -40,5 +40,5 @@ class Service(Protocol):
         ...
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """The response; None closes the connection, as Kafka does where it cannot answer."""
+        """Return the response; None closes the connection, as Kafka does where it cannot answer."""
         ...

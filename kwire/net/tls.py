@@ -62,7 +62,7 @@ class ClientTls:
 
 
 def handshake_failure(error: OSError) -> str:
-    """What went wrong, to stand behind the name of the peer."""
+    """Return the cause of a failed handshake as a phrase that follows the name of the peer."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"shows a certificate that is not accepted: {error.verify_message.rstrip('.')}"
     if isinstance(error, ssl.SSLError) and error.reason:
@@ -116,5 +116,5 @@ def _trust(context: ssl.SSLContext, authorities: Path) -> None:
 
 
 def _unreadable(*paths: Path) -> str:
-    """The first of the files that is the reason; ssl does not say which."""
+    """Return the first of the files that is the reason; ssl does not say which."""
     return str(next((path for path in paths if not path.is_file()), paths[0]))

@@ -41,7 +41,7 @@ class Download:
         return FetchSnapshotRequest(cluster_id=cluster_id, max_bytes=PIECE, topics=topics)
 
     def take(self, piece: ResponsePartitionSnapshot) -> SnapshotContent | None:
-        """Add a piece; the whole once it is there. WireError where the piece is another one."""
+        """Add a piece; the whole once it is there. Raises WireError if the piece is another one."""
         id = OffsetAndEpoch(offset=piece.snapshot_id.end_offset, epoch=piece.snapshot_id.epoch)
         if (id, piece.position) != (self.id, len(self._data)):
             raise WireError(

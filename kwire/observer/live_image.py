@@ -27,7 +27,7 @@ PATIENCE = MAX_WAIT_MS / 1000 + 2.0
 
 
 async def connect(address: Address) -> Connection:
-    """A plain connection."""
+    """Open a connection without TLS and SASL."""
     return await Connection.open(
         address.host, address.port, client_id="kwire-observer", connect_timeout=2.0
     )
@@ -62,7 +62,7 @@ class LiveImage:
 
     @property
     def leader_id(self) -> int:
-        """Who leads, -1 while that is not known."""
+        """The id of the leader, -1 while it is not known."""
         return self.observer.leader_id if self.leader is not None else -1
 
     async def __aenter__(self) -> Self:
@@ -97,7 +97,7 @@ class LiveImage:
             await asyncio.sleep(PAUSE)
 
     def _candidates(self) -> Iterator[Address]:
-        """The controllers of the configuration, and before each the leader that was named."""
+        """Yield the controllers of the configuration, and before each the leader that was named."""
         for address in self._controllers:
             if (named := self._named()) is not None:
                 yield named

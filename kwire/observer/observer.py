@@ -59,14 +59,14 @@ _HINTS: dict[int, str] = {
 
 
 class Next(Enum):
-    """What to do after an answer: ask the same node again, or find the one that leads."""
+    """The step after a response: ask the same node again, or find the one that leads."""
 
     ASK = "ask"
     FIND_LEADER = "find leader"
 
 
 class LeaderEndpoint(NamedTuple):
-    """Where a node says that the leader is reached."""
+    """The id and address of the leader, as a node gave them."""
 
     node_id: int
     host: str
@@ -97,26 +97,26 @@ class Observer:
 
     @property
     def image(self) -> MetadataImage:
-        """What is committed, without the records of an open transaction."""
+        """The image of all that is committed, without the records of an open transaction."""
         return self._image.published
 
     @property
     def offset(self) -> int:
-        """Where the image is in the log."""
+        """The offset behind the last record in the image."""
         return self._tail.start.offset
 
     @property
     def position(self) -> OffsetAndEpoch:
-        """The same, with the epoch of the last record below it."""
+        """The offset behind the last record in the image, with the epoch of that record."""
         return self._tail.start
 
     @property
     def is_current(self) -> bool:
-        """Whether all that was known to be committed is in the image."""
+        """True if all that was known to be committed is in the image."""
         return 0 <= self.high_watermark <= self.offset and self._download is None
 
     def request(self) -> FetchRequest | FetchSnapshotRequest:
-        """What to ask the leader now."""
+        """Return the next request: Fetch, or FetchSnapshot while a snapshot is downloaded."""
         if self._download is not None:
             return self._download.request(METADATA_TOPIC, self.epoch, self._cluster_id)
         end = self._tail.end

@@ -1,4 +1,4 @@
-"""What an observer has fetched and the quorum has not committed yet.
+"""Batches that an observer has fetched and the quorum has not committed yet.
 
 The leader reads its log up to the end, not to the high watermark, so that records come along which
 another leader may undo (KIP-595).
@@ -38,7 +38,7 @@ class Tail:
         return _end(self._batches[-1])
 
     def append(self, batch: RecordBatch) -> None:
-        """A batch was fetched; WireError where it is not the next one, or too much waits."""
+        """Add a fetched batch; raise WireError if it is not the next one, or too much waits."""
         if batch.base_offset != self.end.offset:
             raise WireError(
                 f"a batch of the metadata log begins at offset {batch.base_offset},"
@@ -50,7 +50,7 @@ class Tail:
         self._batches.append(batch)
 
     def truncate(self, diverging: OffsetAndEpoch) -> None:
-        """Forget what the leader does not have; `diverging` is where its epoch ends there.
+        """Drop batches that the leader's log lacks; `diverging` is the end of an epoch there.
 
         1. Of this epoch, or the last one before it, this log has an end as well.
         2. What is behind the smaller of both goes; what is committed never does.
@@ -61,7 +61,7 @@ class Tail:
             self._size -= len(self._batches.pop().data)
 
     def take(self, high_watermark: int) -> Iterator[RecordBatch]:
-        """The batches that are committed now, each once."""
+        """Remove and yield the batches that are committed now."""
         while self._batches and _end(self._batches[0]).offset <= high_watermark:
             batch = self._batches.popleft()
             self._size -= len(batch.data)

@@ -13,19 +13,19 @@ from uuid import UUID
 from kwire.errors import InvalidValue
 
 ZERO_UUID = UUID(int=0)
-"""What stands on the wire where there is no id, as for the directory of a static voter."""
+"""The id on the wire where there is none, as for the directory of a static voter."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 _HEX = re.compile(r"[0-9A-Fa-f]{32}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def uuid_text(value: UUID) -> str:
-    """`AAAAAAAAQACAAAAAAAAwAA`: how Kafka prints it."""
+    """Return the text as which Kafka prints an id: `AAAAAAAAQACAAAAAAAAwAA`."""
     return urlsafe_b64encode(value.bytes)[:22].decode("ascii")
 
 
 def parse_uuid(text: str) -> UUID:
-    """The UUID of Kafka's own text, of 32 hexadecimal digits, or of the dashed form.
+    """Return the UUID of Kafka's own text, of 32 hexadecimal digits, or of the dashed form.
 
     Raises InvalidValue for anything else, also for base64 with spare bits set: Kafka reads that as
     another id than was written, which would hide a mistyped one.

@@ -6,7 +6,7 @@ _DIGITS = 19
 
 
 def whole_number(text: str, *, bits: int) -> int | None:
-    """A number from 0 on that fits; None for any other text.
+    """Return a number from 0 on that fits; None for any other text.
 
     `int` alone takes digits of every script, and fails in its own way beyond 4300 of them.
     """

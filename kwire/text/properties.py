@@ -11,7 +11,7 @@ _PAIR = re.compile(r"((?:[^\s=:\\]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Names and values; of a name that comes twice the last value counts."""
+    """Return names and values; of a name that comes twice the last value counts."""
     pairs = {}
     for line in _logical_lines(text):
         match = _PAIR.fullmatch(line)
@@ -21,7 +21,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def properties_text(pairs: Mapping[str, str]) -> str:
-    """`name=value` lines, escaped as Properties.store does it."""
+    """Return `name=value` lines, escaped as Properties.store does it."""
     return "".join(
         f"{_escaped(name, ' ')}={_escaped(value, '')}\n" for name, value in pairs.items()
     )
@@ -53,7 +53,7 @@ def _unescaped(text: str) -> str:
 
 
 def _escaped(text: str, everywhere: str) -> str:
-    """A leading space is always escaped; `everywhere` wherever it stands."""
+    """Escape a text; spaces at its beginning, or all with `everywhere`."""
     escaped = re.sub(r"([\\=:#!" + everywhere + r"])", r"\\\1", text)
     for letter, character in _ESCAPES.items():
         escaped = escaped.replace(character, f"\\{letter}")

@@ -8,7 +8,7 @@ from kwire.errors import KwireError
 
 
 def read_text(path: Path, wrong: type[KwireError]) -> str:
-    """What is in a file of UTF-8. Raises `wrong`, with a sentence that names the file."""
+    """Return the text of a UTF-8 file. Raises `wrong`, with a sentence that names the file."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

@@ -56,7 +56,7 @@ Rate = Annotated[float, BeforeValidator(_amount(_SIZES, "a rate such as 100KiB/s
 
 
 def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object = None) -> M:
-    """What a file's text says; raises `wrong`, which says where each thing is that is so.
+    """Read the text of a file. Raises `wrong`, which names the place of each mistake.
 
     context: what the model's validators get.
     """
@@ -73,7 +73,7 @@ def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object =
 
 
 def _lines(error: ValidationError) -> list[str]:
-    """What is wrong; a list is not empty because of what is wrong in it."""
+    """Return a line for each mistake, but none for a list that mistakes have left empty."""
     found = error.errors()
     inner = {one["loc"][:end] for one in found for end in range(len(one["loc"]))}
     return [_line(one) for one in found if one["type"] != "too_short" or one["loc"] not in inner]

@@ -33,7 +33,7 @@ class Compiled:
 
 
 def _functions(reference: Reference) -> dict[str, Any]:
-    """The functions of the message, from disk where they are kept there."""
+    """Return the functions of the message, from disk where they are kept there."""
     if (code := engine_cache.load(reference, "compiled")) is not None:
         functions: dict[str, Any] = {}
         exec(code, functions)

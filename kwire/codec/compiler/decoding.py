@@ -209,7 +209,10 @@ class _Reader:
         return variable
 
     def _arguments(self, record: ObjectStruct, values: dict[str, str]) -> list[str]:
-        """Values by position up to the last one read; what this version lacks has its default."""
+        """Return values by position up to the last one read.
+
+        What this version lacks has its default.
+        """
         order = [name for name in record.cls.__struct_fields__ if name in record.cls.fields]
         while order and order[-1] not in values:
             order.pop()
@@ -219,7 +222,7 @@ class _Reader:
         return [values.get(name) or self.module.default(fresh[name]) for name in order]
 
     def _known(self, record: ObjectStruct, name: str) -> str:
-        """The last argument of `read_tags`: a table of the tags that this struct declares."""
+        """Return the last argument of `read_tags`: a table of the struct's declared tags."""
         assert record.tags is not None
         if not record.tags.known:
             return ""

@@ -11,7 +11,7 @@ CLOSING = ")]}"
 
 
 def laid_out(text: str, depth: int) -> list[str]:
-    """A statement, or one element of a list, at `depth` levels: on one line where it fits."""
+    """Return the lines of a statement, or of an element of a list, at `depth` levels."""
     indent = "    " * depth
     if len(indent) + len(text) <= WIDTH:
         return [indent + text]
@@ -33,7 +33,7 @@ def _element(element: str, depth: int) -> list[str]:
 
 
 def _parted(text: str) -> list[str]:
-    """What has no brackets to break at: a condition, an assignment, or a choice of two values."""
+    """Break a line without brackets: a condition, an assignment, or a choice of two values."""
     if text.startswith("if "):
         first, *rest = text[3:-1].split(" or ")
         return ["if (", f"    {first}", *(f"    or {part}" for part in rest), "):"]
@@ -80,7 +80,7 @@ def _match(text: str, start: int) -> int:
 
 
 def _bare(text: str) -> str:
-    """The text without what stands in brackets."""
+    """Return the text without what stands in brackets."""
     level, kept = 0, []
     for character in text:
         level -= character in CLOSING

@@ -36,20 +36,20 @@ class Module:
         self._used: set[str] = set()
 
     def function(self, name: str, parameters: str, does: str) -> Function:
-        """A new function, named as wished or alike."""
+        """Return a new function, named `name` or with a number behind it."""
         made = Function(self, _free(name, self.names), parameters, does)
         self.names[made.name] = None
         self.functions.append(made)
         return made
 
     def uses(self, name: str) -> str:
-        """The name of something in `kwire.codec.compiler.runtime`."""
+        """Return the name of something in `kwire.codec.compiler.runtime`."""
         self.names[name] = getattr(runtime, name)
         self._used.add(name)
         return name
 
     def struct(self, method: str, formats: list[str]) -> str:
-        """The name of a Struct's `unpack_from` or `pack`, such as `unpack_h2iB`."""
+        """Return the name of a Struct's `unpack_from` or `pack`, such as `unpack_h2iB`."""
         layout = "".join(_repeated(formats))
         verb = method.removesuffix("_from")
         name = f"{verb}_{layout.replace('?', 'f')}"
@@ -57,13 +57,13 @@ class Module:
         return name
 
     def constant(self, name: str, expression: str) -> str:
-        """The name of a module-level value."""
+        """Return the name of a module-level value."""
         name = _free(name, self.constants)
         self.constants[name] = expression
         return name
 
     def cls(self, record: ObjectStruct) -> str:
-        """The name of the class that a struct becomes."""
+        """Return the name of the class that a struct becomes."""
         return self._class(record.cls)
 
     def _class(self, cls: type) -> str:
@@ -75,7 +75,7 @@ class Module:
         return name
 
     def value(self, value: Any) -> str:
-        """An expression for a default: a literal, or a constant for what has none."""
+        """Return an expression for a default: a literal, or a constant for what has none."""
         if isinstance(value, str):
             return f'"{value}"'
         if value is None or isinstance(value, bool | int | bytes | float | tuple | list):
@@ -89,19 +89,19 @@ class Module:
         return name
 
     def default(self, value: Any) -> str:
-        """The same where each object needs its own: a struct is made anew."""
+        """Return an expression for a default of which each object needs its own."""
         return (
             f"{self._class(type(value))}()" if hasattr(value, "unknown_tags") else self.value(value)
         )
 
     def source(self) -> str:
-        """The whole module as text."""
+        """Return the whole module as text."""
         body = self._body()
         gap = "\n\n\n" if body.startswith("def ") else "\n\n"
         return f'"""{self.title}: made by kwire."""\n\n{self._imports()}{gap}{body}'
 
     def run(self, reference: Reference) -> dict[str, Any]:
-        """The functions of the module, compiled."""
+        """Return the functions of the module, compiled."""
         namespace: dict[str, Any] = {**self.names, "Struct": Struct}
         exec(compile(self._body(), f"<kwire {self.title}>", "exec"), namespace)
         return namespace
@@ -154,7 +154,7 @@ class Function:
         self._depth -= 1
 
     def local(self, name: str, owner: str = "") -> str:
-        """A local name that is free: the one wished for, or with its owner's name before it."""
+        """Return a free local name: `name`, or with its owner's name before it."""
         taken = self._taken | self.module.names.keys() | RESERVED
         if owner and _is_taken(name, taken):
             name = f"{owner}_{name}"
@@ -163,18 +163,18 @@ class Function:
         return name
 
     def text(self) -> str:
-        """The function."""
+        """Return the function."""
         return "\n".join(self._lines)
 
 
 def letter(con: FormatField) -> str:
-    """The `struct` code of a number, in the form that says its size best."""
+    """Return the `struct` code of a number, in the form that says its size best."""
     code: str = con.fmtstr[-1]
     return {"l": "i", "L": "I"}.get(code, code)
 
 
 def singular(name: str) -> str:
-    """What to call one of `name`."""
+    """Return a name for one element of `name`."""
     if name.endswith("ies"):
         return f"{name[:-3]}y"
     if name.endswith("s") and not name.endswith("ss"):

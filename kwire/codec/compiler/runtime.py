@@ -1,4 +1,4 @@
-"""What generated code leans on: tables that fill as they are used, within bounds; tag sections.
+"""Support of generated code: tables that fill as they are used, within bounds, and tag sections.
 
 A table is a dict, so that a hit costs no call. What it cannot give raises: the fast path ends.
 """
@@ -90,7 +90,7 @@ int64s, pack_int64s = Arrays("q", "unpack_from"), Arrays("q", "pack")
 
 
 def uvarint(value: int) -> bytes:
-    """An unsigned varint of 32 bits."""
+    """Return an unsigned varint of 32 bits."""
     if not 0 <= value < 1 << 32:
         raise ValueError
     encoded = bytearray()
@@ -102,7 +102,7 @@ def uvarint(value: int) -> bytes:
 
 
 def read_uvarint(buf: bytes, p: int) -> tuple[int, int]:
-    """An unsigned varint, negative from 2^31 on as in Kafka, and the offset behind it."""
+    """Return an unsigned varint, negative from 2^31 on as in Kafka, and the offset behind it."""
     value = 0
     for shift in range(0, 35, 7):
         byte = buf[p]
@@ -115,7 +115,7 @@ def read_uvarint(buf: bytes, p: int) -> tuple[int, int]:
 
 
 def length(buf: bytes, p: int) -> tuple[int, int]:
-    """A compact length of two bytes or more that is not null, still one more than the length."""
+    """Return a compact length of two bytes or more that is not null, one more than the length."""
     n, p = length_or_null(buf, p)
     if n < 1:
         raise ValueError
@@ -123,7 +123,7 @@ def length(buf: bytes, p: int) -> tuple[int, int]:
 
 
 def length_or_null(buf: bytes, p: int) -> tuple[int, int]:
-    """A compact length of two bytes or more, or 0 for any form of null."""
+    """Return a compact length of two bytes or more, or 0 for any form of null."""
     first, second = buf[p], buf[p + 1]
     if first > 127 and second < 128:
         return first & 0x7F | second << 7, p + 2
@@ -132,7 +132,7 @@ def length_or_null(buf: bytes, p: int) -> tuple[int, int]:
 
 
 def text_length(buf: bytes, p: int) -> tuple[int, int]:
-    """The same of a string, which has a limit."""
+    """Return the compact length of a string, which has a limit, and the offset behind it."""
     n, p = length_or_null(buf, p)
     if not 0 < n <= STRING_LIMIT + 1:
         raise ValueError
@@ -140,7 +140,7 @@ def text_length(buf: bytes, p: int) -> tuple[int, int]:
 
 
 def text_length_or_null(buf: bytes, p: int) -> tuple[int, int]:
-    """The same of a nullable string."""
+    """Return the compact length of a nullable string, and the offset behind it."""
     n, p = length_or_null(buf, p)
     if n > STRING_LIMIT + 1:
         raise ValueError

@@ -32,7 +32,7 @@ def engine(reference: Reference) -> Program | None:
 
 
 def _parts(reference: Reference) -> tuple[Part, ...]:
-    """The parts of the message, from disk where they are kept there."""
+    """Return the parts of the message, from disk where they are kept there."""
     if (kept := engine_cache.load(reference, "native")) is not None:
         return from_basic(kept)
     from kwire.codec.native import tables

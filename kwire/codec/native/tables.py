@@ -27,7 +27,7 @@ WIDTHS: Mapping[Construct, str] = {
 
 
 def describe(record: ObjectStruct) -> tuple[Part, ...]:
-    """The parts of a struct, itself the last."""
+    """Return the parts of a struct, itself the last."""
     walk = _Walk()
     walk.index(record)
     return tuple(walk.parts)
@@ -39,7 +39,7 @@ class _Walk:
         self.indexes: dict[int, int] = {}
 
     def index(self, con: Construct) -> int:
-        """Where the part of a node stands; a node met again has one already."""
+        """Return the index of a construct's part; a construct that is met again has one already."""
         index = self.indexes.get(id(con))
         if index is None:
             part = self.part(con)
