@@ -26,7 +26,7 @@ def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_function_fits_on_a_screen(path: Path) -> None:
-    """What counts is the body behind its docstring: a contract may be long, and so may options."""
+    """The body counts, without the docstring: a contract may be long, and so may options."""
     long = [
         f"{function.name}: {length} lines"
         for function in functions(path)
@@ -69,7 +69,7 @@ def test_nothing_imports_through_a_door() -> None:
 
 
 def test_no_test_module_is_imported() -> None:
-    """What two test modules need lies in tests/support."""
+    """Code that two test modules need belongs in tests/support."""
     guilty = [
         f"{path.relative_to(ROOT)}: {name}"
         for folder in ("tests", "fixtures", "benchmarks", "kwire")

@@ -64,7 +64,7 @@ def as_kafka_shows(batch: Batch) -> vectors.DecodedBatch:
 
 
 def without_messages(batches: Iterable[vectors.DecodedBatch]) -> list[vectors.DecodedBatch]:
-    """What Kafka's reader found, without the typed messages."""
+    """Return what Kafka's reader found, without the typed messages."""
     return [
         replace(
             batch,
@@ -168,7 +168,7 @@ def test_kafka_reads_what_is_built_and_without_compression_it_is_the_same_bytes(
 
 
 def seen(batch: vectors.DecodedBatch) -> dict[str, object]:
-    """What does not depend on how well a codec compresses, as Kafka read it."""
+    """Return what Kafka read, without what depends on how well a codec compresses."""
     fields = {name: getattr(batch, name) for name in batch.__slots__}
     del fields["crc"], fields["size"]
     fields["records"] = [
@@ -209,7 +209,7 @@ def sealed(data: bytearray) -> bytes:
 
 
 def verdicts(buffers: Iterable[bytes]) -> Iterator[bool]:
-    """Whether Kafka reads each of them; some make its libraries throw what ends the process."""
+    """Return for each whether Kafka reads it; some make its libraries end the process."""
     left = iter(buffers)
     data = next(left, None)
     while data is not None:

@@ -1,4 +1,4 @@
-"""What can be read of a capture is read, whatever happened to the rest."""
+"""Readers of damaged captures: everything readable is read."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def capture(tmp_path: Path) -> Path:
 
 
 def blocks(path: Path) -> list[int]:
-    """Where each block begins, and where the last one ends."""
+    """Return the begin of each block, and the end of the last one."""
     info = capture_info(path)
     data = path.read_bytes()
     found, place = [info.start], info.start

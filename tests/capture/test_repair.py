@@ -76,7 +76,7 @@ def test_without_a_whole_record_nothing_is_written_and_nothing_claimed(tmp_path:
 
 
 def spans(path: Path, records: list[CaptureRecord]) -> list[tuple[int, int]]:
-    """Where each record stands in a file."""
+    """Return the position of each record in a file."""
     data, encoder, found, place = path.read_bytes(), RecordEncoder(), [], 0
     for one in records:
         encoded = encoder.encode(one)

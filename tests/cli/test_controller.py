@@ -47,7 +47,7 @@ def format_of(file: Path) -> tuple[str, ...]:
 
 
 def wait_for(process: subprocess.Popen[str], text: str) -> str:
-    """What the process says on stderr up to a line with this text."""
+    """Return the process's stderr up to a line with this text."""
     assert process.stderr
     said = ""
     for line in process.stderr:

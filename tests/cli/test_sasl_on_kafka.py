@@ -48,13 +48,13 @@ SHA_512 = "SCRAM-SHA-512"
 
 @pytest.fixture
 def properties(secure: Secure, tmp_path: Path) -> Path:
-    """How USER logs in without TLS."""
+    """The client.properties with which USER logs in without TLS."""
     return secure.client_properties(tmp_path / "client.properties", SHA_512, USER, PASSWORD)
 
 
 @pytest.fixture
 def tls_properties(secure: Secure, tmp_path: Path) -> Path:
-    """How USER logs in over TLS."""
+    """The client.properties with which USER logs in over TLS."""
     path = tmp_path / "client-tls.properties"
     return secure.client_properties(path, SHA_512, USER, PASSWORD, tls=True)
 

@@ -33,7 +33,7 @@ from tests.support.cli.service_process import (
 
 
 def test_it_serves_many_clusters_and_drains_at_sigterm(gated_node: GatedNode, file: Path) -> None:
-    """What is under way is answered, what is idle is closed, and then it ends with 0."""
+    """Requests under way are answered, idle connections closed; the exit code is 0."""
     config = service(listener(gated_node.address))
     config["clusters"].append({"name": "other", "listeners": [listener(gated_node.address, 7)]})
     with running(write(file, config)) as run:

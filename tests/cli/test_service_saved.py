@@ -17,7 +17,7 @@ class Refuse(Filter):
 def test_rules_and_scripts_that_are_saved_are_loaded_again(
     gated_node: GatedNode, tmp_path: Path
 ) -> None:
-    """What is wrong is told, and what was before it stays; connections are not touched."""
+    """After an error the previous rules stay; connections are not touched."""
     rules, script = tmp_path / "rules.yaml", tmp_path / "script.py"
     write(rules, "rules: [{name: none, match: ~api Vote, delay: 1ms}]")
     write(script, SCRIPT.format(action="None"))

@@ -14,7 +14,7 @@ from tests.support.cli.service_process import PATIENCE, Running, listener, runni
 
 
 def speaks_tls(address: tuple[str, int], authority: Authority) -> bool:
-    """Whether this authority has signed what is shown there."""
+    """True if this authority has signed the certificate at this address."""
     try:
         with (
             socket.create_connection(address, timeout=PATIENCE) as plain,

@@ -22,7 +22,7 @@ def annotationlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def annotate(form: int) -> dict[str, Any]:
-    """What the compiler of Python 3.14 puts into the namespace of a class body."""
+    """The function that Python 3.14's compiler puts into the namespace of a class body."""
     assert form == 3
     return {"number": int, "name": str}
 

@@ -1,4 +1,4 @@
-"""What engines make is kept on disk: the same functions, or none where the file is no good."""
+"""The cache of engines on disk: the same functions, or none if the file is damaged."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What users import from `kwire.controller`, and what that loads."""
+"""The names that users import from `kwire.controller`, and the modules that this loads."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What single records do to the image, and which it refuses."""
+"""Replay of single records: their effects on the image, and those that it refuses."""
 
 from uuid import UUID
 

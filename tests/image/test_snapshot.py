@@ -41,7 +41,7 @@ def replayed(folder: Path, end: int) -> MetadataImage:
 
 
 def written(records: Iterable[VersionedRecord]) -> list[bytes]:
-    """What they are as bytes; features have Java's HashMap order in Kafka's, none in ours."""
+    """Encode records; Kafka has features in the order of a Java HashMap, kwire in none."""
     for record in records:
         if isinstance(record.record, RegisterBrokerRecord | RegisterControllerRecord):
             record.record.features.sort(key=lambda feature: feature.name)

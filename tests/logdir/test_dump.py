@@ -1,4 +1,4 @@
-"""What a dump says of records that are unknown or broken."""
+"""The dump of records that are unknown or damaged."""
 
 import json
 import subprocess

@@ -92,7 +92,7 @@ def files(folder: Path) -> set[str]:
 
 
 def said(folder: Path) -> list[object]:
-    """What the files say, but for times and the ids that are drawn."""
+    """Return the files' contents, except times and random ids."""
     facts: list[object] = []
     for directory in sorted(path for path in folder.iterdir() if path.is_dir()):
         meta = read_meta_properties(directory)

@@ -80,7 +80,7 @@ def append(log: MetadataLog, record: MetadataRecord, times: int) -> None:
 
 
 def dumped(cluster: Cluster, folder: Path) -> list[str]:
-    """What DumpLogSegments prints of every segment, index and snapshot of a folder."""
+    """Return what DumpLogSegments prints of every segment, index and snapshot of a folder."""
     suffixes = (".log", ".checkpoint", ".index", ".timeindex")
     files = sorted(str(path) for path in folder.iterdir() if path.suffix in suffixes)
     flags = ["--cluster-metadata-decoder", "--files", ",".join(files)]

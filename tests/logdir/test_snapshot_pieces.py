@@ -59,7 +59,7 @@ def test_a_broken_one_is_refused_as_the_whole_is(
 
 
 def test_a_replica_reads_no_more_of_a_snapshot_than_what_concerns_it() -> None:
-    """It reads it within a step, and a snapshot may have hundreds of megabytes."""
+    """A replica reads a snapshot within a step, and it may have hundreds of megabytes."""
     log = Measured()
     log.store_snapshot(ID, WHOLE)
     history = ControlRecordStateMachine(VoterSet())

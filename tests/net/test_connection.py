@@ -48,7 +48,7 @@ async def connected(script: Script, frame_limit: int = FRAME_LIMIT) -> AsyncIter
 
 
 async def refused_by(node: ScriptedNode, within: float = 60) -> str:
-    """What is said when ApiVersions comes to nothing."""
+    """Return the error when ApiVersions fails."""
     async with node:
         with pytest.raises(ConnectionFailed) as caught:
             await Connection.open("127.0.0.1", node.port, connect_timeout=within)

@@ -1,4 +1,4 @@
-"""Which version is spoken, given what both sides have."""
+"""Negotiation of versions, given those of both sides."""
 
 import tomllib
 

@@ -1,4 +1,4 @@
-"""What Kafka's client properties say of security, and what is wrong with them."""
+"""Security settings in Kafka's client properties, and errors in them."""
 
 from pathlib import Path
 

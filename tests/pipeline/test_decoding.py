@@ -1,4 +1,4 @@
-"""As many rows come out as went in, in their order, whatever is in them."""
+"""Decoding of batches: as many rows as before, in their order, whatever is in them."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

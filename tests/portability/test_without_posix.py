@@ -56,7 +56,7 @@ async def start(*arguments: str) -> Process:
 
 
 async def run(*arguments: str) -> str:
-    """What a command prints that succeeds."""
+    """Run a command that succeeds; return what it prints."""
     process = await start(*arguments)
     out, err = await process.communicate()
     assert process.returncode == 0, err.decode()

@@ -62,7 +62,7 @@ class Quorum:
         ]
 
     async def info(self) -> QuorumInfo | None:
-        """What the leader says, None while there is none."""
+        """Return the leader's description of the quorum, None while there is no leader."""
         try:
             async with AdminClient(
                 bootstrap_controllers=self.cluster.bootstrap_controllers
@@ -72,7 +72,7 @@ class Quorum:
             return None
 
     async def until(self, condition: Callable[[QuorumInfo], bool]) -> QuorumInfo:
-        """What the leader says once this is so of it."""
+        """Ask the leader until the condition holds; return its description."""
         found = await eventually(
             self.info, lambda info: info is not None and condition(info), timeout=PATIENCE
         )
@@ -94,7 +94,7 @@ class Quorum:
         return await self.until(calm)
 
     async def fenced(self) -> bool | None:
-        """Whether the broker says that it is fenced."""
+        """Return whether the broker reports itself as fenced, None if it does not answer."""
         try:
             async with AdminClient(bootstrap_servers=self.cluster.bootstrap_servers) as client:
                 told = await client.describe_cluster(include_fenced_brokers=True, timeout=5)
@@ -182,7 +182,7 @@ async def a_fenced_broker_for_late_heartbeats(quorum: Quorum) -> None:
 
 
 async def a_follower_left_behind_by_a_partition(quorum: Quorum) -> None:
-    """Who cannot ask the leader falls behind; leader and epoch stay, since pre-votes fail."""
+    """A follower without its leader falls behind; leader and epoch stay, since pre-votes fail."""
     before = await quorum.well()
     cut = next(node for node in VOTERS if node != before.leader_id)
     quorum.rules(f"one-way-partition, from: {cut}, to: {before.leader_id}")
@@ -197,7 +197,7 @@ async def a_follower_left_behind_by_a_partition(quorum: Quorum) -> None:
 
 
 def lag(info: QuorumInfo, node: int) -> int:
-    """How many records a voter is behind."""
+    """Return how many records a voter is behind."""
     (voter,) = [one for one in info.voters if one.replica_id == node]
     found = info.lag(voter)
     assert found is not None

@@ -1,4 +1,4 @@
-"""What decides is kept apart from what moves bytes: only three modules know of IO and clocks."""
+"""Decisions are apart from IO: only three modules know of sockets and clocks."""
 
 import ast
 from pathlib import Path

@@ -89,7 +89,7 @@ def with_tokens_of_before_frames(client: Client) -> int:
 
 
 def nodes_seen(**options: Any) -> int:
-    """What kafka-python learns of the cluster."""
+    """Return how many nodes kafka-python sees."""
     with closing(KafkaAdminClient(**options)) as admin:
         return len(admin.describe_cluster()["brokers"])
 
@@ -183,7 +183,7 @@ def secrets(hmac: bytes) -> Iterator[bytes]:
 
 
 def sasl_tokens(path: Path) -> Iterator[bytes]:
-    """What a capture has of the tokens."""
+    """Yield the SASL tokens in a capture."""
     for record in read_capture(path):
         if isinstance(record, CaptureRecord) and record.api_key == 36 and record.frame:
             if record.kind == "REQUEST":

@@ -1,4 +1,4 @@
-"""Which launchers a run of the tests uses, and what a missing one means."""
+"""The launchers of a run of the tests: their choice, and a missing one."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ ONE_TEST = "tests/real_kafka/test_cluster.py::test_a_combined_node_is_its_own_qu
 
 
 def run_tests(**environment: str) -> str:
-    """What pytest says of one cluster test where no Docker engine answers."""
+    """Run one cluster test without a Docker engine; return pytest's output."""
     nowhere = {"DOCKER_HOST": "unix:///nowhere/docker.sock", **environment}
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", ONE_TEST],

@@ -1,4 +1,4 @@
-"""What a cluster made is gone after it, whatever ends its owner: its own close, Ctrl-C, kill -9."""
+"""Clusters leave nothing behind, whatever ends their owner: close, Ctrl-C, kill -9."""
 
 import os
 import signal
@@ -59,7 +59,7 @@ def containers_and_networks(prefix: str) -> list[str]:
 
 
 def left_of(kafka: Launcher, site_name: str) -> list[str]:
-    """What there is of a cluster: containers and network, or processes and folder."""
+    """Return what exists of a cluster: containers and network, or processes and folder."""
     if kafka.name == "container":
         return containers_and_networks(site_name)
     return processes_of(site_name) + [folder for folder in [site_name] if Path(folder).exists()]

@@ -44,7 +44,7 @@ class Authority:
         return pem
 
     def server(self, *hosts: str, clients: Authority | None = None) -> ssl.SSLContext:
-        """What a server needs that has such a certificate."""
+        """Return the context of a server with this certificate."""
         pem = self.issue(*hosts)
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(pem.certificate, pem.key)
@@ -54,7 +54,7 @@ class Authority:
         return context
 
     def client(self, pem: Pem | None = None) -> ssl.SSLContext:
-        """What a client needs that trusts this authority, with its own certificate."""
+        """Return the context of a client that trusts this authority, with its own certificate."""
         context = ssl.create_default_context(cafile=self.path)
         if pem is not None:
             context.load_cert_chain(pem.certificate, pem.key)

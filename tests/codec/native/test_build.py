@@ -1,4 +1,4 @@
-"""What the build hook makes with a compiler, without one, and when it is told what to do."""
+"""The build hook with a compiler, without one, and with its environment variable."""
 
 from __future__ import annotations
 

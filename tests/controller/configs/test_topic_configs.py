@@ -62,7 +62,7 @@ def test_a_value_stands_above_others() -> None:
     "name", ["retention.ms", "segment.ms", "flush.ms", "remote.storage.enable"]
 )
 def test_what_stands_under_other_names_alone_is_not_told(name: str) -> None:
-    """As the controllers of Kafka 4.3.1 answer."""
+    """The controllers of Kafka 4.3.1 answer so."""
     key = KEYS[name]
 
     assert told(key, list(synonyms(EMPTY, lambda _: None, key, "foo", 5))) == []

@@ -62,7 +62,7 @@ def test_this_node_is_described_with_every_key_and_secrets_stay_secret(make_lab:
 
 
 def test_another_node_is_not_described_here(three: Any) -> None:
-    """As Kafka's controllers answer: only that node knows its server.properties."""
+    """Kafka's controllers answer so: only that node knows its server.properties."""
     for name, word in (("1", "expected 3000"), ("x", "must be an integer")):
         for type in (4, 8):
             result = describe(three, type, name)

@@ -1,4 +1,4 @@
-"""What holds for every handler."""
+"""Properties of every handler."""
 
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def test_handlers_only_answer_versions_that_are_declared() -> None:
 
 
 def test_versions_are_those_that_a_real_controller_advertises() -> None:
-    """As Kafka 4.4.0 answers ApiVersions at its controller listener."""
+    """Kafka 4.4.0 answers ApiVersions at its controller listener with these."""
     advertised = {
         19: "2-7", 20: "1-6", 32: "1-4", 37: "0-3", 43: "0-2", 44: "0-1", 46: "0", 56: "2-3",
         57: "0-2", 60: "0-2", 62: "0-4", 63: "0-2", 64: "0", 67: "0", 70: "0", 73: "0", 94: "0",

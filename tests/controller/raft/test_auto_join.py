@@ -1,4 +1,4 @@
-"""What a replica tells its leader of itself: a voter its news, an observer its wish to vote."""
+"""UpdateRaftVoter by a voter whose endpoints changed, AddRaftVoter by an observer (KIP-853)."""
 
 import pytest
 

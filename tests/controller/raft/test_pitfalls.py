@@ -1,4 +1,4 @@
-"""What went wrong when Python first met real Kafka, so that it does not again.
+"""Regression tests for the faults of the first controller in Python that met real Kafka.
 
 The numbers are those of the list that the experiment left; those missing here are not raft's.
 """

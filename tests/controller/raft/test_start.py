@@ -1,4 +1,4 @@
-"""What a replica becomes from what its disk says: QuorumStateTest.testInitialize…"""
+"""The state of a replica at its start, by what is on its disk: QuorumStateTest.testInitialize…"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What happens to partitions, record for record as a real controller wrote it.
+"""Changes of partitions, record for record as a real controller wrote them.
 
 The log is of Kafka 4.3.1 with eligible leader replicas at level 0: a broker was killed, fenced,
 restarted and stopped. Each of these batches is made here from the image before it.
@@ -35,7 +35,7 @@ def batches() -> Iterator[tuple[int, list[VersionedRecord]]]:
 
 
 def steps() -> Iterator[Step]:
-    """What the controller wrote at once, as far as brokers' states go, and the image before it."""
+    """Yield each batch of records about brokers' states, with the image before it."""
     image = EMPTY
     for _, records in batches():
         run: list[VersionedRecord] = []
@@ -76,7 +76,7 @@ def wanted(fenced: int, shutdown: int) -> list[tuple[ReplicationControl, int, li
 
 
 def encoded(records: list[VersionedRecord]) -> list[bytes]:
-    """As bytes; Kafka's order of partitions is that of its hash maps."""
+    """Encode records in a fixed order: Kafka's order of partitions is that of its hash maps."""
     return sorted(record.encode() for record in records)
 
 

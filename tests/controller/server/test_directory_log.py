@@ -61,7 +61,7 @@ def formatted(folder: Path, meta: str) -> StorageProperties:
     ids=["before 3.7", "of ZooKeeper's time", "without a version"],
 )
 def test_directories_without_an_id_get_one_for_ever(tmp_path: Path, meta: str) -> None:
-    """As KafkaRaftServer.initializeLogDirs does (KIP-853, KIP-858)."""
+    """KafkaRaftServer.initializeLogDirs does the same (KIP-853, KIP-858)."""
     storage = formatted(tmp_path, meta)
 
     first = DirectoryLog(storage)

@@ -142,7 +142,7 @@ async def test_others_are_answered_while_a_large_answer_is_encoded(
 async def test_the_collector_rests_until_a_large_request_is_freed(
     port: int, service: Topics
 ) -> None:
-    """It would visit millions of elements at once, and free them at once."""
+    """Otherwise the collector would visit millions of elements at once, and free them at once."""
     await answer_beside(port, LONG, threading.Event())
 
     assert not service.was_collector_enabled
@@ -154,7 +154,7 @@ async def test_the_collector_rests_until_a_large_request_is_freed(
 async def test_the_collector_rests_until_the_answer_to_a_large_request_is_encoded(
     port: int, service: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has as many elements as the request."""
+    """The response has as many elements as the request."""
     service.is_answer_long = True
     encode = CreateTopicsResponse.encode
     enabled: list[bool] = []

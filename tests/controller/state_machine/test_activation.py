@@ -45,7 +45,7 @@ def state(state: ZkMigrationState) -> VersionedRecord:
 
 
 async def refused(config: NodeConfig, reason: str) -> None:
-    """It is refused, gives lock and port back, and is refused again."""
+    """Start a node twice: it is refused, and releases its lock and port each time."""
     for _ in range(2):
         with pytest.raises(CannotLead, match=reason):
             await ControllerNode(config).start()

@@ -17,7 +17,7 @@ from tests.support.pipeline.analyses.table_rows import rows, second, told
 
 
 def naive(seconds: float) -> Any:
-    """As Spark gives a time back: without a zone, in that of the session."""
+    """Return a time as Spark does: without a zone, in that of the session."""
     return second(seconds).replace(tzinfo=None)
 
 

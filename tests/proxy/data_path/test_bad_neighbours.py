@@ -1,4 +1,4 @@
-"""What goes wrong on a connection, on the disk or behind the proxy touches no other connection."""
+"""Faults on a connection, on the disk or behind the proxy touch no other connection."""
 
 import asyncio
 import os
@@ -196,7 +196,7 @@ def _crowd(deaf: socket.socket) -> Iterator[None]:
 
 
 async def test_a_client_takes_a_node_that_is_down_for_down() -> None:
-    """It fails as it does at the dead node itself, which leaves it to look for another."""
+    """The client fails as at the dead node itself, and can look for another."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         dead = Listener(node_id=1, upstream=Address(*unused.getsockname()))

@@ -145,6 +145,6 @@ async def test_a_produce_without_acks_that_breaks_off_is_told_all_the_same() -> 
 
 
 def records(capture: Path) -> list[str | None]:
-    """What became of the requests of a recording."""
+    """Return the outcomes of a recording's requests."""
     found = [one for one in read_capture(capture) if isinstance(one, CaptureRecord)]
     return [one.ending for one in found if one.kind == REQUEST]

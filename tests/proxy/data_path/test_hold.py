@@ -1,4 +1,4 @@
-"""What filters say is done, in order, and what they do not want or change passes as it came."""
+"""Filters act in order; messages that they do not want or change pass unchanged."""
 
 import pytest
 from hypothesis import given, settings

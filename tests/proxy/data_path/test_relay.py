@@ -167,7 +167,7 @@ class Slow:
         return self.closing
 
     def close(self) -> None:
-        """It waits for its peer."""
+        """Begin to close, which waits for the peer."""
         self.closing = True
 
     def abort(self) -> None:

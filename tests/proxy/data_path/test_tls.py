@@ -33,7 +33,7 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> Authority:
-    """Whom nobody here trusts."""
+    """An authority that nobody here trusts."""
     return Authority(tmp_path, "theirs")
 
 
@@ -61,7 +61,7 @@ async def proxied(
 
 
 async def ask(address: Address, context: ssl.SSLContext | None, count: int = 1) -> list[bytes]:
-    """What a client is answered to as many Votes; it closes then."""
+    """Send as many Votes and return the responses; then close."""
     reader, writer = await asyncio.open_connection(address.host, address.port, ssl=context)
     answers = []
     try:
@@ -76,7 +76,7 @@ async def ask(address: Address, context: ssl.SSLContext | None, count: int = 1) 
 
 
 def shake_hands(address: Address, context: ssl.SSLContext) -> bytes:
-    """What a client gets that tells the other side what it does not like; asyncio's does not."""
+    """Shake hands with a socket that sends TLS alerts, unlike asyncio; return what it received."""
     with suppress(ssl.SSLError, ConnectionError):
         plain = socket.create_connection((address.host, address.port), timeout=60)
         with plain, context.wrap_socket(plain, server_hostname=address.host) as over_tls:

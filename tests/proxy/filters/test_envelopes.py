@@ -1,4 +1,4 @@
-"""What a broker forwards in an Envelope meets filters and rules, and is put back into it."""
+"""Filters and rules on requests that a broker forwards in an Envelope."""
 
 from dataclasses import dataclass, field
 
@@ -31,20 +31,20 @@ EXISTS = CreateTopicsResponse(topics=[CreatableTopicResult(name="orders", error_
 
 
 def forwarded(request: Request = CREATE, version: int = 7, number: int = 1) -> bytes:
-    """What a broker sends of what its client sent as request 77."""
+    """Return what a broker sends for its client's request 77."""
     data = asked(request, version, 77, "admin-5")[4:]
     envelope = EnvelopeRequest(request_data=data, request_principal=b"p", client_host_address=b"h")
     return asked(envelope, 0, number, "broker-1")
 
 
 def returned(response: CreateTopicsResponse = CREATED, number: int = 1) -> bytes:
-    """What the controller answers."""
+    """Return the controller's response in an Envelope."""
     data = answered(response, 7, 77)[4:]
     return answered(EnvelopeResponse(response_data=data), 0, number)
 
 
 def inner_request(frame: bytes) -> Request:
-    """What is in a broker's Envelope."""
+    """Return the request in a broker's Envelope."""
     envelope = decode_request(frame[4:]).body
     assert isinstance(envelope, EnvelopeRequest)
     assert (envelope.request_principal, envelope.client_host_address) == (b"p", b"h")
@@ -54,7 +54,7 @@ def inner_request(frame: bytes) -> Request:
 
 
 def inner_response(frame: bytes) -> CreateTopicsResponse:
-    """What is in a controller's."""
+    """Return the response in a controller's Envelope."""
     envelope = decode_response(frame[4:], 58, 0).body
     assert isinstance(envelope, EnvelopeResponse)
     assert envelope.response_data is not None

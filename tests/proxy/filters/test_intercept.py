@@ -1,4 +1,4 @@
-"""What is held waits for somebody: requests, and responses where the expression asks of them."""
+"""Held messages: requests, and responses if the expression is about them."""
 
 import pytest
 

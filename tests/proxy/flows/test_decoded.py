@@ -1,4 +1,4 @@
-"""What cannot be decoded is a sentence, what is in an envelope is a flow of its own."""
+"""Decoded flows: a sentence if that fails, a flow of its own for a request in an Envelope."""
 
 import pytest
 

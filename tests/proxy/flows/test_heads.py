@@ -1,4 +1,4 @@
-"""How far the data path reads into a request, and where it gives up."""
+"""Heads of requests: how far the data path reads, and where it gives up."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def fields(kind: StructClass, path: str = "") -> Iterator[tuple[str, bool]]:
 
 
 def listed() -> set[str]:
-    """What the table covers: the hosts, the ports, and the structs that hold them."""
+    """Return the fields of the table: hosts, ports, and the structs that hold them."""
     found = set()
     for one in ADDRESS_FIELDS:
         inside = f"{one.path}." if one.path else ""

@@ -1,4 +1,4 @@
-"""What the traffic of a quorum tells of it, flow by flow."""
+"""The state of a quorum as its traffic tells it, flow by flow."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What Prometheus reads is what passed, and no peer can make it grow."""
+"""Metrics: they count what passed, and no peer can make their number grow."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -52,7 +52,7 @@ def metered(metrics: Metrics) -> MeteredProxy:
 
 
 def counted(dialogue: Dialogue) -> dict[str, list[tuple[Labels, float]]]:
-    """What is served after a dialogue."""
+    """Return the metrics after a dialogue."""
     metrics = Metrics()
     for event in dialogue.events:
         metrics(event)

@@ -1,4 +1,4 @@
-"""What docs/service offers fits what the proxy does: queries, keys, paths and ports."""
+"""The files of docs/service: their queries, keys, paths and ports exist in the proxy."""
 
 import json
 import re

@@ -19,7 +19,7 @@ KWIRE = Path(sys.executable).with_name("kwire")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one command left: its exit code and its two outputs."""
+    """The result of one command: its exit code and its two outputs."""
 
     code: int
     out: str

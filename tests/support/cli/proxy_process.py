@@ -78,7 +78,7 @@ def talk(address: tuple[str, int]) -> None:
 
 
 def ended(run: subprocess.Popen[str]) -> tuple[list[str], str]:
-    """What a proxy printed until Ctrl-C ended it."""
+    """End a proxy by Ctrl-C; return what it printed: lines of stdout, and stderr."""
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 130, err

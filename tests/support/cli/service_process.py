@@ -95,7 +95,7 @@ class Running:
         return host, int(port)
 
     def metrics(self) -> str:
-        """Where metrics are, as a URL without a path."""
+        """Wait for the address of the metrics; return it as a URL without a path."""
         url: str = self.told("metrics are at ")["message"].split(" ")[3]
         return url.removesuffix("/metrics")
 

@@ -38,7 +38,7 @@ def row(event: int, **changes: Any) -> dict[str, Any]:
 
 
 def batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    """They as Spark hands them over."""
+    """Return the rows as Spark hands them over."""
     return pa.RecordBatch.from_pylist(rows, SCHEMA)
 
 

@@ -1,4 +1,4 @@
-"""What Java's DumpLogSegments printed, taken apart."""
+"""A parser of what Java's DumpLogSegments prints."""
 
 import json
 import re

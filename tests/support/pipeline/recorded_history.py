@@ -64,7 +64,7 @@ QUICK = {
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What was done to the cluster, to which node; began, ended: Unix seconds."""
+    """An action on the cluster and its node; began, ended: Unix seconds."""
 
     what: str
     node_id: int
@@ -159,7 +159,7 @@ class _Scenario:
             await self.proxy.listen(Listener(node_id=node_id, upstream=upstream, listen=here))
 
     def voters(self) -> list[str]:
-        """Where they are behind the proxy: nodes tell it only when they have registered."""
+        """Return the voters' addresses at the proxy: nodes tell theirs once they registered."""
         found = self.proxy.addresses.items()
         return [str(address) for listener, address in found if listener.node_id in VOTERS]
 
@@ -298,7 +298,7 @@ def _to_controller() -> list[tuple[Request, int]]:
 
 
 def _produce_and_consume(bootstrap: str) -> None:
-    """What a group of one does: librdkafka's own requests, joining and committing included."""
+    """Produce, and consume in a group of one, with librdkafka: it joins and commits."""
     producer = Producer({"bootstrap.servers": bootstrap, "client.id": "till"})
     for number in range(MESSAGES):
         producer.produce("payments", f"payment {number}")

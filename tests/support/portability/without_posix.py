@@ -84,7 +84,7 @@ def _no_signal_handlers(*_: Any) -> None:
 
 
 def _windows_files() -> None:
-    """What Windows refuses of files: its C library opens them without FILE_SHARE_DELETE."""
+    """Refuse what Windows refuses: its C library opens files without FILE_SHARE_DELETE."""
     real_open, real_stat, real_access = os.open, os.stat, os.path.exists
 
     def open_(path: Any, flags: int, *rest: Any, **more: Any) -> int:

@@ -92,7 +92,7 @@ class Front:
         assert (self.proxy.copies.held, self.proxy.held.held) == (0, 0)
 
     def told(self, kind: Kind) -> list[str]:
-        """What notices of this kind say."""
+        """Return the texts of notices of this kind."""
         return [one.text for one in self.events if isinstance(one, Notice) and one.kind is kind]
 
 
@@ -140,7 +140,7 @@ def rewritten() -> list[Filter]:
 
 @dataclass
 class DataPath:
-    """How frames go through the proxy. arrives: what a client gets of a whole response."""
+    """A way of frames through the proxy. arrives: what a client gets of a whole response."""
 
     filters: Callable[[], list[Filter]] = list
     taps: bool = True

@@ -1,4 +1,4 @@
-"""What methods of filters must not do, for the tests of what becomes of it."""
+"""Methods of filters that break the rules, with the error that each is reported with."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ from kwire.proxy.filters.filter import Until
 
 
 class Own(BaseException):
-    """What no library raises."""
+    """An exception that no library raises."""
 
 
 async def sleeps(message: Any, call: Call) -> None:

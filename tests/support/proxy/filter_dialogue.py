@@ -27,7 +27,7 @@ class Alarm:
     cancelled: bool = False
 
     def cancel(self) -> None:
-        """It will not."""
+        """Keep the action from happening."""
         self.cancelled = True
 
 

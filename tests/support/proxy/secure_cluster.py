@@ -139,7 +139,7 @@ class Client:
         return decode_response(self._receive(), key, version).body
 
     def token(self, data: bytes) -> bytes:
-        """What is answered to a token without a frame around it."""
+        """Send a token without a frame around it; return the answer."""
         self.socket.sendall(struct.pack(">i", len(data)) + data)
         return self._receive()
 
@@ -151,7 +151,7 @@ class Client:
         return self.socket.recv(size, socket.MSG_WAITALL) if size else b""
 
     def authenticate(self) -> None:
-        """As alice, with frames."""
+        """Authenticate as alice, with frames."""
         shaken = self.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
         assert isinstance(shaken, SaslHandshakeResponse)
         assert shaken.error_code == 0

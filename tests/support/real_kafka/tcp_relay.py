@@ -21,7 +21,7 @@ class Relay(socketserver.ThreadingTCPServer):
 
     @property
     def address(self) -> Address:
-        """Where it listens."""
+        """The relay's address."""
         return Address("127.0.0.1", self.socket.getsockname()[1])
 
     def __enter__(self) -> Self:

@@ -240,7 +240,7 @@ def topic(number: int) -> VersionedRecord:
 
 
 def test_more_records_than_a_batch_holds_become_several() -> None:
-    """As in Java's QuorumController.appendRecords: a fenced broker may lead 100,000 partitions."""
+    """A fenced broker may lead 100,000 partitions (Java's QuorumController.appendRecords)."""
     count = 2 * MAX_RECORDS_PER_BATCH + 5
     records = [topic(number) for number in range(count)]
     manager = BrokerHeartbeatManager(session_timeout_ms=1)

@@ -20,7 +20,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
 
 
 class FakeLog:
-    """As much of a directory's log as a Replay reads: batches, and one snapshot."""
+    """The part of a directory's log that a Replay reads: batches, and one snapshot."""
 
     def __init__(self, *sizes: int) -> None:
         self.batches: list[tuple[int, int, bytes]] = []

@@ -176,7 +176,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
 async def test_a_follower_answers_while_it_flushes_and_checks_a_snapshot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It neither fetches nor stands until the snapshot is in its log's place."""
+    """The follower neither fetches nor stands for election until the snapshot replaces its log."""
     often = {
         "metadata.log.max.record.bytes.between.snapshots": "600",
         "metadata.max.retention.bytes": "2000",

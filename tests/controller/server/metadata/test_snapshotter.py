@@ -76,7 +76,7 @@ async def test_requests_are_answered_and_records_committed_while_one_is_written(
 
 
 class GrowingLog:
-    """As much of a log as a snapshotter asks for; keeps the offsets of the snapshots it gets."""
+    """The part of a log that a snapshotter uses; records the offsets of its snapshots."""
 
     def __init__(self) -> None:
         self.size = 0

@@ -184,7 +184,7 @@ async def test_what_was_not_recorded_gets_a_well_formed_error() -> None:
 
 async def test_no_node_is_taken_for_one_of_the_recorded_cluster() -> None:
     def judged(request: RequestFrame) -> ApiVersionsResponse:
-        """As Kafka 4.4 does (KIP-1242)."""
+        """Refuse other ids in ApiVersions v5, as Kafka 4.4 does (KIP-1242)."""
         asked = request.body
         assert isinstance(asked, ApiVersionsRequest)
         return OFFERED if (asked.cluster_id, asked.node_id) == (None, -1) else REFUSED

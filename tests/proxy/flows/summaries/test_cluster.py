@@ -1,4 +1,4 @@
-"""What nodes can do, who is there and who is in sync, in one line."""
+"""Summaries of ApiVersions, cluster descriptions and in-sync replicas, in one line."""
 
 from uuid import UUID
 

@@ -67,7 +67,7 @@ class Screen:
         return [str(node.label) for node in opened(details.root)]
 
     def text(self, selector: str) -> str:
-        """What a panel says."""
+        """Return the text of a panel."""
         static = self.app.screen.query_one(selector, Static)
         with self.app.console.capture() as said:
             self.app.console.print(static.content)
@@ -75,7 +75,7 @@ class Screen:
 
     @property
     def notes(self) -> list[str]:
-        """What was done to the flows."""
+        """The notes of the flows in the list."""
         seen = (one.seen for one in self.app.flows.shown)
         return [note for one in seen if isinstance(one, DecodedFlow) for note in one.flow.notes]
 
@@ -86,7 +86,7 @@ class Screen:
 
     @property
     def held(self) -> list[DecodedFlow]:
-        """What is marked as held."""
+        """The flows that are marked as held."""
         entries = self.app.flows.shown
         return [one.seen for one in entries if one.held and isinstance(one.seen, DecodedFlow)]
 

@@ -1,4 +1,4 @@
-"""What a stranger can send the native engine and what a careless caller can hand it.
+"""Attacks on the native engine: by bytes of a peer, and by objects of a careless caller.
 
 Each function asserts that the native engine and the reference agree: on the object, on the bytes,
 on the words of the error. Run plainly by test_attack.py, under sanitizers by sanitize.py.
@@ -49,7 +49,7 @@ class Pair:
         self.native: native.Program = program
 
     def agree_on_bytes(self, data: bytes) -> bool:
-        """Whether both accept; the native verdict is its own: it hands over all it rejects."""
+        """Compare both engines; return whether they accept. What native rejects it hands over."""
         before = self.native.fallbacks
         wanted, got = _outcome(self.reference.decode, data), _outcome(self.native.decode, data)
         assert repr(got) == repr(wanted), f"{self.reference.message} {data.hex()}"
@@ -60,7 +60,7 @@ class Pair:
         return accepted
 
     def agree_on_object(self, obj: Any) -> bool:
-        """Whether both write it."""
+        """Compare both engines; return whether they write the object."""
         wanted, got = _outcome(self.reference.encode, obj), _outcome(self.native.encode, obj)
         assert repr(got) == repr(wanted), f"{self.reference.message} {obj!r}"
         return isinstance(wanted, bytes)
@@ -136,7 +136,7 @@ LENGTHS = (
 
 
 def mutants(seed: int, *, step: int, each: int) -> tuple[int, int]:
-    """How many mutants both engines accepted, and how many they rejected."""
+    """Compare the engines on mutants; return how many both accepted and how many they rejected."""
     random = Random(seed)
     counts = [0, 0]
     for vector in all_vectors(step, seed):
@@ -231,7 +231,7 @@ def spoil(obj: Any, random: Random) -> None:
 
 
 def hostile_objects(seed: int, *, step: int, each: int) -> tuple[int, int]:
-    """How many spoilt objects both engines wrote, and how many they refused."""
+    """Compare the engines on spoilt objects; return how many both wrote, how many they refused."""
     random = Random(seed)
     counts = [0, 0]
     for vector in all_vectors(step, seed):

@@ -1,4 +1,4 @@
-"""What kwire says of a configuration, in the form of Kafka's own verdict."""
+"""kwire's verdict on a configuration, in the form of Kafka's own."""
 
 from __future__ import annotations
 

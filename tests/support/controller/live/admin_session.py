@@ -98,7 +98,7 @@ class Session:
         )
 
     async def learn_features(self) -> None:
-        """What brokers must support here."""
+        """Learn the features that brokers must support here."""
         from kwire.net.negotiation import api_versions_request
 
         answer = await self.leader.send(api_versions_request(), 4)

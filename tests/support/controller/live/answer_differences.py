@@ -1,4 +1,4 @@
-"""What two controllers answered, made comparable: paths to values that do not depend on the run."""
+"""Comparison of two controllers' responses: paths to values that do not depend on the run."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _plain(name: str, value: Any, leader_id: int) -> Any:
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Where two answers differ: path to what either has there.
+    """Return the differences of two responses: path to the value of either.
 
     An entry that one side lacks is one difference. A text where Kafka has none is no difference.
     """

@@ -146,7 +146,7 @@ class ControllerProcesses:
 
     @property
     def addresses(self) -> dict[int, tuple[str, int]]:
-        """Where each controller listens."""
+        """The address of each controller."""
         return {id: ("127.0.0.1", one.port) for id, one in self.members.items()}
 
     def __enter__(self) -> Self:

@@ -37,7 +37,7 @@ QUICK_BROKER = {
 
 
 class Place(Protocol):
-    """Where a controller of kwire's is."""
+    """A controller of kwire's, with its addresses."""
 
     @property
     def directory_id(self) -> UUID: ...

@@ -1,4 +1,4 @@
-"""What the logs of a mixed quorum must hold at the end, against what clients were told."""
+"""Checks of a mixed quorum's logs at the end, against the responses that clients got."""
 
 from __future__ import annotations
 

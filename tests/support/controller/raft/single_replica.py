@@ -114,7 +114,7 @@ class Solo:
         return f"request-{self._tokens}"
 
     def replies(self, token: str) -> list[Response]:
-        """What it answered to a request so far."""
+        """Return the responses to a request so far."""
         return [e.response for e in self.effects if isinstance(e, Reply) and e.token == token]
 
     def sent(self, kind: type[Q]) -> list[tuple[Send, Q]]:
@@ -132,7 +132,7 @@ class Solo:
 
     @property
     def election(self) -> ElectionState:
-        """What is on its disk."""
+        """The replica's state on its disk."""
         written = [e.data for e in self.effects if isinstance(e, PersistElection)]
         return ElectionState.from_data(written[-1])
 

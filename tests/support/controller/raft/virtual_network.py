@@ -68,7 +68,7 @@ def key(id: int, disk: int = 0) -> ReplicaKey:
 
 
 def endpoints(id: int, port: int | None = None) -> Endpoints:
-    """Where a controller listens."""
+    """Return the endpoints of a controller."""
     return Endpoints((ListenerEndpoint(name=LISTENER, host=f"c{id}", port=port or 9000 + id),))
 
 
@@ -83,7 +83,7 @@ def voter_set(*ids: int) -> VoterSet:
 
 
 def static_voters(*ids: int) -> VoterSet:
-    """As controller.quorum.voters names them."""
+    """Return static voters, as controller.quorum.voters names them."""
     return VoterSet.of(Voter(key=ReplicaKey(id=id), endpoints=endpoints(id)) for id in ids)
 
 
@@ -302,7 +302,7 @@ class Network:
         return end
 
     def ask(self, id: int, request: Request, version: int | None = None) -> Response:
-        """What a replica answers, at once or after a while."""
+        """Ask a replica; return its response, at once or after a while."""
         self._count += 1
         token = f"ask-{self._count}"
         version = max(type(request).versions) if version is None else version

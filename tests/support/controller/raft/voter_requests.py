@@ -1,4 +1,4 @@
-"""What admins and voters ask of a leader about its voters."""
+"""Requests of administrators and voters that change the voter set."""
 
 from __future__ import annotations
 

@@ -28,5 +28,5 @@ def rows(spark: SparkSession, table: str, *found: dict[str, Any], columns: str =
 
 
 def told(frame: DataFrame) -> list[tuple[Any, ...]]:
-    """What a test compares: the rows in their order."""
+    """Return the rows in their order, for comparison."""
     return [tuple(row) for row in frame.collect()]

@@ -23,7 +23,7 @@ HERE = Address("127.0.0.1", 0)
 
 @dataclass
 class Traffic:
-    """What runs."""
+    """A running node, proxy, feed and client."""
 
     feed: Feed
     address: Address
@@ -61,7 +61,7 @@ async def traffic(token: bytes = b"", listen: Address = HERE) -> AsyncIterator[T
 
 
 class Viewing(list[FeedEvent]):
-    """What one viewer was shown."""
+    """The events that one viewer was shown."""
 
     @property
     def flows(self) -> list[FeedEvent]:

@@ -14,7 +14,7 @@ from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 
 def votes(count: int, padding: int = 0) -> list[Flow]:
-    """As many flows, whose requests are padded."""
+    """Return as many flows of Votes, whose requests are padded."""
     dialogue = Dialogue()
     partition = PartitionData(replica_id=3001)
     topics = [TopicData(topic_name="__cluster_metadata", partitions=[partition])]

@@ -14,7 +14,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a client was told: nodes, topics before and after its own was made and deleted."""
+    """What a client saw: nodes, and its topic after creation and deletion."""
 
     nodes: set[int]
     created: bool

@@ -23,7 +23,7 @@ class Served:
     bootstrap: str
 
     def flows(self, api: str) -> list[Flow]:
-        """Those of one API that have ended."""
+        """Return the flows of one API that have ended."""
         return [one for one in self.ring if isinstance(one, Flow) and one.api == api]
 
     @property
@@ -32,7 +32,7 @@ class Served:
         return [text for one in self.ring if isinstance(one, Flow) for text in one.problems]
 
     def handled(self, api: str) -> set[str]:
-        """How its flows were handled."""
+        """Return how the flows of one API were handled."""
         return {flow.handling for flow in self.flows(api)}
 
 
