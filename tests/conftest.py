@@ -31,7 +31,7 @@ from tests.support.real_kafka.own_cluster import OwnCluster
 if TYPE_CHECKING:
     from docker import DockerClient
 
-    from tests.support.proxy.secure_cluster import Secure
+    from tests.support.proxy.secure_cluster import SecureCluster
 
 
 progress = logging.getLogger("real_kafka").info
@@ -124,7 +124,7 @@ def kafka440(kafka: Launcher) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def secure(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Secure"]:
+def secure(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator["SecureCluster"]:
     """Kafka 4.3.1, one node whose listeners want SASL, TLS or both. Shared: leave it as it was."""
     from tests.support.proxy.secure_cluster import configured  # cryptography, which few tests need
 

@@ -13,7 +13,7 @@ import trustme
 
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
 from tests.support.cli.command import Command
-from tests.support.cli.proxy_process import PATIENCE, ended, proxy
+from tests.support.cli.proxy_process import PATIENCE, end_with_ctrl_c, proxy
 from tests.support.cli.service_process import listener, running, service, write
 from tests.support.proxy.dialogue import answered, asked
 
@@ -56,7 +56,7 @@ def test_a_node_that_is_not_behind_the_proxy_is_told_of_once(node: str) -> None:
         assert run.stdout
         line = next(line for line in run.stdout if "bypassed" in line)
         assert SAYS in line
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     assert not [line for line in lines if "bypassed" in line]
 
 
@@ -103,7 +103,7 @@ def test_a_listener_that_rewriting_opens_is_announced_as_the_first_are(node: str
         assert re.fullmatch(
             r"listening at 127\.0\.0\.1:\d+ in front of broker-2:9092 of node 2", line.strip()
         )
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     assert not [line for line in lines if "bypassed" in line]
 
 
@@ -116,7 +116,7 @@ def test_a_certificate_that_has_expired_is_a_warning_at_the_start(
     issued.private_key_and_cert_chain_pem.write_to_path(str(pem))
     listens = [f"--listen={id}@127.0.0.1:0={node}" for id in (1, 2)]
     with proxy(f"--listen-tls={pem},{pem}", *listens) as (run, _):
-        _, err = ended(run)
+        _, err = end_with_ctrl_c(run)
     said = " ".join(err.split())
     assert said.count("expired on") == 1
     assert f"the certificate in {pem}" in said

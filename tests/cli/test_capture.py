@@ -10,7 +10,7 @@ from kwire.proxy.capture.recorder import Recorder, files_at
 from kwire.proxy.service.config import ProxyConfig
 from kwire.proxy.service.events import Report, ServiceEvent, ServiceEventKind
 from tests.support.cli.command import Command
-from tests.support.cli.proxy_process import ended, proxy, talk
+from tests.support.cli.proxy_process import end_with_ctrl_c, proxy, talk
 from tests.support.proxy.flows.dialogue_flows import votes
 
 
@@ -39,7 +39,7 @@ def test_a_recorded_conversation_is_shown_as_it_was_live(
     record = ["-w", str(path), "--rules", str(rules)]
     with proxy("--listen", f"3000@127.0.0.1:0={node}", *record) as (run, address):
         talk(address)
-        live, err = ended(run)
+        live, err = end_with_ctrl_c(run)
     assert f"4 events recorded at {path}" in err
     shown = kwire("capture", "cat", str(path))
     assert shown.code == 0
@@ -57,8 +57,8 @@ def test_a_recording_that_stopped_is_a_failure_in_the_end(
         report(ServiceEvent(kind=ServiceEventKind.RECORDING_STOPPED, text=sentence))
 
     monkeypatch.setattr("kwire.cli.proxy_run._run", run)
-    ended = kwire("proxy", "--listen", "127.0.0.1:0=127.0.0.1:1", "-w", "one.avro")
-    assert (ended.code, ended.err) == (1, f"{sentence}\n")
+    end_with_ctrl_c = kwire("proxy", "--listen", "127.0.0.1:0=127.0.0.1:1", "-w", "one.avro")
+    assert (end_with_ctrl_c.code, end_with_ctrl_c.err) == (1, f"{sentence}\n")
 
 
 def test_cat_shows_whole_messages_and_selected_apis(kwire: Command, capture: Path) -> None:

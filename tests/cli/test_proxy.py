@@ -18,7 +18,7 @@ from tests.support.cli.proxy_process import (
     PATIENCE,
     STRANGE,
     UNKNOWN,
-    ended,
+    end_with_ctrl_c,
     proxy,
     talk,
 )
@@ -27,7 +27,7 @@ from tests.support.cli.proxy_process import (
 def test_each_rpc_is_a_line_and_the_counts_come_last(node: str) -> None:
     with proxy("--listen", f"3000@127.0.0.1:0={node}") as (run, address):
         talk(address)
-        lines, err = ended(run)
+        lines, err = end_with_ctrl_c(run)
     (line,) = [line for line in lines if "ApiVersions v4" in line]
     assert "→ 3000" in line
     assert " ms  x : 0 APIs" in line
@@ -37,7 +37,7 @@ def test_each_rpc_is_a_line_and_the_counts_come_last(node: str) -> None:
 def test_an_unknown_api_passes_untouched_and_is_said_to_be_unreadable(node: str) -> None:
     with proxy("--listen", f"127.0.0.1:0={node}") as (run, address):
         talk(address)
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     unknown = next(i for i, line in enumerate(lines) if "API 9999 v3" in line)
     assert lines[unknown + 1].strip() == "! the request is not decoded: no API has key 9999"
 
@@ -45,14 +45,14 @@ def test_an_unknown_api_passes_untouched_and_is_said_to_be_unreadable(node: str)
 def test_verbose_shows_the_messages(node: str) -> None:
     with proxy("-v", "--listen", f"127.0.0.1:0={node}") as (run, address):
         talk(address)
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     assert [line for line in lines if 'client_software_name: "x"' in line]
 
 
 def test_json_is_a_value_a_line_with_the_counts_last(node: str) -> None:
     with proxy("--json", "--listen", f"3000@127.0.0.1:0={node}") as (run, address):
         talk(address)
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     values: list[dict[str, Any]] = [json.loads(line) for line in lines]
     flows = [value for value in values if value["type"] == "flow"]
     assert [one["api"] for one in flows] == ["ApiVersions", "API 9999"]
@@ -65,7 +65,7 @@ def test_json_is_a_value_a_line_with_the_counts_last(node: str) -> None:
 def test_apis_can_be_selected_and_are_counted_all_the_same(node: str, option: list[str]) -> None:
     with proxy(*option, "--listen", f"127.0.0.1:0={node}") as (run, address):
         talk(address)
-        lines, err = ended(run)
+        lines, err = end_with_ctrl_c(run)
     assert not [line for line in lines if "ApiVersions" in line]
     assert "2 RPCs of 2 APIs" in err
 
@@ -86,7 +86,7 @@ def test_a_node_that_does_not_listen_is_told_and_the_proxy_goes_on() -> None:
         for _ in range(2):
             with socket.create_connection(address, timeout=PATIENCE) as client:
                 assert client.recv(1) == b""
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     assert len([line for line in lines if "refused: " in line]) == 2
 
 
@@ -94,7 +94,7 @@ def test_quorum_status_through_the_proxy_is_shown(kwire: Command, combined: Clus
     listen = f"1@127.0.0.1:0={combined.bootstrap_controllers}"
     with proxy("--listen", listen) as (run, (host, port)):
         assert kwire("quorum", "status", "--bootstrap-controller", f"{host}:{port}").code == 0
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     assert [line for line in lines if "kwire-admin → 1 " in line and "DescribeCluster v2" in line]
 
 
@@ -102,7 +102,7 @@ def test_a_view_shows_what_it_says(node: str) -> None:
     view = ["--view", "!~api ApiVersions & ~size <1MiB"]
     with proxy(*view, "--listen", f"127.0.0.1:0={node}") as (run, address):
         talk(address)
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     assert [line for line in lines if "API 9999" in line]
     assert not [line for line in lines if "ApiVersions" in line]
 
@@ -122,7 +122,7 @@ def test_rules_act_and_are_loaded_again_when_they_are_saved(node: str, tmp_path:
         while "the filters were loaded again" not in told:
             told += run.stderr.readline()
         talk(address)
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     notes = [line.strip() for line in lines if "·" in line]
     assert [note for note in notes if "delayed" in note] == [
         "· delayed 0.001 s by rule first",
@@ -140,7 +140,7 @@ def test_a_script_sees_the_traffic(node: str, tmp_path: Path) -> None:
     )
     with proxy("--json", "--script", str(script), "--listen", f"127.0.0.1:0={node}") as run:
         talk(run[1])
-        lines, _ = ended(run[0])
+        lines, _ = end_with_ctrl_c(run[0])
     flows = [value for value in map(json.loads, lines) if value["type"] == "flow"]
     assert [one["notes"] for one in flows] == [["hello x"], []]
 
@@ -171,7 +171,7 @@ def test_what_is_held_goes_on_when_enter_is_pressed(node: str, match: str, told:
             assert client.recv(len(ANSWER), socket.MSG_WAITALL) == ANSWER
             client.sendall(UNKNOWN)
             assert client.recv(len(STRANGE), socket.MSG_WAITALL) == STRANGE
-        _, err = ended(run)
+        _, err = end_with_ctrl_c(run)
     assert "'what' is no answer: press Enter" in err
 
 
@@ -249,7 +249,7 @@ def test_a_feed_is_told_and_guarded(kwire: Command, node: str, tmp_path: Path) -
         assert run.stderr
         assert re.match(r"watch it: kwire watch 127\.0\.0\.1:\d+\n", run.stderr.readline())
         talk(address)
-        lines, _ = ended(run)
+        lines, _ = end_with_ctrl_c(run)
     assert [line for line in lines if "ApiVersions v4" in line]
     empty = tmp_path / "token"
     empty.touch()

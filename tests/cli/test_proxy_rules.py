@@ -15,7 +15,7 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest, Describe
 from kwire.net.connection import Connection
 from real_kafka import Cluster, free_port
 from tests.support.cli.command import Command
-from tests.support.cli.proxy_process import ANSWER, ASKED, PATIENCE, ended, proxy
+from tests.support.cli.proxy_process import ANSWER, ASKED, PATIENCE, end_with_ctrl_c, proxy
 from tests.support.cli.service_process import GatedNode, listener, running, service, write
 
 CLOSE = ["--match", "~api ApiVersions", "--close"]
@@ -71,7 +71,7 @@ def test_rules_are_added_listed_switched_and_removed(
         assert [one["name"] for one in kwire("proxy", "rules", "list", "--json", *to).json] == [
             "slow"
         ]
-        _, err = ended(run)
+        _, err = end_with_ctrl_c(run)
     said = [line for line in err.splitlines() if line.startswith("rule ")]
     assert [line.rpartition(" by ")[0] for line in said] == [
         "rule 'cut' was added",
@@ -94,7 +94,7 @@ def test_every_key_of_a_rule_can_be_given(kwire: Command, node: str) -> None:
         assert kwire(*add, "--match", "~api Vote", "--error", "41").code == 0
         assert kwire(*add, "--preset", "one-way-partition", "--from", "1", "--to", "2").code == 0
         rules = kwire("proxy", "rules", "list", "--json", "--feed", feed).json
-        ended(run)
+        end_with_ctrl_c(run)
     assert [one["rule"] for one in rules] == [
         {
             "match": "~api Metadata",
@@ -128,7 +128,7 @@ def test_a_proxy_that_stands_still_is_no_success(kwire: Command, node: str) -> N
         assert stopped.error.startswith(f"nothing was changed: {feed}: no answer for 0.5 s")
         (rule,) = kwire("proxy", "rules", "list", "--json", "--feed", feed).json
         assert rule["enabled"]
-        ended(run)
+        end_with_ctrl_c(run)
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def test_without_an_answer_it_is_said_to_be_unknown(kwire: Command, node: str) -
         assert run_.err.rstrip().endswith("`kwire proxy rules list` shows what is in force")
         assert kwire(*add, "--json").json[0]["outcome"] == "unknown"
         assert kwire("proxy", "rules", "list", "--json", *to).json == []
-        ended(run)
+        end_with_ctrl_c(run)
 
 
 def test_a_service_is_changed_by_cluster_and_a_reload_keeps_it(
@@ -265,7 +265,7 @@ def test_rules_change_what_a_connection_to_real_kafka_is_told(
         finally:
             over.set()
             asking.join(PATIENCE)
-        ended(run)
+        end_with_ctrl_c(run)
 
 
 WRONG = {

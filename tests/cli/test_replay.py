@@ -27,7 +27,7 @@ from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import Cluster
 from tests.support.cli.command import KWIRE, Command
-from tests.support.cli.proxy_process import ended, proxy
+from tests.support.cli.proxy_process import end_with_ctrl_c, proxy
 
 MESSAGES = 20
 
@@ -75,7 +75,7 @@ def recorded(
     listen = f"1@127.0.0.1:0={combined.bootstrap_servers}"
     with proxy("--rewrite-endpoints", "--listen", listen, "-w", str(path)) as (run, (host, port)):
         told = session(f"{host}:{port}", topic)
-        ended(run)
+        end_with_ctrl_c(run)
     return path, told
 
 
@@ -124,7 +124,7 @@ def test_a_recorded_session_is_the_same_again_and_can_be_served(
 
     with server(str(path), "--fast") as (process, address):
         assert session(address, topic) == told
-        lines, _ = ended(process)
+        lines, _ = end_with_ctrl_c(process)
     assert [line for line in lines if "· answered from the recording" in line]
 
 
@@ -137,7 +137,7 @@ def test_a_quorum_replayed_against_itself_has_only_grown(
     with proxy("--listen", listen, "-w", str(capture)) as (recorder, (host, port)):
         for _ in range(2):
             asyncio.run(ask_of_the_quorum(Address(host, port)))
-        ended(recorder)
+        end_with_ctrl_c(recorder)
 
     target = ["--target", combined.bootstrap_servers, "--fast", "--json"]
     run = kwire("replay", "--client", str(capture), *target)
@@ -195,7 +195,7 @@ def test_what_was_not_recorded_is_answered_with_an_error_and_told(
     with server(str(path)) as (process, address):
         answer = asyncio.run(ask_for_groups(Address.parse(address)))
         assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
-        lines, err = ended(process)
+        lines, err = end_with_ctrl_c(process)
     assert [line for line in lines if "not in the recording: answered with UNKNOWN_SERV" in line]
     assert re.search(r"\d+ requests were not in the recording", err)
 

@@ -29,7 +29,7 @@ from kwire.net.sasl import Login
 from kwire.net.security import read_security
 from kwire.proxy.capture.record_topic import Topic, TopicAddress, librdkafka
 from tests.support.cli.command import Command
-from tests.support.cli.proxy_process import ended, proxy
+from tests.support.cli.proxy_process import end_with_ctrl_c, proxy
 from tests.support.cli.service_process import listener, running, service, write
 from tests.support.eventually import eventually_blocking
 from tests.support.proxy.secure_cluster import (
@@ -38,7 +38,7 @@ from tests.support.proxy.secure_cluster import (
     PLAIN_PASSWORD,
     USER,
     Client,
-    Secure,
+    SecureCluster,
 )
 
 pytestmark = pytest.mark.xdist_group("secure")
@@ -47,20 +47,20 @@ SHA_512 = "SCRAM-SHA-512"
 
 
 @pytest.fixture
-def properties(secure: Secure, tmp_path: Path) -> Path:
+def properties(secure: SecureCluster, tmp_path: Path) -> Path:
     """The client.properties with which USER logs in without TLS."""
     return secure.client_properties(tmp_path / "client.properties", SHA_512, USER, PASSWORD)
 
 
 @pytest.fixture
-def tls_properties(secure: Secure, tmp_path: Path) -> Path:
+def tls_properties(secure: SecureCluster, tmp_path: Path) -> Path:
     """The client.properties with which USER logs in over TLS."""
     path = tmp_path / "client-tls.properties"
     return secure.client_properties(path, SHA_512, USER, PASSWORD, tls=True)
 
 
 async def test_a_session_is_renewed_on_the_connection(
-    secure: Secure, properties: Path, monkeypatch: pytest.MonkeyPatch
+    secure: SecureCluster, properties: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kafka refuses to renew one that is not a second old."""
     logins: list[Login] = []
@@ -86,7 +86,7 @@ async def test_a_session_is_renewed_on_the_connection(
 
 
 def test_any_client_bootstraps_at_controllers_that_want_sasl(
-    secure: Secure, properties: Path
+    secure: SecureCluster, properties: Path
 ) -> None:
     """Behind the proxy it authenticates at its node, and is answered by nobody before."""
     arguments = ["--serve=metadata", f"--serve-config={properties}", "-v", "--json"]
@@ -108,7 +108,7 @@ def test_any_client_bootstraps_at_controllers_that_want_sasl(
             with socket.create_connection(address, timeout=PATIENCE) as stranger:
                 stranger.sendall(encode_request(request, 5, correlation_id=1))
                 assert stranger.recv(1) == b""
-        lines, err = ended(run)
+        lines, err = end_with_ctrl_c(run)
     flows = [flow for line in lines if (flow := json.loads(line))["type"] == "flow"]
     handled = {flow["api"]: flow["handling"] for flow in flows if flow["ending"] == "answered"}
     assert (handled["Metadata"], handled["CreateTopics"]) == ("answered", "routed")
@@ -116,7 +116,7 @@ def test_any_client_bootstraps_at_controllers_that_want_sasl(
 
 
 def test_a_proxy_that_is_not_let_in_says_so(
-    secure: Secure, properties: Path, kwire: Command
+    secure: SecureCluster, properties: Path, kwire: Command
 ) -> None:
     arguments = ["--serve=metadata", f"--serve-config={properties}"]
     arguments += [f"--listen=1@127.0.0.1:0={secure.node('CONTROLLER_SASL')}"]
@@ -130,7 +130,7 @@ def test_a_proxy_that_is_not_let_in_says_so(
 
 
 def test_one_file_is_for_kafkas_tools_and_for_a_replay(
-    secure: Secure, tls_properties: Path, kwire: Command, tmp_path: Path
+    secure: SecureCluster, tls_properties: Path, kwire: Command, tmp_path: Path
 ) -> None:
     at = secure.node("SASL_TLS")
     command = ("--bootstrap-server", at, "--command-config", str(tls_properties), "--list")
@@ -144,14 +144,14 @@ def test_one_file_is_for_kafkas_tools_and_for_a_replay(
         closing(Client(here)) as client,
     ):
         client.ask(DescribeClusterRequest(), 2)
-        ended(run)
+        end_with_ctrl_c(run)
     arguments = ["--client", str(capture), "--target", at, "--ignore=brokers.port", "--json"]
     replayed = kwire("replay", *arguments, "--command-config", str(tls_properties))
     assert replayed.code == 0, replayed.out + replayed.err
     assert '"same": 1' in replayed.out
 
 
-def create_topic(secure: Secure, name: str) -> None:
+def create_topic(secure: SecureCluster, name: str) -> None:
     with closing(Client(("127.0.0.1", secure.behind["PLAINTEXT"]))) as client:
         topic = CreatableTopic(name=name, num_partitions=1, replication_factor=1)
         answer = client.ask(CreateTopicsRequest(topics=[topic], timeout_ms=60_000), 7)
@@ -160,7 +160,7 @@ def create_topic(secure: Secure, name: str) -> None:
 
 
 def test_a_service_records_into_a_topic_of_a_cluster_that_wants_sasl_and_tls(
-    secure: Secure, tls_properties: Path, tmp_path: Path
+    secure: SecureCluster, tls_properties: Path, tmp_path: Path
 ) -> None:
     name = f"captured-{uuid4()}"
     create_topic(secure, name)
@@ -176,7 +176,7 @@ def test_a_service_records_into_a_topic_of_a_cluster_that_wants_sasl_and_tls(
     assert request.api_key == DescribeClusterRequest.key
 
 
-def test_a_recorder_that_is_not_let_in_says_so(secure: Secure, tls_properties: Path) -> None:
+def test_a_recorder_that_is_not_let_in_says_so(secure: SecureCluster, tls_properties: Path) -> None:
     secure.client_properties(tls_properties, SHA_512, USER, "another", tls=True)
     said: list[str] = []
     address = TopicAddress.parse(f"captures@{secure.node('SASL_TLS')}")
@@ -193,7 +193,7 @@ def test_a_recorder_that_is_not_let_in_says_so(secure: Secure, tls_properties: P
     assert "another" not in sentence
 
 
-def recorded_request(secure: Secure, properties: Path, topic: str) -> CaptureRecord:
+def recorded_request(secure: SecureCluster, properties: Path, topic: str) -> CaptureRecord:
     """Return the first request that a consumer with the same properties finds."""
     bootstrap = {"bootstrap.servers": secure.node("SASL_TLS"), "group.id": "test"}
     consumer = Consumer(bootstrap | librdkafka(read_security(properties)))

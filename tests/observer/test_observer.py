@@ -23,7 +23,12 @@ from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.messages.records.topic import TopicRecord
 from kwire.observer import Next, Observer
-from tests.support.controller.raft.single_replica import Solo, fetch_request, follower, leader
+from tests.support.controller.raft.single_replica import (
+    SingleReplica,
+    fetch_request,
+    follower,
+    leader,
+)
 from tests.support.controller.raft.virtual_network import CLUSTER_ID, snapshot, voter_set
 
 
@@ -32,19 +37,19 @@ def topic(name: str) -> VersionedRecord:
     return VersionedRecord(record=record, version=0)
 
 
-def wrote(solo: Solo, *names: str) -> None:
+def wrote(solo: SingleReplica, *names: str) -> None:
     """The leader's state machine appends topics as one batch."""
     records = tuple(Record(value=topic(name).encode()) for name in names)
     solo.step(Append(token=names, epoch=solo.raft.epoch, records=records))
 
 
-def commit(solo: Solo) -> None:
+def commit(solo: SingleReplica) -> None:
     """Voter 2 has everything."""
     epoch, end = solo.raft.epoch, solo.raft.end_offset
     solo.ask(fetch_request(2, epoch, end, epoch, max_wait_ms=0))
 
 
-def asked(solo: Solo, observer: Observer) -> Next:
+def asked(solo: SingleReplica, observer: Observer) -> Next:
     request = observer.request()
     if isinstance(request, FetchRequest):
         request.max_wait_ms = 0
@@ -52,7 +57,7 @@ def asked(solo: Solo, observer: Observer) -> Next:
     return observer.receive(response)
 
 
-def follow(solo: Solo, observer: Observer, times: int = 4) -> None:
+def follow(solo: SingleReplica, observer: Observer, times: int = 4) -> None:
     for _ in range(times):
         assert asked(solo, observer) is Next.ASK
 

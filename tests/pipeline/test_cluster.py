@@ -16,7 +16,7 @@ from kwire.pipeline.java import java_environment
 from kwire.pipeline.packages import SCALA
 from tests.support.eventually import eventually_blocking
 from tests.support.paths import ROOT
-from tests.support.pipeline.decodable_calls import night
+from tests.support.pipeline.decodable_calls import write_captures
 from tests.support.pipeline.streamed_tables import QUICK, rows
 
 JARS = Path(pyspark.__file__).parent / "jars"
@@ -122,7 +122,7 @@ def test_a_cluster_makes_the_tables_of_one_process(
     names = ("captures", "local", "ingested", "streamed", "run.py")
     captures, local, ingested, streamed, run = (tmp_path / name for name in names)
     captures.mkdir()
-    night(captures, captures=2)
+    write_captures(captures, captures=2)
     run.write_text(RUN)
     submit = [JARS.parent / "bin" / "spark-submit", "--master", cluster.master, run]
     done = subprocess.run(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli.command import KWIRE
-from tests.support.pipeline.decodable_calls import night
+from tests.support.pipeline.decodable_calls import write_captures
 from tests.support.pipeline.streamed_tables import QUICK
 
 
@@ -27,7 +27,7 @@ def test_a_signal_ends_it_with_one_line(
 ) -> None:
     captures, output = tmp_path / "captures", tmp_path / "tables"
     captures.mkdir()
-    night(captures, captures=2)
+    write_captures(captures, captures=2)
     command = [str(KWIRE), "pipeline", "ingest", str(captures), "-o", str(output)]
     with subprocess.Popen(
         command,

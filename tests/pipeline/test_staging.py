@@ -16,7 +16,7 @@ from kwire.pipeline.staged_files import StagedFiles
 from kwire.pipeline.staging import stage_captured, stage_slices
 from tests.support.capture.capture_records import record, write
 from tests.support.pipeline.captured_rows import answered, asked, batch, row
-from tests.support.pipeline.decodable_calls import night
+from tests.support.pipeline.decodable_calls import write_captures
 
 
 def test_rows_are_in_files_by_whether_they_are_paired(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_rows_are_in_files_by_whether_they_are_paired(tmp_path: Path) -> None:
 def test_tasks_tell_of_what_they_staged(spark: SparkSession, tmp_path: Path) -> None:
     captures = tmp_path / "captures"
     captures.mkdir()
-    night(captures)
+    write_captures(captures)
     torn = captures / "night-0.avro"
     torn.write_bytes(torn.read_bytes()[:-10])
     slices = plan(find([str(captures)], CAPTURED))

@@ -21,7 +21,7 @@ from kwire.pipeline.tables.calls import ORPHAN, calls
 from tests.support.capture.capture_records import record, write
 from tests.support.cli.command import KWIRE, Command
 from tests.support.pipeline.captured_rows import AT, row
-from tests.support.pipeline.decodable_calls import call, night
+from tests.support.pipeline.decodable_calls import call, write_captures
 from tests.support.pipeline.streamed_tables import QUICK, rows
 
 LAST = "night-1.avro"
@@ -58,7 +58,7 @@ def test_killed_twice_and_interrupted_it_makes_the_tables_of_ingest(
 ) -> None:
     folder, streamed, ingested = (tmp_path / name for name in ("captures", "streamed", "ingested"))
     folder.mkdir()
-    night(folder, captures=2)
+    write_captures(folder, captures=2)
     (folder / LAST).rename(hidden(folder / LAST))
     killed = -signal.SIGKILL
     assert stream(folder, streamed, "batch 0: writing messages", signal.SIGKILL)[0] == killed

@@ -18,7 +18,7 @@ from kwire.proxy.filters.rules import read_rules
 from real_kafka import Address, Cluster, Layout
 from tests.support.eventually import eventually
 from tests.support.proxy.filter_dialogue import rule_filters
-from tests.support.proxy.kafka_behind_proxy import ours
+from tests.support.proxy.kafka_behind_proxy import kwire_address
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 VOTERS = (3000, 3001, 3002)
@@ -109,7 +109,7 @@ async def behind_the_proxy(cluster: Cluster) -> AsyncIterator[Quorum]:
     proxied = Proxy(sinks=[quorum.see], wants=pass_everything, filters=quorum.filters)
     async with proxied as proxy:
         for node_id, node in cluster.controllers.items():
-            upstream = ours(node.controller_address)
+            upstream = kwire_address(node.controller_address)
             address = await proxy.listen(Listener(node_id=node_id, upstream=upstream))
             node.advertise(Address(address.host, address.port))
         await asyncio.to_thread(cluster.start)

@@ -22,10 +22,10 @@ from tests.support.proxy.data_path.faulty_requests import CONTROL, FAULTS
 from tests.support.proxy.kafka_behind_proxy import (
     MESSAGES,
     in_front_of_controllers,
-    ours,
+    kwire_address,
     read_and_write,
 )
-from tests.support.proxy.observing_filter import Look
+from tests.support.proxy.observing_filter import ObservingFilter
 from tests.support.proxy.recording_relay import recording
 from tests.support.proxy.tcp_connections import foreign_connections
 from tests.support.real_kafka.own_cluster import OwnCluster
@@ -40,13 +40,13 @@ async def test_a_whole_quorum_talks_through_the_proxy(own_cluster: OwnCluster, h
     advertised = {1: {"advertised.listeners": f"PLAINTEXT://127.0.0.1:{broker_port}"}}
     layout = Layout(controllers=(3000, 3001, 3002), brokers=(1,), node_properties=advertised)
     cluster = own_cluster(layout)
-    look = Look()
+    look = ObservingFilter()
     filters = Filters([look]) if held else None
     async with AsyncExitStack() as stack:
         proxy = await stack.enter_async_context(Proxy(sinks=[ring], filters=filters))
         bootstrap = await in_front_of_controllers(proxy, cluster)
         behind = await stack.enter_async_context(
-            recording(ours(cluster.brokers[1].broker_address), Address("127.0.0.1", 0))
+            recording(kwire_address(cluster.brokers[1].broker_address), Address("127.0.0.1", 0))
         )
         middle = await proxy.listen(Listener(node_id=1, upstream=behind.address))
         before = await stack.enter_async_context(
@@ -117,7 +117,7 @@ async def test_faults_get_from_kafka_what_they_get_without_the_proxy(
     combined: Cluster, role: str
 ) -> None:
     node = combined.nodes[1]
-    direct = ours(node.broker_address if role == "broker" else node.controller_address)
+    direct = kwire_address(node.broker_address if role == "broker" else node.controller_address)
     listener = Listener(node_id=1, upstream=direct)
     answered = []
     async with Proxy([listener]) as proxy:

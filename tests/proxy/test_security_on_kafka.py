@@ -29,7 +29,7 @@ from kwire.messages.a41_describe_delegation_token import (
 )
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 from kwire.net.frames import decode_request, decode_response
-from tests.support.cli.proxy_process import ended, proxy
+from tests.support.cli.proxy_process import end_with_ctrl_c, proxy
 from tests.support.eventually import eventually_blocking
 from tests.support.proxy.secure_cluster import (
     PLAIN_PASSWORD,
@@ -38,7 +38,7 @@ from tests.support.proxy.secure_cluster import (
     SALTED,
     SCRAM_PASSWORD,
     Client,
-    Secure,
+    SecureCluster,
     add_scram_user,
 )
 
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.xdist_group("secure")
 
 
 @pytest.fixture
-def clients(secure: Secure) -> Iterator[Any]:
+def clients(secure: SecureCluster) -> Iterator[Any]:
     """Makes clients of a listener, through the proxy."""
     made: list[Client] = []
 
@@ -94,7 +94,7 @@ def nodes_seen(**options: Any) -> int:
         return len(admin.describe_cluster()["brokers"])
 
 
-def java_lists_topics(secure: Secure, folder: Path) -> int:
+def java_lists_topics(secure: SecureCluster, folder: Path) -> int:
     """Kafka's own tool over TLS, with a certificate of its own."""
     properties = folder / "client.properties"
     properties.write_text(
@@ -107,7 +107,7 @@ def java_lists_topics(secure: Secure, folder: Path) -> int:
 
 
 def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
-    secure: Secure, clients: Any, tmp_path: Path
+    secure: SecureCluster, clients: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "secure.avro"
     arguments = [*secure.arguments, "-v", "--json", "-w", str(path)]
@@ -135,7 +135,7 @@ def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
         assert consumer.topics() is not None
         consumer.close()
         assert java_lists_topics(secure, tmp_path) == 0
-        lines, err = ended(run)
+        lines, err = end_with_ctrl_c(run)
 
     values = [json.loads(line) for line in lines]
     notices = {value["type"]: value.get("text") for value in values if value["type"] != "flow"}
@@ -160,7 +160,7 @@ def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
     options = ("--show-secrets", "-w", str(unmasked))
     with proxy(*secure.arguments, *options, listeners=3) as (run, _):
         clients("SASL").authenticate()
-        ended(run)
+        end_with_ctrl_c(run)
     assert PLAIN_TOKEN in list(sasl_tokens(unmasked))
 
 

@@ -15,7 +15,7 @@ import pytest
 from real_kafka import Cluster, free_port
 from tests.support.cli.command import KWIRE, Command
 from tests.support.cli.proxy_process import talk
-from tests.support.cli.watch.feeding_proxy import fed
+from tests.support.cli.watch.feeding_proxy import feeding_proxy
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def watched(feed: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_changes_of_rules_are_told(kwire: Command, node: str) -> None:
-    with fed(node) as (_, feed), watched(feed, "--json") as run:
+    with feeding_proxy(node) as (_, feed), watched(feed, "--json") as run:
         add = ["--name", "cut", "--match", "~api Vote", "--drop", "--feed", feed]
         assert kwire("proxy", "rules", "add", *add).code == 0
         assert run.stderr
@@ -42,7 +42,7 @@ def test_changes_of_rules_are_told(kwire: Command, node: str) -> None:
 
 
 def test_each_flow_is_a_line_as_the_proxy_prints_it(node: str) -> None:
-    with fed(node) as (address, feed), watched(feed) as run:
+    with feeding_proxy(node) as (address, feed), watched(feed) as run:
         talk(address)
         assert run.stdout
         lines = [run.stdout.readline() for _ in range(4)]
@@ -59,7 +59,7 @@ def test_json_has_whole_flows_and_the_loss(node: str, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("sesame\n")
     with (
-        fed(node, "--feed-token", str(token)) as (address, feed),
+        feeding_proxy(node, "--feed-token", str(token)) as (address, feed),
         watched(feed, "--json", "--verbose", "--api", "apiversions", "--token", str(token)) as run,
     ):
         talk(address)
@@ -75,7 +75,7 @@ def test_json_has_whole_flows_and_the_loss(node: str, tmp_path: Path) -> None:
 
 def test_real_kafka_is_seen_by_a_viewer(kwire: Command, combined: Cluster) -> None:
     node = combined.bootstrap_controllers
-    with fed(node) as ((host, port), feed), watched(feed, "--json") as run:
+    with feeding_proxy(node) as ((host, port), feed), watched(feed, "--json") as run:
         assert kwire("quorum", "status", "--bootstrap-controller", f"{host}:{port}").code == 0
         assert run.stdout
         seen: dict[str, dict[str, Any]] = {}

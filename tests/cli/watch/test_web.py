@@ -15,7 +15,7 @@ from real_kafka import free_port
 from tests.support.browser import chromium
 from tests.support.cli.command import KWIRE
 from tests.support.cli.proxy_process import ANSWER, ASKED, talk
-from tests.support.cli.watch.feeding_proxy import fed
+from tests.support.cli.watch.feeding_proxy import feeding_proxy
 from tests.support.eventually import eventually_blocking
 
 __all__ = ["chromium"]
@@ -105,7 +105,7 @@ def hold_and_resume(browser: Browser, address: tuple[str, int], mark: str) -> No
 
 
 def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) -> None:
-    with fed(node) as (address, feed), served(feed) as url:
+    with feeding_proxy(node) as (address, feed), served(feed) as url:
         browser = Browser(chromium, url)
         browser.until(lambda text: "kwire watch" in text and "0 lost" in text)
         talk(address)
@@ -128,7 +128,7 @@ def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) 
 
 
 def test_a_page_from_elsewhere_gets_no_screen(node: str) -> None:
-    with fed(node) as (_, feed), served(feed) as url:
+    with feeding_proxy(node) as (_, feed), served(feed) as url:
         answers = {}
         for origin in (None, "http://evil.example"):
             connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)

@@ -15,7 +15,7 @@ from real_kafka import Launcher
 from tests.support.controller.live import log_agreement
 from tests.support.controller.live.controller_processes import TORN, ControllerProcesses
 from tests.support.controller.live.java_nodes import JavaNodes
-from tests.support.controller.live.mixed_quorum import JAVA, Mixed, ends, register_a_broker
+from tests.support.controller.live.mixed_quorum import JAVA, MixedQuorum, ends, register_a_broker
 
 KILLS = int(os.environ.get("KWIRE_KILLS", "2"))
 PAUSES = int(os.environ.get("KWIRE_PAUSES", "2"))
@@ -37,15 +37,17 @@ async def test_nothing_acknowledged_is_lost_when_leaders_of_either_kind_die_or_s
     kafka: Launcher, tmp_path: Path
 ) -> None:
     random = Random(SEED)
-    faults = [Mixed.kill_the_leader] * KILLS + [Mixed.stop_the_leader_for_a_while] * PAUSES
+    faults = [MixedQuorum.kill_the_leader] * KILLS + [
+        MixedQuorum.stop_the_leader_for_a_while
+    ] * PAUSES
     random.shuffle(faults)
     with ControllerProcesses(tmp_path, (3000, 3001), FIRST_TO_STAND) as kwire:
         nodes = JavaNodes(kafka, kwire)
-        mixed: Mixed | None = None
+        mixed: MixedQuorum | None = None
         try:
             joining = {**QUICK, "controller.quorum.auto.join.enable": "true"}
             java = nodes.make(JAVA, "controller", joining)
-            mixed = Mixed(kwire=kwire, java=java, random=random)
+            mixed = MixedQuorum(kwire=kwire, java=java, random=random)
             await asyncio.to_thread(java.start)
             addresses = set(mixed.addresses)
             await mixed.until(lambda told: set(ends(told)) == addresses)

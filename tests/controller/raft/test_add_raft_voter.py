@@ -15,7 +15,7 @@ from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterR
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 from kwire.text.ids import ZERO_UUID
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     code,
     fetch_request,
     follower,
@@ -38,7 +38,7 @@ from tests.support.controller.raft.voter_change_states import (
 )
 from tests.support.controller.raft.voter_requests import add_request, remove_request
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 NONE = ErrorCode.NONE
 TIMED_OUT = ErrorCode.REQUEST_TIMED_OUT
 ELSEWHERE = ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -8,7 +8,7 @@ from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
-from tests.support.controller.raft.single_replica import Solo, fetch_response, follower
+from tests.support.controller.raft.single_replica import SingleReplica, fetch_response, follower
 from tests.support.controller.raft.virtual_network import (
     directory,
     endpoints,
@@ -36,7 +36,7 @@ def test_a_voter_with_news_tells_the_leader() -> None:
     assert told.listeners[0].port == 5555
 
 
-def joining(voters: VoterSet) -> Solo:
+def joining(voters: VoterSet) -> SingleReplica:
     """An observer with auto-join whose period is over."""
     solo = follower(voters=voters, auto_join=True)
     send, _ = solo.sent(FetchRequest)[-1]
@@ -93,7 +93,7 @@ def test_who_is_refused_asks_again_once_a_fetch_timeout(error: int, again_after:
     assert len(solo.sent(AddRaftVoterRequest)) == 2
 
 
-def answer_fetches(solo: Solo) -> None:
+def answer_fetches(solo: SingleReplica) -> None:
     """The leader has nothing new."""
     send, _ = solo.sent(FetchRequest)[-1]
     solo.respond(send, fetch_response(5))

@@ -11,7 +11,7 @@ from kwire.messages.a52_vote import VoteResponse
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest, BeginQuorumEpochResponse
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochResponse
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     begin_request,
     candidate,
     end_request,
@@ -27,7 +27,7 @@ from tests.support.controller.raft.single_replica import (
 )
 from tests.support.controller.raft.virtual_network import key, static_voters
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 
 
 NONE, FENCED, INVALID = (

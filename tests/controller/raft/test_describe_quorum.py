@@ -15,7 +15,7 @@ from kwire.messages.a55_describe_quorum import (
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.text.ids import ZERO_UUID
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     candidate,
     fetch_request,
     follower,
@@ -36,7 +36,7 @@ def describe(topic: str = METADATA_TOPIC, partition: int = 0) -> DescribeQuorumR
     return DescribeQuorumRequest(topics=[TopicData(topic_name=topic, partitions=[wanted])])
 
 
-def observed() -> Solo:
+def observed() -> SingleReplica:
     solo = leader()
     solo.ask(fetch_request(4, 5, 0, 0, max_wait_ms=0))
     return solo
@@ -76,7 +76,7 @@ def test_older_versions_know_neither_directories_nor_nodes(version: int) -> None
 
 
 @pytest.mark.parametrize("state", [unattached, candidate, follower, resigned])
-def test_only_a_leader_describes(state: Callable[[], Solo]) -> None:
+def test_only_a_leader_describes(state: Callable[[], SingleReplica]) -> None:
     answer = only(state().ask(describe()), DescribeQuorumResponse).topics[0].partitions[0]
     assert answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert (answer.leader_id, answer.leader_epoch) == (0, 0), "Kafka gives no hint either"
@@ -93,17 +93,17 @@ def test_the_high_watermark_of_a_new_leader_is_unknown() -> None:
     assert response.topics[0].partitions[0].high_watermark == -1
 
 
-def voted() -> Solo:
+def voted() -> SingleReplica:
     solo = unattached()
     solo.ask(vote_request(6))
     return solo
 
 
-def observing() -> Solo:
+def observing() -> SingleReplica:
     return follower(voters=voter_set(2, 3))
 
 
-def voted_prospective() -> Solo:
+def voted_prospective() -> SingleReplica:
     solo = prospective()
     solo.ask(vote_request(5))
     return solo
@@ -124,7 +124,7 @@ def voted_prospective() -> Solo:
     ],
 )
 def test_the_current_state_has_kafkas_names(
-    state: Callable[[], Solo], name: str, vote: int
+    state: Callable[[], SingleReplica], name: str, vote: int
 ) -> None:
     metrics = state().raft.metrics
     assert (metrics.current_state, metrics.current_vote) == (name, vote)

@@ -8,7 +8,7 @@ from kwire.controller.raft import ElectionState, ReplicaKey, Resign, ResignLeade
 from kwire.error_codes import ErrorCode
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest, EndQuorumEpochResponse
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     candidate,
     end_request,
     fetch_request,
@@ -20,7 +20,7 @@ from tests.support.controller.raft.single_replica import (
 )
 from tests.support.controller.raft.virtual_network import key
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 
 
 NONE, FENCED, INVALID = (

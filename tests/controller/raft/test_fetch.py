@@ -24,7 +24,7 @@ from kwire.messages.a01_fetch import (
     SnapshotId,
 )
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     batches,
     begin_request,
     candidate,
@@ -40,10 +40,10 @@ from tests.support.controller.raft.single_replica import (
 )
 from tests.support.controller.raft.virtual_network import dynamic_quorum, key, snapshot, voter_set
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 
 
-def partition(solo: Solo, request: FetchRequest, version: int = 18) -> PartitionData:
+def partition(solo: SingleReplica, request: FetchRequest, version: int = 18) -> PartitionData:
     return only(solo.ask(request, version), FetchResponse).responses[0].partitions[0]
 
 
@@ -180,7 +180,7 @@ def test_a_follower_flushes_before_its_next_fetch() -> None:
     assert (asked.fetch_offset, asked.last_fetched_epoch) == (2, 5)
 
 
-def committed_by(solo: Solo) -> int:
+def committed_by(solo: SingleReplica) -> int:
     return max((e.high_watermark for e in solo.effects if isinstance(e, Commit)), default=-1)
 
 
@@ -291,7 +291,7 @@ def test_an_observer_never_stands_for_election() -> None:
 SNAPSHOT = OffsetAndEpoch(offset=4, epoch=2)
 
 
-def leader_behind_snapshot() -> Solo:
+def leader_behind_snapshot() -> SingleReplica:
     log = log_with(1, 1, 2, 2, 3, 3)
     log.store_snapshot(SNAPSHOT, snapshot(voter_set(1, 2, 3), epoch=2))
     log.clean(SNAPSHOT)

@@ -27,7 +27,7 @@ from kwire.messages.a59_fetch_snapshot import (
 )
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     batches,
     fetch_response,
     follower,
@@ -41,7 +41,7 @@ ID = OffsetAndEpoch(offset=4, epoch=2)
 DATA = snapshot(voter_set(1, 2), epoch=2)
 
 
-def serving() -> Solo:
+def serving() -> SingleReplica:
     log = log_with(1, 1, 2, 2, 3)
     log.store_snapshot(ID, snapshot(voter_set(1, 2, 3), epoch=2))
     return leader(log=log)
@@ -72,7 +72,7 @@ def piece(
 
 SIZE = len(snapshot(voter_set(1, 2, 3), epoch=2))
 NOT_FOUND, OUT_OF_RANGE = ErrorCode.SNAPSHOT_NOT_FOUND, ErrorCode.POSITION_OUT_OF_RANGE
-ANSWERS: list[tuple[str, Callable[[], Solo], FetchSnapshotRequest, int, int]] = [
+ANSWERS: list[tuple[str, Callable[[], SingleReplica], FetchSnapshotRequest, int, int]] = [
     # state, request, error, bytes
     ("all of it", serving, piece(), 0, SIZE),
     ("a part", serving, piece(max_bytes=10), 0, 10),
@@ -94,7 +94,7 @@ ANSWERS: list[tuple[str, Callable[[], Solo], FetchSnapshotRequest, int, int]] = 
     ids=[row[0] for row in ANSWERS],
 )
 def test_what_a_leader_sends_of_a_snapshot(
-    state: Callable[[], Solo], request_: FetchSnapshotRequest, error: int, size: int
+    state: Callable[[], SingleReplica], request_: FetchSnapshotRequest, error: int, size: int
 ) -> None:
     response = only(state().ask(request_), FetchSnapshotResponse)
     answer = response.topics[0].partitions[0]
@@ -135,7 +135,7 @@ def test_an_observer_that_fetches_a_snapshot_does_not() -> None:
     assert solo.raft.role == "resigned"
 
 
-def downloading(log: MemoryLog | None = None) -> Solo:
+def downloading(log: MemoryLog | None = None) -> SingleReplica:
     solo = follower(log=log)
     send, _ = solo.sent(FetchRequest)[-1]
     solo.respond(send, fetch_response(5, snapshot_id=FetchSnapshotId(end_offset=4, epoch=2)))

@@ -10,7 +10,7 @@ from kwire.controller.raft import ElectionState, PersistElection, Rejected, Upgr
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchResponse
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     begin_request,
     fetch_request,
     follower,
@@ -24,10 +24,10 @@ from tests.support.controller.raft.virtual_network import (
 )
 from tests.support.controller.raft.voter_requests import update_request
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 
 
-def control_records(solo: Solo) -> list[str]:
+def control_records(solo: SingleReplica) -> list[str]:
     data = solo.log.read(0, 1 << 20)
     records = [record for batch in read_batches(data) for record in batch.records()]
     return [type(read_control_record(record).message).__name__ for record in records]
@@ -52,14 +52,14 @@ def test_the_bootstrap_checkpoint_is_never_offered() -> None:
     assert answer.records
 
 
-def upgrade(solo: Solo, level: int = 1, **changes: bool) -> Rejected | None:
+def upgrade(solo: SingleReplica, level: int = 1, **changes: bool) -> Rejected | None:
     solo.forget()
     solo.step(UpgradeKRaftVersion(token="up", epoch=5, kraft_version=level, **changes))
     found = [effect for effect in solo.effects if isinstance(effect, Rejected)]
     return found[0] if found else None
 
 
-def told_by_all() -> Solo:
+def told_by_all() -> SingleReplica:
     solo = static_leader()
     for id in (2, 3):
         solo.ask(update_request(id, port=9000 + id))

@@ -28,7 +28,7 @@ from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochResponse
 from kwire.messages.a80_add_raft_voter import Listener
 from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     batches,
     end_request,
     fetch_request,
@@ -45,7 +45,7 @@ from tests.support.controller.raft.virtual_network import dynamic_quorum, key, s
 from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 
-def told_high_watermark(solo: Solo, by: int = 3) -> int:
+def told_high_watermark(solo: SingleReplica, by: int = 3) -> int:
     request = fetch_request(by, solo.raft.epoch, 0, 0, max_wait_ms=0)
     return only(solo.ask(request), FetchResponse).responses[0].partitions[0].high_watermark
 

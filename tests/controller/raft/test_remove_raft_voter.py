@@ -10,7 +10,7 @@ from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.text.ids import ZERO_UUID
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     code,
     fetch_request,
     follower,
@@ -30,7 +30,7 @@ from tests.support.controller.raft.voter_change_states import (
 )
 from tests.support.controller.raft.voter_requests import remove_request
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 NONE = ErrorCode.NONE
 TIMED_OUT = ErrorCode.REQUEST_TIMED_OUT
 ELSEWHERE = ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -40,7 +40,7 @@ NOT_FOUND = ErrorCode.VOTER_NOT_FOUND
 CLUSTER = ErrorCode.INCONSISTENT_CLUSTER_ID
 
 
-def lonely() -> Solo:
+def lonely() -> SingleReplica:
     solo = leader(voters=voter_set(1))
     return solo
 

@@ -5,7 +5,7 @@ import pytest
 from kwire.controller.raft import ElectionState, Replaying
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from tests.support.controller.raft.single_replica import Solo, vote_request
+from tests.support.controller.raft.single_replica import SingleReplica, vote_request
 from tests.support.controller.raft.virtual_network import key, voter_set
 
 LONG = 60_000
@@ -23,7 +23,7 @@ CAUGHT_UP = Replaying(is_replaying=False)
     ids=["no file", "voted for itself", "a leader", "led"],
 )
 def test_a_voter_does_not_stand_before_it_has_replayed(election: ElectionState | None) -> None:
-    solo = Solo(election=election, is_replaying=True)
+    solo = SingleReplica(election=election, is_replaying=True)
     for _ in range(10):
         solo.after(LONG)
     assert solo.sent(VoteRequest) == []
@@ -35,7 +35,7 @@ def test_a_voter_does_not_stand_before_it_has_replayed(election: ElectionState |
 
 
 def test_the_only_voter_leads_as_soon_as_it_has_replayed() -> None:
-    solo = Solo(voters=voter_set(1), is_replaying=True)
+    solo = SingleReplica(voters=voter_set(1), is_replaying=True)
     solo.after(LONG)
     assert solo.raft.role == "unattached"
     solo.step(CAUGHT_UP)
@@ -44,7 +44,7 @@ def test_the_only_voter_leads_as_soon_as_it_has_replayed() -> None:
 
 def test_who_catches_up_behind_its_timeout_waits_for_another_one_at_random() -> None:
     """Replicas that started together catch up together: they must not stand in one millisecond."""
-    solo = Solo(is_replaying=True)
+    solo = SingleReplica(is_replaying=True)
     solo.after(LONG)
     solo.raft._replica.random_below = lambda limit: limit - 1
     solo.step(CAUGHT_UP)
@@ -54,7 +54,7 @@ def test_who_catches_up_behind_its_timeout_waits_for_another_one_at_random() -> 
 
 
 def test_who_replays_votes_and_looks_for_the_leader() -> None:
-    solo = Solo(is_replaying=True, bootstrap_servers=(("localhost", 9992),))
+    solo = SingleReplica(is_replaying=True, bootstrap_servers=(("localhost", 9992),))
     assert solo.sent(FetchRequest)
     (answer,) = solo.ask(vote_request(5))
     assert isinstance(answer, VoteResponse)
@@ -62,7 +62,7 @@ def test_who_replays_votes_and_looks_for_the_leader() -> None:
 
 
 def test_a_follower_that_falls_behind_leaves_the_election_to_others() -> None:
-    solo = Solo(election=ElectionState(epoch=3, leader_id=2))
+    solo = SingleReplica(election=ElectionState(epoch=3, leader_id=2))
     solo.step(Replaying(is_replaying=True))
     solo.after(LONG)
     assert solo.raft.role == "follower"

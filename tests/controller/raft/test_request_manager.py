@@ -6,13 +6,18 @@ from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.request_manager import RequestManager
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest
-from tests.support.controller.raft.single_replica import Solo, fetch_response, observer, unattached
+from tests.support.controller.raft.single_replica import (
+    SingleReplica,
+    fetch_response,
+    observer,
+    unattached,
+)
 
 SERVERS = tuple(("localhost", 9990 + index) for index in range(3))
 NO_LEADER = -1
 
 
-def asked_at(solo: Solo, milliseconds: int, epoch: int) -> list[int]:
+def asked_at(solo: SingleReplica, milliseconds: int, epoch: int) -> list[int]:
     """Answer every Fetch at once with "no leader"; return when bootstrap servers were asked."""
     began, answered, times = solo.now, 0, []
     for _ in range(milliseconds):

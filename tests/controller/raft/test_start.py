@@ -3,7 +3,7 @@
 import pytest
 
 from kwire.controller.raft import ElectionState, MemoryLog, ReplicaKey, VoterSet
-from tests.support.controller.raft.single_replica import Solo, log_with
+from tests.support.controller.raft.single_replica import SingleReplica, log_with
 from tests.support.controller.raft.virtual_network import endpoints, key, static_voters, voter_set
 
 STARTS: list[tuple[str, ElectionState | None, tuple[str, int, int | None]]] = [
@@ -34,7 +34,7 @@ STARTS: list[tuple[str, ElectionState | None, tuple[str, int, int | None]]] = [
 def test_the_first_role_follows_from_quorum_state(
     election: ElectionState | None, expected: tuple[str, int, int | None]
 ) -> None:
-    raft = Solo(election=election).raft
+    raft = SingleReplica(election=election).raft
     assert (raft.role, raft.epoch, raft.leader_id) == expected
 
 
@@ -42,7 +42,7 @@ def test_the_first_role_follows_from_quorum_state(
 def test_a_lost_or_old_quorum_state_yields_to_the_epoch_of_the_log(
     election: ElectionState | None,
 ) -> None:
-    solo = Solo(election=election, log=log_with(1, 4))
+    solo = SingleReplica(election=election, log=log_with(1, 4))
     assert (solo.raft.role, solo.raft.epoch) == ("unattached", 4)
     assert solo.election == ElectionState(epoch=4)
 
@@ -52,33 +52,33 @@ def test_a_lost_or_old_quorum_state_yields_to_the_epoch_of_the_log(
     [None, ElectionState(epoch=3, leader_id=1), ElectionState(epoch=3, voted_key=key(1))],
 )
 def test_the_only_voter_leads_without_waiting(election: ElectionState | None) -> None:
-    assert Solo(voters=voter_set(1), election=election).raft.role == "leader"
+    assert SingleReplica(voters=voter_set(1), election=election).raft.role == "leader"
 
 
 def test_the_vote_outlives_a_restart_and_a_leader() -> None:
     both = ElectionState(epoch=3, leader_id=2, voted_key=key(3))
-    assert Solo(election=both).election == both
+    assert SingleReplica(election=both).election == both
 
 
 def test_static_voters_count_until_the_log_names_others() -> None:
     static = static_voters(1, 2, 3)
-    assert Solo(static_voters=static, bootstrap_servers=()).raft.voters == static
+    assert SingleReplica(static_voters=static, bootstrap_servers=()).raft.voters == static
     log = log_with(1, voters=voter_set(1, 2))
-    assert Solo(static_voters=static, log=log).raft.voters == voter_set(1, 2)
+    assert SingleReplica(static_voters=static, log=log).raft.voters == voter_set(1, 2)
 
 
 def test_a_node_formatted_without_voters_is_an_observer() -> None:
-    raft = Solo(voters=VoterSet()).raft
+    raft = SingleReplica(voters=VoterSet()).raft
     assert (raft.role, raft.is_voter, len(raft.voters)) == ("unattached", False, 0)
 
 
 def test_one_of_another_disk_is_no_voter() -> None:
-    raft = Solo(directory_id=key(1, disk=1).wire_directory_id).raft
+    raft = SingleReplica(directory_id=key(1, disk=1).wire_directory_id).raft
     assert not raft.is_voter
 
 
 def test_an_empty_directory_needs_nothing_but_bootstrap_servers() -> None:
     log = MemoryLog()
-    solo = Solo(log=log, static_voters=VoterSet(), endpoints=endpoints(1))
+    solo = SingleReplica(log=log, static_voters=VoterSet(), endpoints=endpoints(1))
     assert solo.raft.end_offset == 0
     assert solo.raft.deadline is not None

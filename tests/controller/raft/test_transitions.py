@@ -26,7 +26,7 @@ from kwire.controller.raft.transitions import TRANSITIONS, Eligible, Reason, Tra
 from kwire.error_codes import ErrorCode
 from kwire.messages.a52_vote import VoteRequest
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     begin_request,
     candidate,
     follower,
@@ -116,9 +116,9 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Transition, bool]]:
     return recorded
 
 
-def replayed_follower() -> Solo:
+def replayed_follower() -> SingleReplica:
     """The only voter follows a leader that it heard of while its state machine replayed."""
-    solo = Solo(voters=voter_set(1), is_replaying=True)
+    solo = SingleReplica(voters=voter_set(1), is_replaying=True)
     solo.ask(begin_request(9))
     solo.step(Replaying(is_replaying=False))
     return solo
@@ -137,14 +137,14 @@ def unsupported_pre_vote() -> None:
     solo.step(RequestFailed(correlation=send.correlation, error=error))
 
 
-def timed_out(state: Callable[[], Solo], times: int = 1) -> None:
+def timed_out(state: Callable[[], SingleReplica], times: int = 1) -> None:
     """Every timeout passes, so often."""
     solo = state()
     for _ in range(times):
         solo.after(solo.config.fetch_timeout_ms)
 
 
-def answer(state: Callable[[], Solo], request: Request) -> None:
+def answer(state: Callable[[], SingleReplica], request: Request) -> None:
     state().ask(request)
 
 
@@ -153,7 +153,7 @@ def isolation(id: int) -> Callable[[int, int], bool]:
     return lambda source, destination: id in (source, destination)
 
 
-STATES: dict[type[Role], Callable[[], Solo]] = {
+STATES: dict[type[Role], Callable[[], SingleReplica]] = {
     Unattached: unattached,
     Follower: follower,
     Prospective: prospective,
@@ -231,7 +231,7 @@ def test_in_a_quorum_with_failures_only_rows_of_the_table_happen(
     ],
 )
 def test_other_transitions_are_illegal(
-    state: Callable[[], Solo], act: Callable[[Replica, int], None]
+    state: Callable[[], SingleReplica], act: Callable[[Replica, int], None]
 ) -> None:
     replica = state().raft._replica
     role = replica.role

@@ -9,7 +9,7 @@ from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, MemoryLog
 from kwire.error_codes import ErrorCode
 from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     code,
     follower,
     leader,
@@ -28,7 +28,7 @@ from tests.support.controller.raft.voter_change_states import (
 )
 from tests.support.controller.raft.voter_requests import update_request
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 NONE = ErrorCode.NONE
 TIMED_OUT = ErrorCode.REQUEST_TIMED_OUT
 ELSEWHERE = ErrorCode.NOT_LEADER_OR_FOLLOWER

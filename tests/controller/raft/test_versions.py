@@ -15,7 +15,7 @@ from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
 from tests.support.controller.raft.quorum_requests import REQUESTS
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     follower,
     leader,
     prospective,
@@ -24,7 +24,7 @@ from tests.support.controller.raft.single_replica import (
 )
 from tests.support.controller.raft.virtual_network import dynamic_quorum, endpoints
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 
 CASES = [(request, version) for request in REQUESTS for version in type(request).versions]
 

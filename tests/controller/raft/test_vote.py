@@ -16,7 +16,7 @@ from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     candidate,
     fetch_response,
     follower,
@@ -32,14 +32,14 @@ from tests.support.controller.raft.single_replica import (
 )
 from tests.support.controller.raft.virtual_network import key, voter_set
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 
 
-def voted(for_id: int = 3) -> Solo:
-    return Solo(election=ElectionState(epoch=5, voted_key=key(for_id)))
+def voted(for_id: int = 3) -> SingleReplica:
+    return SingleReplica(election=ElectionState(epoch=5, voted_key=key(for_id)))
 
 
-def fetching() -> Solo:
+def fetching() -> SingleReplica:
     solo = follower()
     send, _ = solo.sent(FetchRequest)[-1]
     solo.respond(send, fetch_response(5))

@@ -9,7 +9,7 @@ from kwire.messages.a01_fetch import EpochEndOffset, FetchRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 from tests.support.controller.raft.single_replica import (
-    Solo,
+    SingleReplica,
     begin_request,
     code,
     fetch_response,
@@ -25,12 +25,12 @@ from tests.support.controller.raft.voter_change_states import (
     versions_answer,
 )
 
-State = Callable[[], Solo]
+State = Callable[[], SingleReplica]
 TIMED_OUT = ErrorCode.REQUEST_TIMED_OUT
 ELSEWHERE = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def appended() -> Solo:
+def appended() -> SingleReplica:
     """The VotersRecord with voter 4 is in the log, and not committed."""
     solo = adding()
     versions_answer(solo)

@@ -14,7 +14,7 @@ from kwire.pipeline.analyses.latencies import latencies
 from kwire.pipeline.analyses.versions import SINCE_KAFKA_4, versions
 from kwire.pipeline.report.latency import latency_section
 from kwire.pipeline.report.span import ReportSpan
-from tests.support.pipeline.analyses.table_rows import rows, second, told
+from tests.support.pipeline.analyses.table_rows import row_values, rows, second
 
 FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}
 VOTE = {"api": "Vote", "api_key": 52, "api_version": 2, "client_id": "raft", "node_id": 3000}
@@ -25,7 +25,7 @@ def test_long_polls_stand_apart_and_the_slowest_stand_first(spark: SparkSession)
     quick = [FETCH | {"latency_ms": float(one), "max_wait_ms": None} for one in range(1, 101)]
     waiting = [FETCH | {"latency_ms": 500.0, "max_wait_ms": 500} for _ in range(100)]
     lost = [FETCH | {"latency_ms": None}]
-    found = told(latencies(rows(spark, "calls", *quick, *waiting, *lost), by=["api"]))
+    found = row_values(latencies(rows(spark, "calls", *quick, *waiting, *lost), by=["api"]))
     assert (
         found
         == [
@@ -42,11 +42,11 @@ def test_a_place_among_the_slowest_needs_enough_calls(spark: SparkSession) -> No
     before = rows(
         spark, "calls", *often, VOTE | {"latency_ms": 1.0}, columns="max_wait_ms error at"
     )
-    assert [row[:2] for row in told(latencies(after, by=["api"]))] == [
+    assert [row[:2] for row in row_values(latencies(after, by=["api"]))] == [
         ("Fetch", False),
         ("Vote", False),
     ]
-    assert [row[0] for row in told(comparison(before, after))] == ["Fetch", "Vote"]
+    assert [row[0] for row in row_values(comparison(before, after))] == ["Fetch", "Vote"]
     span = ReportSpan(second(0).replace(tzinfo=None), second(60).replace(tzinfo=None), 1)
     timed = after.withColumn("at", f.lit(second(30)))
     section = latency_section(timed, span)
@@ -68,11 +68,11 @@ def test_an_error_is_a_share_of_the_calls_of_its_kind(spark: SparkSession) -> No
         VOTE | {"outcome": "NO_RESPONSE", "at": second(9)},
     )
     first, last = (at.replace(tzinfo=None) for at in (second(1), second(3)))
-    assert told(errors(calls))[0] == (
+    assert row_values(errors(calls))[0] == (
         *("Fetch", "ledger", 1, "NOT_LEADER", 2, 8, 0.25),
         *(first, last, "Ask broker 2."),
     )
-    assert [row[3:7] for row in told(errors(calls))[1:]] == [("LOST", 1, 8, 0.125)]
+    assert [row[3:7] for row in row_values(errors(calls))[1:]] == [("LOST", 1, 8, 0.125)]
 
 
 def test_clients_below_a_version_block_the_upgrade(spark: SparkSession) -> None:
@@ -84,7 +84,7 @@ def test_clients_below_a_version_block_the_upgrade(spark: SparkSession) -> None:
         FETCH | {"client": "10.0.0.2:5001"},
         FETCH | {"client": "10.0.0.2:5002"},
     )
-    assert told(versions(calls)) == [
+    assert row_values(versions(calls)) == [
         ("till", "Fetch", 3, 4, 4, 2, 3, 1),
         ("ledger", "Fetch", 17, 17, 4, 0, 2, 1),
     ]
@@ -116,7 +116,7 @@ def test_controllers_are_told_by_what_they_answer(spark: SparkSession) -> None:
         FETCH | ANSWERED | {"node_id": 3000, "at": second(9), "request_size": 1},
         FETCH | ANSWERED | {"at": second(1)},
     )
-    assert told(controller_load(calls)) == [
+    assert row_values(controller_load(calls)) == [
         (3000, "Vote", 3, 0.75, 0.3, 2, 30, 15),
         (3000, "Fetch", 1, 0.25, 0.1, 1, 1, None),
     ]
@@ -133,7 +133,7 @@ def test_two_captures_are_laid_side_by_side(spark: SparkSession) -> None:
         VOTE | {"latency_ms": 1.0},
         columns=common,
     )
-    assert told(comparison(before, after)) == [
+    assert row_values(comparison(before, after)) == [
         ("Fetch", "ledger", 1, "17–17", 2.0, 2.0, 0.0, 2, "18–18", 3.0, 3.0, 0.5, 1.5),
         ("Vote", "raft", None, None, None, None, None, 1, "2–2", 1.0, 1.0, 0.0, None),
     ]

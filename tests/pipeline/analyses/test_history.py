@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses import ANALYSES, comparison
 from tests.support.pipeline.dump_log_segments import DumpedRecord, dumped_records
-from tests.support.pipeline.recorded_history import JOINED, TOPICS, VOTERS, History
+from tests.support.pipeline.recorded_history import JOINED_ID, TOPICS, VOTER_IDS, History
 from tests.support.pipeline.tables import Tables
 
 
@@ -88,8 +88,8 @@ def test_elections(tables: Tables, history: History) -> None:
 def test_voter_changes(tables: Tables) -> None:
     found = [row for row in rows(tables, "voter-changes") if row.replica_id is not None]
     assert [(row.change, row.replica_id, sorted(row.voters)) for row in found] == [
-        ("ADDED", JOINED, [*VOTERS, JOINED]),
-        ("REMOVED", JOINED, [*VOTERS]),
+        ("ADDED", JOINED_ID, [*VOTER_IDS, JOINED_ID]),
+        ("REMOVED", JOINED_ID, [*VOTER_IDS]),
     ]
     assert all(row.took_ms > 0 for row in found)
 
@@ -112,7 +112,7 @@ def test_alter_partitions(tables: Tables) -> None:
 
 def test_controller_load(tables: Tables, history: History) -> None:
     found = rows(tables, "controller-load")
-    assert {row.node_id for row in found} <= {*VOTERS, JOINED}
+    assert {row.node_id for row in found} <= {*VOTER_IDS, JOINED_ID}
     assert {row.node_id for row in found} >= set(history.leaders)
     of_it = tables["calls"].where(f.col("node_id") == history.leaders[1])
     mine = [row for row in found if row.node_id == history.leaders[1]]

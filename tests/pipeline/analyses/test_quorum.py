@@ -13,7 +13,7 @@ from kwire.pipeline.analyses.recorded import recorded
 from kwire.pipeline.analyses.verdicts import checks
 from kwire.pipeline.analyses.versions import features
 from kwire.pipeline.analyses.voter_changes import voter_changes
-from tests.support.pipeline.analyses.table_rows import rows, second, told
+from tests.support.pipeline.analyses.table_rows import row_values, rows, second
 
 
 def naive(seconds: float) -> Any:
@@ -46,7 +46,7 @@ def test_what_was_recorded_has_a_gap_where_no_recording_ran_or_a_file_is_missing
         *recording("c", [500, 501]),
         {"capture": None, "event": None, "at": second(450)},
     )
-    assert told(recorded(frames)) == [
+    assert row_values(recorded(frames)) == [
         (naive(begin), naive(end)) for begin, end in ((0, 200), (300, 400), (500, 501))
     ]
 
@@ -72,7 +72,7 @@ def test_an_election_tells_candidates_votes_and_the_time_without_a_leader(
         OVERHEARD
         | {"what": "VOTE", "at": second(9), "epoch": 3, "replica_id": 3, "granted": False},
     )
-    assert told(elections(quorum)) == [
+    assert row_values(elections(quorum)) == [
         (1, 1, naive(0), [1, 2], [], 0, 0, None, None),
         (2, 2, naive(7.5), [2, 3], [2, 3], 1, 1, 2500.0, 0.0),
         (3, None, naive(9), None, [3], 0, 1, None, None),
@@ -86,7 +86,7 @@ def test_an_election_tells_candidates_votes_and_the_time_without_a_leader(
         frames = recording("a", [one for one in seconds if one < 7]) + recording(
             "b", [one for one in seconds if one >= 7]
         )
-        found = told(elections(quorum, rows(spark, "frames", *frames)))
+        found = row_values(elections(quorum, rows(spark, "frames", *frames)))
         assert found[1][-2:] == (leaderless, unrecorded), seconds
 
 
@@ -95,7 +95,7 @@ def test_without_a_log_whoever_began_the_epoch_led_it(spark: SparkSession) -> No
     quorum = rows(
         spark, "quorum", began, columns="error granting granted replica_id offset node_id"
     )
-    assert told(elections(quorum)) == [(4, 2, naive(1), None, [], 0, 0, None, None)]
+    assert row_values(elections(quorum)) == [(4, 2, naive(1), None, [], 0, 0, None, None)]
 
 
 def test_a_voter_change_is_followed_from_the_request_to_the_commit(spark: SparkSession) -> None:
@@ -114,7 +114,7 @@ def test_a_voter_change_is_followed_from_the_request_to_the_commit(spark: SparkS
         change | {"at": second(6), "offset": 20, "voters": voters(2, 3)},
         change | {"at": second(7), "offset": 30, "voters": voters(2, 3)},
     )
-    assert told(voter_changes(quorum)) == [
+    assert row_values(voter_changes(quorum)) == [
         (1, 9, "ADDED", 3, naive(2), naive(3), naive(4), 2000.0, [1, 2, 3]),
         (1, 20, "REMOVED", 1, naive(6.0004), naive(6), None, None, [2, 3]),
         (1, 30, "UPDATED", None, None, naive(7), None, None, [2, 3]),
@@ -133,7 +133,7 @@ def test_a_restless_partition_stands_before_a_quiet_one(spark: SparkSession) -> 
             for at, (leader, isr) in enumerate(states)
         ),
     )
-    assert told(isr_churn(partitions)) == [
+    assert row_values(isr_churn(partitions)) == [
         ("orders", "x", 0, 3, 1, 1, 1, 1, 1, naive(0), naive(3)),
         ("orders", "x", 1, 0, 0, 0, 0, 0, 1, naive(0), naive(0)),
     ]
@@ -163,7 +163,7 @@ def test_changes_of_isrs_have_the_outcome_of_their_partition_or_of_the_whole(
     messages = rows(
         spark, "messages", asked(1), answered(1, 0, 0, 107), asked(2), answered(2, 77), asked(3)
     )
-    assert {row[:4] for row in told(alter_partitions(messages))} == {
+    assert {row[:4] for row in row_values(alter_partitions(messages))} == {
         (1, "STALE_BROKER_EPOCH", 2, 2),
         (1, None, 2, 2),
         (1, "NONE", 1, 1),
@@ -185,12 +185,12 @@ def test_a_gap_between_heartbeats_is_a_share_of_the_session(spark: SparkSession)
         key(9) | {"broker_heartbeat_response": fenced},
         beat(10, 1, broker=2),
     )
-    assert told(heartbeats(messages, session_ms=10_000)) == [
+    assert row_values(heartbeats(messages, session_ms=10_000)) == [
         (1, 6, 5000.0, 5000.0, 1, 0, 0.5, 1, 0, 0),
         (2, 1, None, None, 0, 0, None, 0, 0, 0),
     ]
     frames = rows(spark, "frames", *recording("a", [0, 4]), *recording("b", [9, 100]))
-    (worst, *_) = told(heartbeats(messages, frames, session_ms=10_000))
+    (worst, *_) = row_values(heartbeats(messages, frames, session_ms=10_000))
     assert worst[:4] == (1, 6, 2000.0, 2000.0)  # from 4 to 9, nothing was recorded
 
 
@@ -204,7 +204,7 @@ def test_broken_checks_stand_first_with_what_is_wrong(spark: SparkSession) -> No
             for at in (4, 3)
         ),
     )
-    assert told(checks(verdicts)) == [
+    assert row_values(checks(verdicts)) == [
         ("kip-841-isr", 0, 2, naive(3), "At 3."),
         ("round-trip", 2, 0, None, None),
     ]
@@ -216,7 +216,7 @@ def test_the_current_level_of_a_feature_is_the_last_that_was_set(spark: SparkSes
         return {"feature_level": feature, "offset": offset, "epoch": 1, "at": second(offset)}
 
     records = rows(spark, "records", set_to(20, 1), set_to(25, 2), columns="snapshot")
-    assert told(features(records)) == [
+    assert row_values(features(records)) == [
         ("metadata.version", 20, False, naive(1), 1, 1),
         ("metadata.version", 25, True, naive(2), 1, 2),
     ]

@@ -10,7 +10,7 @@ from kwire.pipeline.report.quorum import quorum_section
 from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
 from kwire.pipeline.schemas import TABLES
 from tests.support.pipeline.analyses.table_rows import rows, second
-from tests.support.pipeline.recorded_history import JOINED, VOTERS, History
+from tests.support.pipeline.recorded_history import JOINED_ID, VOTER_IDS, History
 from tests.support.pipeline.tables import Tables
 
 CLOCK = 0.002
@@ -49,22 +49,22 @@ def test_the_killed_leader_leaves_a_gap_until_the_next_leads(
 def test_leaders_won_the_votes_that_are_shown(told: QuorumTimeline, history: History) -> None:
     voted = {(vote.epoch, vote.candidate) for vote in told.votes if vote.granted and not vote.pre}
     assert voted >= {(term.epoch, term.leader_id) for term in told.epochs}
-    assert {vote.voter for vote in told.votes} <= set(VOTERS)
+    assert {vote.voter for vote in told.votes} <= set(VOTER_IDS)
 
 
 def test_the_voter_that_joined_is_added_and_removed(told: QuorumTimeline, history: History) -> None:
     steps = [one for one in told.changes if one.replica_id is not None]
     assert [(one.change, one.replica_id) for one in steps] == [
-        ("ADDED", JOINED),
-        ("REMOVED", JOINED),
+        ("ADDED", JOINED_ID),
+        ("REMOVED", JOINED_ID),
     ]
-    assert [one.voters for one in steps] == [[*VOTERS, JOINED], [*VOTERS]]
+    assert [one.voters for one in steps] == [[*VOTER_IDS, JOINED_ID], [*VOTER_IDS]]
     for step, what in zip(steps, ("added", "removed"), strict=True):
         deed = history.did(what)
         assert deed.began < unix(step.asked) < unix(step.at) + CLOCK
         assert unix(step.at) < deed.ended
         assert unix(step.committed) + CLOCK > unix(step.at)
-    assert told.nodes == [*VOTERS, JOINED]
+    assert told.nodes == [*VOTER_IDS, JOINED_ID]
 
 
 def quorum_rows(spark: SparkSession, *found: dict[str, Any]) -> DataFrame:

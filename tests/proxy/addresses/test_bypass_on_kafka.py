@@ -12,7 +12,7 @@ from tests.support.eventually import eventually
 from tests.support.proxy.kafka_behind_proxy import (
     MESSAGES,
     in_front_of_controllers,
-    ours,
+    kwire_address,
     read_and_write,
 )
 from tests.support.real_kafka.own_cluster import OwnCluster
@@ -35,12 +35,12 @@ async def test_nodes_that_do_not_advertise_the_proxy_are_named(
             await in_front_of_controllers(proxy, cluster)
         else:
             controller = cluster.controllers[3000].controller_address
-            address = await proxy.listen(Listener(node_id=3000, upstream=ours(controller)))
+            address = await proxy.listen(Listener(node_id=3000, upstream=kwire_address(controller)))
             for node in cluster.brokers.values():
                 node.configure({"controller.quorum.bootstrap.servers": str(address)})
         addresses: dict[int, Address] = {}
         for node_id, node in cluster.brokers.items():
-            listener = Listener(node_id=node_id, upstream=ours(node.broker_address))
+            listener = Listener(node_id=node_id, upstream=kwire_address(node.broker_address))
             addresses[node_id] = await proxy.listen(listener)
             if advertised:
                 node.configure({"advertised.listeners": f"PLAINTEXT://{addresses[node_id]}"})

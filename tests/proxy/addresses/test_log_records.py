@@ -28,7 +28,7 @@ from kwire.net.frames import decode_response
 from kwire.proxy import Filters
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
-from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.addresses.address_books import InstantListeners
 from tests.support.proxy.addresses.metadata_batches import batch
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
@@ -59,7 +59,7 @@ REGISTERED = (
 
 
 def fetched(
-    data: bytes, openings: Openings, *, topic: UUID = METADATA_TOPIC_ID, replica: int = 3001
+    data: bytes, openings: InstantListeners, *, topic: UUID = METADATA_TOPIC_ID, replica: int = 3001
 ) -> bytes:
     """The records that a replica gets for these of the node's."""
     dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(openings.book)]))
@@ -105,7 +105,7 @@ def endpoints(data: bytes) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("compression", list(Compression))
 def test_registrations_in_the_log_name_the_proxy(compression: Compression) -> None:
-    openings = Openings()
+    openings = InstantListeners()
     data = batch(*REGISTERED, compression=compression)
     after = fetched(data, openings)
     assert endpoints(after) == [("proxy.example.org", 20_001), ("proxy.example.org", 20_002)]
@@ -118,7 +118,7 @@ def test_registrations_in_the_log_name_the_proxy(compression: Compression) -> No
 
 
 def test_a_voter_sees_itself_as_it_is_and_the_others_at_the_proxy() -> None:
-    openings = Openings()
+    openings = InstantListeners()
     proxied = openings.book.add(Address("a", 9093), Address("127.0.0.1", 19093))
     own = openings.book.add(Address("b", 9093), Address("127.0.0.1", 19094))
     after = fetched(CONTROL, openings, replica=3001)
@@ -132,13 +132,13 @@ def test_a_voter_sees_itself_as_it_is_and_the_others_at_the_proxy() -> None:
 
 def test_other_topics_and_batches_without_addresses_pass_as_they_came() -> None:
     plain = batch(REGISTERED[0])
-    assert fetched(plain, Openings()) == plain
-    assert fetched(batch(*REGISTERED), Openings(), topic=UUID(int=2)) == batch(*REGISTERED)
-    assert fetched(b"", Openings()) == b""
+    assert fetched(plain, InstantListeners()) == plain
+    assert fetched(batch(*REGISTERED), InstantListeners(), topic=UUID(int=2)) == batch(*REGISTERED)
+    assert fetched(b"", InstantListeners()) == b""
 
 
 def test_a_batch_that_is_cut_off_or_broken_passes_as_it_came() -> None:
-    openings = Openings()
+    openings = InstantListeners()
     cut, whole = batch(*REGISTERED)[:-1], CONTROL
     after = fetched(whole + cut, openings)
     assert after.endswith(cut)

@@ -14,7 +14,7 @@ from kwire.messages.a62_broker_registration import (
 from kwire.proxy import Call, Filter, Filters
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.flows.flow import Deed
-from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.addresses.address_books import InstantListeners
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
 
@@ -50,7 +50,7 @@ class Change(Filter):
 
 def deeds(*filters: Filter, ask: Request, answer: Response, version: int) -> set[Deed]:
     """Return the marks of a flow behind these filters and the one that rewrites."""
-    rewrite = RewriteEndpoints(Openings().book)
+    rewrite = RewriteEndpoints(InstantListeners().book)
     dialogue = HeldDialogue(filters=Filters([*filters, rewrite]))
     dialogue.ask(asked(ask, version, 1))
     dialogue.answer(answered(answer, version, 1))

@@ -30,7 +30,7 @@ from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.data_path.gate import FRAME_HELD
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE, node_addresses
-from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.addresses.address_books import InstantListeners
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
 from vectors import Vector
@@ -88,7 +88,7 @@ def without_addresses(data: bytes, kind: type[Message], version: int) -> tuple[A
 def test_all_that_changes_in_kafkas_own_messages_is_where_the_nodes_are() -> None:
     seen: dict[str, int] = {}
     for vector in rpcs():
-        openings = Openings()
+        openings = InstantListeners()
         kind = message(vector.name)
         before, after = passed(vector, openings.book)
         body, real = without_addresses(before, kind, vector.version)

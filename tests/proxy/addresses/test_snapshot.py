@@ -29,7 +29,7 @@ from kwire.messages.records.topic import TopicRecord
 from kwire.proxy import Call
 from kwire.proxy.addresses.rewriter import AddressRewriter
 from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
-from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.addresses.address_books import InstantListeners
 
 READER = 3001
 NONE, SNAPSHOT_NOT_FOUND, POSITION_OUT_OF_RANGE = 0, 98, 99
@@ -119,7 +119,7 @@ def read_as_kafka(leader: Leader, max_bytes: int, forget_every: int) -> bytes:
 
     forget_every: pieces after which another proxy takes over.
     """
-    openings, positions, got, pieces = Openings(), SnapshotPositions(), b"", 0
+    openings, positions, got, pieces = InstantListeners(), SnapshotPositions(), b"", 0
     while True:
         if pieces % forget_every == forget_every - 1:
             positions = SnapshotPositions()
@@ -160,7 +160,7 @@ def test_a_reader_gets_a_whole_snapshot_with_other_addresses_in_any_pieces(
 
 
 def test_the_leaders_errors_are_the_readers() -> None:
-    leader, rewriter = Leader(snapshot(1, 1), 1 << 20), AddressRewriter(Openings().book)
+    leader, rewriter = Leader(snapshot(1, 1), 1 << 20), AddressRewriter(InstantListeners().book)
     gone = piece(leader, 0, SnapshotPositions(), rewriter, snapshot_id=SnapshotId(end_offset=1))
     assert gone.error_code == SNAPSHOT_NOT_FOUND
     positions = SnapshotPositions()
@@ -170,6 +170,6 @@ def test_the_leaders_errors_are_the_readers() -> None:
 
 
 def test_what_is_no_snapshot_is_refused() -> None:
-    rewriter = AddressRewriter(Openings().book)
+    rewriter = AddressRewriter(InstantListeners().book)
     with pytest.raises(BatchError):
         piece(Leader(b"\xff" * 100, 50), 0, SnapshotPositions(), rewriter)

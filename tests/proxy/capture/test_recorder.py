@@ -36,7 +36,7 @@ from real_kafka import Cluster
 from tests.support.proxy.capture.events import lost, plain
 from tests.support.proxy.dialogue import Dialogue, asked, connection
 from tests.support.proxy.flows.dialogue_flows import votes
-from tests.support.proxy.kafka_behind_proxy import ours
+from tests.support.proxy.kafka_behind_proxy import kwire_address
 
 
 def recorded(path: Path) -> list[Event]:
@@ -199,7 +199,7 @@ async def talk(address: Any) -> None:
 
 async def test_real_traffic_is_read_back_flow_for_flow(combined: Cluster, tmp_path: Path) -> None:
     ring = Ring()
-    listener = Listener(node_id=1, upstream=ours(combined.nodes[1].controller_address))
+    listener = Listener(node_id=1, upstream=kwire_address(combined.nodes[1].controller_address))
     with Recorder(files_at(tmp_path / "real.avro")) as recorder:
         async with Proxy([listener], sinks=[ring, recorder]) as proxy:
             await talk(proxy.addresses[listener])

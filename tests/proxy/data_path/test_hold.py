@@ -30,7 +30,7 @@ from kwire.proxy.flows.interest import Direction
 from tests.support.proxy.data_path.streams import REQUESTS, RESPONSES, cuts
 from tests.support.proxy.dialogue import answered, asked, pieces
 from tests.support.proxy.filter_dialogue import HeldDialogue, through
-from tests.support.proxy.observing_filter import Look
+from tests.support.proxy.observing_filter import ObservingFilter
 
 VOTE = asked(VoteRequest(cluster_id="c"), 2, 1)
 VOTED = answered(VoteResponse(), 2, 1)
@@ -48,7 +48,7 @@ class Slow(Filter):
 def test_what_no_filter_changes_passes_as_it_came_however_it_is_cut(
     request_cuts: list[int], response_cuts: list[int]
 ) -> None:
-    look = Look()
+    look = ObservingFilter()
     dialogue = through(look)
     asks, answers = b"".join(REQUESTS), b"".join(RESPONSES)
     assert dialogue.ask(*pieces(asks, request_cuts)) == asks
@@ -63,7 +63,7 @@ def test_what_no_filter_changes_passes_as_it_came_however_it_is_cut(
 def test_of_any_bytes_no_more_waits_than_an_unfinished_frame(
     asks: bytes, answers: bytes, places: list[int]
 ) -> None:
-    dialogue = through(Look())
+    dialogue = through(ObservingFilter())
     dialogue.ask(*pieces(asks, places))
     dialogue.answer(*pieces(answers, places))
     assert asks.startswith(dialogue.at_node)
@@ -80,7 +80,7 @@ def test_a_frame_that_kwire_would_write_otherwise_passes_as_it_came() -> None:
     long_varint = VOTE.replace(b"\x02c", b"\x82\x00c")  # the length of "c" in two bytes
     frame = (len(long_varint) - 4).to_bytes(4, "big") + long_varint[4:] + b"behind"
     frame = (len(frame) - 4).to_bytes(4, "big") + frame[4:]
-    assert through(Look()).ask(frame) == frame
+    assert through(ObservingFilter()).ask(frame) == frame
 
 
 def test_a_change_reaches_the_node_with_header_tags_and_left_over_bytes_kept() -> None:
@@ -303,7 +303,7 @@ def test_a_value_that_has_no_bytes_is_not_sent(value: object) -> None:
 def test_what_cannot_be_decoded_and_what_is_unknown_passes() -> None:
     short = (len(VOTE) - 5).to_bytes(4, "big") + VOTE[4:-1]
     unknown = bytes.fromhex("0000000c 270f 0003 00000002 ffff beef".replace(" ", ""))
-    dialogue = through(Look())
+    dialogue = through(ObservingFilter())
     assert dialogue.ask(short, unknown) == short + unknown
     dialogue.hang_up()
     assert dialogue.flows[0].problems[0].startswith("not filtered: VoteRequest v2")

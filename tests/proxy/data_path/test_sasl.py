@@ -12,7 +12,7 @@ from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAu
 from kwire.proxy import Call, Filter, Kind
 from tests.support.proxy.dialogue import Dialogue, answered, asked, pieces
 from tests.support.proxy.filter_dialogue import through
-from tests.support.proxy.observing_filter import Look
+from tests.support.proxy.observing_filter import ObservingFilter
 
 Turn = tuple[bytes, bytes]
 CUTS = st.lists(st.integers(0, 400), max_size=6)
@@ -63,7 +63,7 @@ CONVERSATIONS: dict[str, list[Turn]] = {
 @settings(max_examples=25)
 @given(cuts=CUTS)
 def test_every_byte_arrives_and_no_token_is_kept(name: str, held: bool, cuts: list[int]) -> None:
-    dialogue = through(Look()) if held else Dialogue()
+    dialogue = through(ObservingFilter()) if held else Dialogue()
     turns = CONVERSATIONS[name]
     came: tuple[list[bytes], list[bytes]] = ([], [])
     for request, response in turns:

@@ -31,11 +31,11 @@ from kwire.proxy.feed.sender import Feed
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy
-from tests.support.proxy.feed.voting_traffic import HERE, Viewing, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import HERE, ShownEvents, traffic, viewer
 
 
 async def test_every_viewer_sees_every_flow_decoded() -> None:
-    first, second = Viewing(), Viewing()
+    first, second = ShownEvents(), ShownEvents()
     async with traffic() as run:
         async with viewer(run.feed.address, first) as one, viewer(run.feed.address, second) as two:
             await eventually(lambda: one.status is not None and two.status is not None)
@@ -53,7 +53,7 @@ async def test_every_viewer_sees_every_flow_decoded() -> None:
 
 
 async def test_a_viewer_that_comes_late_is_shown_what_was_before() -> None:
-    shown, few = Viewing(), Viewing()
+    shown, few = ShownEvents(), ShownEvents()
     async with traffic() as run:
         await run.vote(20)
         async with viewer(run.feed.address, shown), viewer(run.feed.address, few, backlog=5):
@@ -64,7 +64,7 @@ async def test_a_viewer_that_comes_late_is_shown_what_was_before() -> None:
 
 async def test_what_was_lost_on_the_way_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sender, "ROOM", 0)  # each event in a datagram of its own
-    shown = Viewing()
+    shown = ShownEvents()
     keep = [True, False, True, False, False, True]
     async with traffic() as run, lossy(run.feed.address, keep) as way, viewer(way, shown) as one:
         await eventually(lambda: one.status is not None)
@@ -74,7 +74,7 @@ async def test_what_was_lost_on_the_way_is_counted(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_datagram_brings_many_events_and_is_never_too_long() -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     sizes: list[int] = []
     async with traffic() as run, lossy(run.feed.address, [], sizes) as way, viewer(way, shown):
         await eventually(lambda: len(run.feed._viewers) == 1)
@@ -90,7 +90,7 @@ async def test_the_last_one_lost_is_told_by_the_status(monkeypatch: pytest.Monke
     async with (
         traffic() as run,
         lossy(run.feed.address, [False] * 10) as way,
-        viewer(way, Viewing()) as one,
+        viewer(way, ShownEvents()) as one,
     ):
         await eventually(lambda: one.status is not None)
         await run.vote(8)
@@ -101,7 +101,7 @@ async def test_what_finds_no_room_is_lost_to_viewers_not_to_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sender, "QUEUE_LIMIT", 0)
-    shown = Viewing()
+    shown = ShownEvents()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
         await eventually(lambda: one.status is not None)
         await run.vote(4)
@@ -115,7 +115,7 @@ async def test_a_viewer_that_is_silent_is_forgotten(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(viewers, "LEASE", 0.1)
     monkeypatch.setattr(sender, "LEASE", 0.1)
     monkeypatch.setattr(receiver, "RENEW", 3600.0)
-    async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
+    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
         await eventually(lambda: one.status is not None)
         assert len(run.feed._viewers) == 1
         await asyncio.sleep(0.1)
@@ -130,11 +130,11 @@ async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
     monkeypatch.setattr(sender, "LEASE", 1.0)
     monkeypatch.setattr(receiver, "RENEW", 0.05)
     async with traffic() as run:
-        async with viewer(run.feed.address, Viewing()) as one:
+        async with viewer(run.feed.address, ShownEvents()) as one:
             await eventually(lambda: len(run.feed._viewers) == 1)
         await eventually(lambda: len(run.feed._viewers) == 0)
         address = run.feed.address
-        shown = Viewing()
+        shown = ShownEvents()
         staying = viewer(address, shown)
         await staying.__aenter__()
         await eventually(lambda: staying.status is not None)
@@ -149,7 +149,7 @@ async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
 
 async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sender, "PART_SIZE", 50)
-    shown = Viewing()
+    shown = ShownEvents()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
         await eventually(lambda: one.status is not None)
         await run.vote()
@@ -186,7 +186,7 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
 
 async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receiver, "REPEAT", 0.01)
-    good, bad = Viewing(), Viewing()
+    good, bad = ShownEvents(), ShownEvents()
     async with traffic(token=b"sesame") as run:
         address = run.feed.address
         async with viewer(address, good, token=b"sesame"), viewer(address, bad, b"guess") as one:
@@ -217,7 +217,7 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
         encode(Seen(sequence=2, events=(encode_shown(ShownEvent(records=())),)), b""),
         encode(Seen(sequence=3, events=(encode_shown(ShownEvent(records=(record,))),)), b""),
     ]
-    shown = Viewing()
+    shown = ShownEvents()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as proxy:
         proxy.bind(("127.0.0.1", 0))
         async with viewer(Address(*proxy.getsockname()), shown) as one:

@@ -16,12 +16,12 @@ from kwire.proxy.feed.sender import Feed
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.dialogue import answered
-from tests.support.proxy.feed.voting_traffic import HERE, Traffic, Viewing, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import HERE, ShownEvents, Traffic, traffic, viewer
 
 
 @asynccontextmanager
 async def held(
-    run: Traffic, one: Receiver, shown: Viewing, match: str = "~api Vote"
+    run: Traffic, one: Receiver, shown: ShownEvents, match: str = "~api Vote"
 ) -> AsyncIterator[asyncio.StreamReader]:
     """A Vote, or the answer to one, that waits at the proxy."""
     await eventually(lambda: one.status is not None)
@@ -34,7 +34,7 @@ async def held(
 
 
 async def test_a_held_request_is_shown_edited_and_let_go() -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with (
         traffic() as run,
         viewer(run.feed.address, shown) as one,
@@ -64,7 +64,7 @@ async def test_a_held_request_is_shown_edited_and_let_go() -> None:
 
 
 async def test_a_held_response_is_shown_edited_and_let_go() -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with (
         traffic() as run,
         viewer(run.feed.address, shown) as one,
@@ -87,7 +87,7 @@ async def test_a_held_response_is_shown_edited_and_let_go() -> None:
 
 
 async def test_a_request_and_then_its_response_are_held_as_one_flow() -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with (
         traffic() as run,
         viewer(run.feed.address, shown) as one,
@@ -104,7 +104,7 @@ async def test_a_request_and_then_its_response_are_held_as_one_flow() -> None:
 @pytest.mark.parametrize("match", ["~api Vote", "~api Vote & ~response"])
 @pytest.mark.parametrize("reset", [False, True])
 async def test_a_client_that_goes_leaves_nothing_held(match: str, reset: bool) -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
         await eventually(lambda: one.status is not None)
         await one.set_hold(match)
@@ -138,7 +138,7 @@ WRONG_EDITS = {
 async def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
     path: str, value: str, said: str
 ) -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with (
         traffic() as run,
         viewer(run.feed.address, shown) as one,
@@ -155,7 +155,7 @@ async def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
     ("how", "note"), [("drop", "request dropped by Stop"), ("close", "closed by Stop")]
 )
 async def test_a_held_request_is_killed(how: str, note: str) -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with (
         traffic() as run,
         viewer(run.feed.address, shown) as one,
@@ -171,20 +171,20 @@ async def test_a_held_request_is_killed(how: str, note: str) -> None:
 
 
 async def test_what_cannot_be_done_is_said() -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with traffic() as run, viewer(run.feed.address, shown) as one, held(run, one, shown):
         with pytest.raises(CommandRefused, match="column 6: no API is called 'Fetsch'"):
             await one.set_hold("~api Fetsch")
         with pytest.raises(CommandRefused, match="'burn' is none of resume, drop, close"):
             await one.release(shown.held[0].number, "burn")
-    async with Feed(HERE) as feed, viewer(feed.address, Viewing()) as one:
+    async with Feed(HERE) as feed, viewer(feed.address, ShownEvents()) as one:
         await eventually(lambda: one.status is not None)
         with pytest.raises(CommandRefused, match="holds no messages"):
             await one.set_hold(None)
 
 
 async def test_a_command_that_comes_twice_is_done_once() -> None:
-    shown = Viewing()
+    shown = ShownEvents()
     async with (
         traffic() as run,
         viewer(run.feed.address, shown) as one,

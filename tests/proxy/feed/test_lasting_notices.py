@@ -3,13 +3,13 @@
 from kwire.proxy import Kind, Notice
 from tests.support.eventually import eventually
 from tests.support.proxy.dialogue import connection
-from tests.support.proxy.feed.voting_traffic import Viewing, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import ShownEvents, traffic, viewer
 
 BYPASSED = Notice(connection=connection(), at=5.0, kind=Kind.BYPASSED, text="node 2 is elsewhere")
 
 
 async def test_a_viewer_that_comes_late_is_told_who_is_not_behind_the_proxy() -> None:
-    late, all_ = Viewing(), Viewing()
+    late, all_ = ShownEvents(), ShownEvents()
     async with traffic() as run:
         run.feed(BYPASSED)
         await run.vote(20)

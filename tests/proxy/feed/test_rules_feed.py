@@ -13,7 +13,7 @@ from kwire.proxy.feed.receiver import LONGEST_RULE, CommandRefused, Receiver
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy
-from tests.support.proxy.feed.voting_traffic import Traffic, Viewing, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import ShownEvents, Traffic, traffic, viewer
 
 DROP = "{name: lost, match: ~api Vote, drop: true}"
 CLOSE = "{name: cut, match: ~api Vote, close: true}"
@@ -29,7 +29,7 @@ async def is_answered(run: Traffic) -> bool:
 
 
 async def test_a_rule_acts_while_it_is_there_and_switched_on() -> None:
-    async with traffic(b"secret") as run, viewer(run.feed.address, Viewing(), b"secret") as one:
+    async with traffic(b"secret") as run, viewer(run.feed.address, ShownEvents(), b"secret") as one:
         await one.reached()
         assert await one.rules() == ()
         assert await one.add_rule(CLOSE) == ("cut",)
@@ -49,8 +49,8 @@ async def test_a_rule_acts_while_it_is_there_and_switched_on() -> None:
 async def test_all_viewers_are_told_of_a_change_at_once() -> None:
     async with (
         traffic() as run,
-        viewer(run.feed.address, Viewing()) as one,
-        viewer(run.feed.address, Viewing()) as other,
+        viewer(run.feed.address, ShownEvents()) as one,
+        viewer(run.feed.address, ShownEvents()) as other,
     ):
         await one.reached()
         await other.reached()
@@ -64,8 +64,8 @@ async def test_all_viewers_are_told_of_a_change_at_once() -> None:
 async def test_two_who_command_at_once_lose_nothing() -> None:
     async with (
         traffic() as run,
-        viewer(run.feed.address, Viewing()) as one,
-        viewer(run.feed.address, Viewing()) as other,
+        viewer(run.feed.address, ShownEvents()) as one,
+        viewer(run.feed.address, ShownEvents()) as other,
     ):
         await one.reached()
         await other.reached()
@@ -90,7 +90,7 @@ async def test_an_answer_that_is_lost_does_not_make_a_command_be_done_twice(
     """The command is sent again, and the proxy gives the same answer again."""
     monkeypatch.setattr(receiver, "REPEAT", 0.05)
     lost = 3
-    async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
+    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
         await one.reached()
         answered = one._resolve
 
@@ -108,16 +108,16 @@ async def test_an_answer_that_is_lost_does_not_make_a_command_be_done_twice(
 
 async def test_a_port_that_another_had_before_gets_no_old_answer() -> None:
     """A viewer that was killed has not taken its leave; the next may be given its port."""
-    async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
+    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
         await one.reached()
         await one.add_rule(DROP)
         first = next(one._numbers)
-    again = viewer(run.feed.address, Viewing())
+    again = viewer(run.feed.address, ShownEvents())
     assert next(again._numbers) > first
 
 
 async def test_a_long_list_comes_whole_while_hits_are_counted() -> None:
-    async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
+    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
         await one.reached()
         patch = "patch: {voter_id: 3}, "
         for number in range(300):
@@ -131,7 +131,7 @@ async def test_a_long_list_comes_whole_while_hits_are_counted() -> None:
 
 
 async def test_what_cannot_be_done_is_refused_with_its_reason() -> None:
-    async with traffic() as run, viewer(run.feed.address, Viewing()) as one:
+    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
         await one.reached()
         with pytest.raises(CommandRefused, match="no rule is called 'x'"):
             await one.remove_rule("x")

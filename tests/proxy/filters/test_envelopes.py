@@ -21,7 +21,7 @@ from kwire.proxy.filters.intercept import Stop
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.flow import Deed
 from kwire.proxy.flows.language import parse
-from tests.support.proxy.addresses.address_books import Openings
+from tests.support.proxy.addresses.address_books import InstantListeners
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue, rule_filters, through
 
@@ -293,7 +293,7 @@ def test_the_answer_in_an_envelope_is_held_for_its_error() -> None:
 
 
 def test_addresses_inside_are_rewritten_too() -> None:
-    openings = Openings()
+    openings = InstantListeners()
     dialogue = through(RewriteEndpoints(openings.book))
     added = AddRaftVoterRequest(
         voter_id=3001, listeners=[Listener(name="CONTROLLER", host="here", port=9093)]

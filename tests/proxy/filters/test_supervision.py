@@ -8,7 +8,7 @@ import pytest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import Call, Connection, Ending, Filter, Filters, Kind, Stall
 from tests.support.proxy.dialogue import answered, asked
-from tests.support.proxy.faulty_filters import MISUSES, filter_of, raises, returns, sets
+from tests.support.proxy.faulty_filters import FAULTY_METHODS, filter_of, raises, returns, sets
 from tests.support.proxy.filter_dialogue import HeldDialogue, through
 
 VOTE = asked(VoteRequest(), 2, 1)
@@ -28,11 +28,11 @@ def told(dialogue: HeldDialogue, kind: Kind = Kind.FILTER_FAILED) -> list[str]:
 
 @pytest.mark.parametrize("drops", [False, True], ids=["forward", "drop"])
 @pytest.mark.parametrize("direction", ["request", "response"])
-@pytest.mark.parametrize("what", MISUSES)
+@pytest.mark.parametrize("what", FAULTY_METHODS)
 def test_a_method_that_does_what_it_must_not_is_told_once(
     what: str, direction: str, drops: bool
 ) -> None:
-    method, says = MISUSES[what]
+    method, says = FAULTY_METHODS[what]
     dialogue = through(filter_of(method, direction), drop_on_error=drops)
     second = asked(VoteRequest(), 2, 2), answered(VoteResponse(), 2, 2)
     for request, response in ((VOTE, GRANTED), second):

@@ -19,14 +19,14 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import Cluster
-from tests.support.proxy.serve.serving_proxy import Served, controllers, serving
+from tests.support.proxy.serve.serving_proxy import ServingProxy, controllers, serving
 
 PATIENCE = 120.0
 USER, CLIENT = "alice", "reports"
 
 
 @asynccontextmanager
-async def both(cluster: Cluster) -> AsyncIterator[tuple[Served, Connection, Connection]]:
+async def both(cluster: Cluster) -> AsyncIterator[tuple[ServingProxy, Connection, Connection]]:
     """The proxy, a connection to it and one to the broker."""
     broker = cluster.brokers[1].broker_address
     async with asyncio.timeout(PATIENCE), serving(controllers(cluster)) as served:

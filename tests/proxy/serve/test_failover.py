@@ -11,7 +11,7 @@ from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import Layout
-from tests.support.proxy.serve.serving_proxy import Served, serving
+from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 PATIENCE = 90.0
@@ -44,7 +44,7 @@ async def controller_id(connection: Connection) -> int:
     return response.controller_id
 
 
-def address(served: Served, node_id: int) -> Address:
+def address(served: ServingProxy, node_id: int) -> Address:
     found = {one.node_id: at for one, at in served.proxy.addresses.items()}
     return found[node_id]
 

@@ -30,16 +30,16 @@ def fixed_answers_node() -> Iterator[str]:
     """Run a node that answers the two requests above; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.1)
-        ended = threading.Event()
-        serving = threading.Thread(target=_serve, args=(server, ended))
+        end_with_ctrl_c = threading.Event()
+        serving = threading.Thread(target=_serve, args=(server, end_with_ctrl_c))
         serving.start()
         yield f"127.0.0.1:{server.getsockname()[1]}"
-        ended.set()
+        end_with_ctrl_c.set()
         serving.join()
 
 
-def _serve(server: socket.socket, ended: threading.Event) -> None:
-    while not ended.is_set():
+def _serve(server: socket.socket, end_with_ctrl_c: threading.Event) -> None:
+    while not end_with_ctrl_c.is_set():
         try:
             peer, _ = server.accept()
         except TimeoutError:
@@ -77,7 +77,7 @@ def talk(address: tuple[str, int]) -> None:
             assert client.recv(len(answer), socket.MSG_WAITALL) == answer
 
 
-def ended(run: subprocess.Popen[str]) -> tuple[list[str], str]:
+def end_with_ctrl_c(run: subprocess.Popen[str]) -> tuple[list[str], str]:
     """End a proxy by Ctrl-C; return what it printed: lines of stdout, and stderr."""
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=PATIENCE)

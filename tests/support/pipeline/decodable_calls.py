@@ -50,7 +50,7 @@ def notice(event: int, kind: str = "OPENED") -> CaptureRecord:
     return record(event, kind=NOTICE, frame=None, size=None, notice=kind, text="opened")
 
 
-def night(folder: Path, captures: int = 4, calls: int = 30) -> None:
+def write_captures(folder: Path, captures: int = 4, calls: int = 30) -> None:
     """Captures one after the other, in which every tenth response comes in the next one."""
     late: list[CaptureRecord] = []
     for number in range(captures):

@@ -48,8 +48,8 @@ from tests.support.eventually import eventually
 FRAMES = 100_000
 BATCH = 500
 MESSAGES = 200
-VOTERS = (3000, 3001, 3002)
-JOINED = 3003
+VOTER_IDS = (3000, 3001, 3002)
+JOINED_ID = 3003
 TOPICS = ("orders", "payments")
 PATIENCE = 120.0
 """Seconds for a condition to come true, on a busy machine."""
@@ -63,7 +63,7 @@ QUICK = {
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ClusterAction:
     """An action on the cluster and its node; began, ended: Unix seconds."""
 
     what: str
@@ -82,13 +82,13 @@ class History:
 
     captures: Path
     logs: dict[int, Path] = field(default_factory=dict)
-    deeds: list[Deed] = field(default_factory=list)
+    deeds: list[ClusterAction] = field(default_factory=list)
     leaders: list[int] = field(default_factory=list)
     directory_ids: dict[int, str] = field(default_factory=dict)
     dumped: dict[str, list[str]] = field(default_factory=dict)
     frames: int = 0
 
-    def did(self, what: str) -> Deed:
+    def did(self, what: str) -> ClusterAction:
         """The only deed of this kind."""
         (found,) = (deed for deed in self.deeds if deed.what == what)
         return found
@@ -104,7 +104,7 @@ def make_history(kafka: Launcher, folder: Path) -> History:
         for broker, port in ports.items()
     }
     layout = Layout(
-        controllers=VOTERS, brokers=(1, 2), properties=QUICK, node_properties=advertised
+        controllers=VOTER_IDS, brokers=(1, 2), properties=QUICK, node_properties=advertised
     )
     cluster = Cluster(kafka, layout)
     try:
@@ -161,7 +161,7 @@ class _Scenario:
     def voters(self) -> list[str]:
         """Return the voters' addresses at the proxy: nodes tell theirs once they registered."""
         found = self.proxy.addresses.items()
-        return [str(address) for listener, address in found if listener.node_id in VOTERS]
+        return [str(address) for listener, address in found if listener.node_id in VOTER_IDS]
 
     async def stand_before(self, node: RunningNode) -> RealAddress:
         address = node.controller_address
@@ -174,7 +174,7 @@ class _Scenario:
     async def deed(self, what: str, node_id: int, doing: Awaitable[object]) -> None:
         began = time.time()
         await doing
-        self.history.deeds.append(Deed(what, node_id, began, time.time()))
+        self.history.deeds.append(ClusterAction(what, node_id, began, time.time()))
 
     async def create_topics(self) -> None:
         """Partition 1 is led by broker 2, the others by broker 1."""
@@ -203,26 +203,31 @@ class _Scenario:
         await self.deed("returned", leader, asyncio.to_thread(node.start))
 
     async def change_voters(self) -> None:
-        node = self.cluster.add_node(JOINED)
+        node = self.cluster.add_node(JOINED_ID)
         here = await self.stand_before(node)
         await asyncio.to_thread(node.start)
         await self.quorum_when(
-            lambda quorum: JOINED in {one.replica_id for one in quorum.observers}
+            lambda quorum: JOINED_ID in {one.replica_id for one in quorum.observers}
         )
         directory = node.directory_id
         endpoint = RaftVoterEndpoint(name="CONTROLLER", host=here.host, port=here.port)
         await self.deed(
             "added",
-            JOINED,
+            JOINED_ID,
             _accepted(
-                lambda: self.admin.add_raft_voter(JOINED, directory, [endpoint]), "DUPLICATE_VOTER"
+                lambda: self.admin.add_raft_voter(JOINED_ID, directory, [endpoint]),
+                "DUPLICATE_VOTER",
             ),
         )
-        await self.quorum_when(lambda quorum: JOINED in {one.replica_id for one in quorum.voters})
+        await self.quorum_when(
+            lambda quorum: JOINED_ID in {one.replica_id for one in quorum.voters}
+        )
         await self.deed(
             "removed",
-            JOINED,
-            _accepted(lambda: self.admin.remove_raft_voter(JOINED, directory), "VOTER_NOT_FOUND"),
+            JOINED_ID,
+            _accepted(
+                lambda: self.admin.remove_raft_voter(JOINED_ID, directory), "VOTER_NOT_FOUND"
+            ),
         )
         self.history.directory_ids = {
             node_id: node.directory_id for node_id, node in self.cluster.controllers.items()
@@ -340,7 +345,7 @@ async def _accepted(change: Callable[[], Awaitable[None]], done: str) -> None:
 
 
 def _dump(cluster: Cluster, history: History) -> None:
-    folder = history.logs[VOTERS[0]]
+    folder = history.logs[VOTER_IDS[0]]
     paths = [str(path) for path in folder.iterdir() if path.suffix in (".log", ".checkpoint")]
     flags = ["--cluster-metadata-decoder", "--files", ",".join(paths)]
     told = cluster.tool("org.apache.kafka.tools.DumpLogSegments", *flags)

@@ -41,7 +41,7 @@ from tests.support.certificates import Authority
 from tests.support.eventually import eventually
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import rule_filters
-from tests.support.proxy.observing_filter import Look
+from tests.support.proxy.observing_filter import ObservingFilter
 
 NEVER = 3600.0
 ENDLESS = Limits(first_frame=NEVER, progress=NEVER, idle=NEVER, drain=NEVER)
@@ -159,11 +159,11 @@ PATHS = {
     "passed": DataPath(taps=False),
     "tapped": DataPath(),
     "recorded": DataPath(records=True),
-    "held": DataPath(lambda: [Look()]),
-    "held and recorded": DataPath(lambda: [Look()], records=True),
+    "held": DataPath(lambda: [ObservingFilter()]),
+    "held and recorded": DataPath(lambda: [ObservingFilter()], records=True),
     "delayed by a rule": DataPath(delayed),
     "rewritten": DataPath(rewritten, arrives=REWRITTEN),
-    "intercepted": DataPath(lambda: [Stop(parse("~api Produce"), print), Look()]),
+    "intercepted": DataPath(lambda: [Stop(parse("~api Produce"), print), ObservingFilter()]),
 }
 
 

@@ -11,7 +11,7 @@ from kwire.proxy import Answer, Call, Delay, Drop, Filter
 from kwire.proxy.filters.filter import Until
 
 
-class Own(BaseException):
+class OwnException(BaseException):
     """An exception that no library raises."""
 
 
@@ -96,7 +96,7 @@ def delays(seconds: Any, then: Any = None) -> Callable[..., Any]:
 LEFT = "left a message that cannot be encoded"
 AWAITS = "a filter can await call.pause, call.ask and call.until"
 
-MISUSES: dict[str, tuple[Any, str]] = {
+FAULTY_METHODS: dict[str, tuple[Any, str]] = {
     "a number": (returns(5), "returned an int: return None, Delay, Drop, Close, Stall or Answer"),
     "a truth": (returns(True), "returned a bool"),
     "no truth": (returns(False), "returned a bool"),
@@ -132,7 +132,7 @@ MISUSES: dict[str, tuple[Any, str]] = {
     "a cancellation": (raises(asyncio.CancelledError()), "it raised CancelledError"),
     "the end of a generator": (raises(GeneratorExit()), "it raised GeneratorExit"),
     "the end of an iteration": (raises(StopIteration(1)), "it raised StopIteration"),
-    "what is no exception": (raises(Own()), "it raised Own"),
+    "what is no exception": (raises(OwnException()), "it raised Own"),
     "too many arguments": (lambda: None, "TypeError"),
     "a wrong type": (sets(topics=5), LEFT),
     "a wrong element": (sets(topics=[5]), LEFT),

@@ -14,7 +14,7 @@ from real_kafka import Cluster
 MESSAGES = 500
 
 
-def ours(address: real_kafka.Address) -> Address:
+def kwire_address(address: real_kafka.Address) -> Address:
     """The proxy's idea of the same address."""
     return Address(address.host, address.port)
 
@@ -23,7 +23,7 @@ async def in_front_of_controllers(proxy: Proxy, cluster: Cluster) -> str:
     """A listener for each controller, which advertises it; the addresses as a bootstrap list."""
     addresses = []
     for node_id, node in cluster.controllers.items():
-        listener = Listener(node_id=node_id, upstream=ours(node.controller_address))
+        listener = Listener(node_id=node_id, upstream=kwire_address(node.controller_address))
         address = await proxy.listen(listener)
         node.advertise(real_kafka.Address(address.host, address.port))
         addresses.append(str(address))

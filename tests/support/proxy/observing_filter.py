@@ -4,7 +4,7 @@ from kwire.codec.declaration import Request, Response
 from kwire.proxy import Call, Filter
 
 
-class Look(Filter):
+class ObservingFilter(Filter):
     """Sees everything and changes nothing. forwarded: names of what came in an Envelope."""
 
     def __init__(self) -> None:

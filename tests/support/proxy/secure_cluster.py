@@ -41,7 +41,7 @@ PATIENCE = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Secure:
+class SecureCluster:
     """A node that is broker and controller.
 
     behind: where it listens, by the listener's name. ports: at which the proxy stands in front of
@@ -160,7 +160,7 @@ class Client:
         assert (answer.error_code, answer.session_lifetime_ms > 0) == (0, True)
 
 
-def configured(cluster: Cluster, folder: Path) -> Secure:
+def configured(cluster: Cluster, folder: Path) -> SecureCluster:
     """The node advertises the proxy where it is to stand. folder: of certificates."""
     authority = Authority(folder, "ca")
     pem = authority.issue("127.0.0.1")
@@ -170,7 +170,7 @@ def configured(cluster: Cluster, folder: Path) -> Secure:
     ports = {name: free_port() for name in PROXIED}
     keystore = folder / "keystore.pem"
     keystore.write_bytes(pem.key.read_bytes() + pem.certificate.read_bytes())
-    secure = Secure(cluster, authority, pem, keystore, ports, behind)
+    secure = SecureCluster(cluster, authority, pem, keystore, ports, behind)
     node.configure(_listeners(secure) | _sasl() | _tls(secure))
     return secure
 
@@ -190,7 +190,7 @@ def add_scram_user(client: Client, user: str, mechanism: int, password: str) -> 
     assert answer.results[0].error_code == 0
 
 
-def _listeners(secure: Secure) -> dict[str, str]:
+def _listeners(secure: SecureCluster) -> dict[str, str]:
     controller = f"CONTROLLER://{secure.cluster.nodes[1].controller_address}"
     told = {**secure.behind, **secure.ports}
 
@@ -225,7 +225,7 @@ def _sasl() -> dict[str, str]:
     }
 
 
-def _tls(secure: Secure) -> dict[str, str]:
+def _tls(secure: SecureCluster) -> dict[str, str]:
     stores = {
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(secure.keystore),

@@ -11,12 +11,12 @@ from kwire.controller.server.metadata import replay
 from kwire.controller.server.metadata.replay import SLICE, Replay, Replayed
 from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.image import apply_all
-from tests.support.controller.server.topic_records import Counted, topics
+from tests.support.controller.server.topic_records import CountedDecoding, topics
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    return Counted(monkeypatch)
+def counted(monkeypatch: pytest.MonkeyPatch) -> CountedDecoding:
+    return CountedDecoding(monkeypatch)
 
 
 class FakeLog:
@@ -72,7 +72,9 @@ def names(tested: Replay) -> int:
 
 
 @pytest.mark.parametrize("sizes", [(10 * SLICE,), (1,) * 3 * SLICE, (SLICE - 1,) * 7])
-def test_no_slice_has_more_records_than_a_slice(sizes: tuple[int, ...], counted: Counted) -> None:
+def test_no_slice_has_more_records_than_a_slice(
+    sizes: tuple[int, ...], counted: CountedDecoding
+) -> None:
     tested = replay_of(FakeLog(*sizes))
     while tested.apply_slice():
         counted.count = 0
@@ -178,7 +180,7 @@ def test_a_newer_snapshot_takes_the_place_of_the_one_in_work() -> None:
     assert (tested.committed.offset, names(tested)) == (6000, 2)
 
 
-def test_what_a_leader_wrote_itself_is_not_read_again(counted: Counted) -> None:
+def test_what_a_leader_wrote_itself_is_not_read_again(counted: CountedDecoding) -> None:
     log = FakeLog(5)
     tested = replay_of(log)
     tested.commit(5)

@@ -27,7 +27,7 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.net.connection import Connection
-from tests.support.controller.server.topic_records import Counted, topics
+from tests.support.controller.server.topic_records import CountedDecoding, topics
 
 PATIENCE = 60.0
 QUICK = {
@@ -37,8 +37,8 @@ QUICK = {
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    return Counted(monkeypatch)
+def counted(monkeypatch: pytest.MonkeyPatch) -> CountedDecoding:
+    return CountedDecoding(monkeypatch)
 
 
 def fill(quorum: Quorum, node_id: int, epoch: int, count: int) -> None:
@@ -74,7 +74,9 @@ async def stopped(quorum: Quorum, count: int) -> int:
     return epoch
 
 
-async def test_between_two_turns_of_the_loop_a_node_applies_one_slice(counted: Counted) -> None:
+async def test_between_two_turns_of_the_loop_a_node_applies_one_slice(
+    counted: CountedDecoding,
+) -> None:
     quiet = QUICK | {"metadata.max.idle.interval.ms": "0"}
     async with Quorum(1, properties=quiet) as quorum:
         await stopped(quorum, 10 * SLICE)

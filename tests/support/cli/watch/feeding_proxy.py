@@ -10,7 +10,7 @@ from tests.support.cli.command import KWIRE
 
 
 @contextmanager
-def fed(node: str, *arguments: str) -> Iterator[tuple[tuple[str, int], str]]:
+def feeding_proxy(node: str, *arguments: str) -> Iterator[tuple[tuple[str, int], str]]:
     """Run a proxy with a feed; yield the addresses of its listener and of its feed."""
     run = [str(KWIRE), "proxy", "--listen", f"3000@127.0.0.1:0={node}", "--feed", "127.0.0.1:0"]
     with subprocess.Popen([*run, *arguments], stdout=PIPE, stderr=PIPE, text=True) as proxy:

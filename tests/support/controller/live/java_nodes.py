@@ -36,7 +36,7 @@ QUICK_BROKER = {
 }
 
 
-class Place(Protocol):
+class ControllerPlace(Protocol):
     """A controller of kwire's, with its addresses."""
 
     @property
@@ -53,7 +53,7 @@ class KwireQuorum(Protocol):
     def cluster_id(self) -> str: ...
 
     @property
-    def members(self) -> Mapping[int, Place]: ...
+    def members(self) -> Mapping[int, ControllerPlace]: ...
 
 
 class JavaNodes:

@@ -14,11 +14,11 @@ from kwire.codec.declaration import MetadataRecord
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.topic import TopicRecord
 from tests.support.controller.live.java_nodes import log_bytes, segment
-from tests.support.controller.live.mixed_quorum import JAVA, Mixed, ends
+from tests.support.controller.live.mixed_quorum import JAVA, MixedQuorum, ends
 from virtual_nodes.history import WriteHistory
 
 
-async def check(mixed: Mixed) -> None:
+async def check(mixed: MixedQuorum) -> None:
     """Check that everything acknowledged is in every log at the same place, and nothing was late.
 
     1. The logs are the same below the high watermark.
@@ -42,7 +42,7 @@ async def check(mixed: Mixed) -> None:
     print("\n".join(late_writes(mixed, [JAVA])))  # noqa: T201
 
 
-def late_writes(mixed: Mixed, node_ids: Iterable[int]) -> list[str]:
+def late_writes(mixed: MixedQuorum, node_ids: Iterable[int]) -> list[str]:
     """Return the writes to these nodes that waited too long, a line each."""
     standstills = {node_id: mixed.standstills.get(node_id, []) for node_id in node_ids}
     return list(mixed.history.late(standstills))
@@ -90,7 +90,7 @@ def latencies(history: WriteHistory) -> str:
     )
 
 
-async def read_by_kafka(mixed: Mixed) -> None:
+async def read_by_kafka(mixed: MixedQuorum) -> None:
     """Check that Kafka's own tool reads what kwire wrote."""
     for one in mixed.kwire.members.values():
         told = await asyncio.to_thread(

@@ -34,7 +34,7 @@ LARGE_EACH = 3
 
 
 @dataclass(slots=True, kw_only=True)
-class Mixed:
+class MixedQuorum:
     """Two controllers of kwire's and one of Kafka's, all voters, and their clients.
 
     standstills: when a node stood still. torn: how often a log of kwire's lost its end while its
@@ -174,7 +174,7 @@ def ends(told: quorum.ResponsePartitionData) -> dict[int, int]:
     return {one.replica_id: one.log_end_offset for one in told.current_voters}
 
 
-async def register_a_broker(mixed: Mixed) -> None:
+async def register_a_broker(mixed: MixedQuorum) -> None:
     """Register and unfence a broker that is none, so that partitions have a place."""
     leader_id = await leader_of(mixed.addresses)
     async with await Connection.open(*mixed.addresses[leader_id]) as leader:

@@ -61,7 +61,7 @@ R = TypeVar("R", bound=Response)
 Q = TypeVar("Q", bound=Request)
 
 
-class Solo:
+class SingleReplica:
     """Replica 1 of the voters 1, 2, 3, or what the arguments say. Chance always gives 0."""
 
     def __init__(
@@ -137,31 +137,31 @@ class Solo:
         return ElectionState.from_data(written[-1])
 
 
-def unattached(epoch: int = 5, **settings: Any) -> Solo:
+def unattached(epoch: int = 5, **settings: Any) -> SingleReplica:
     """Knows an epoch and nobody in it."""
-    return Solo(election=ElectionState(epoch=epoch), **settings)
+    return SingleReplica(election=ElectionState(epoch=epoch), **settings)
 
 
-def follower(epoch: int = 5, leader: int = 2, **settings: Any) -> Solo:
+def follower(epoch: int = 5, leader: int = 2, **settings: Any) -> SingleReplica:
     """Follows a leader that has not answered a fetch yet."""
     election = ElectionState(epoch=epoch, leader_id=leader)
-    return Solo(election=election, **settings)
+    return SingleReplica(election=election, **settings)
 
 
-def candidate(epoch: int = 5, **settings: Any) -> Solo:
+def candidate(epoch: int = 5, **settings: Any) -> SingleReplica:
     """Has voted for itself."""
     election = ElectionState(epoch=epoch, voted_key=key(1))
-    return Solo(election=election, **settings)
+    return SingleReplica(election=election, **settings)
 
 
-def prospective(epoch: int = 5, **settings: Any) -> Solo:
+def prospective(epoch: int = 5, **settings: Any) -> SingleReplica:
     """Asks for pre-votes."""
     solo = unattached(epoch, **settings)
     solo.after(solo.config.election_timeout_ms)
     return solo
 
 
-def leader(epoch: int = 5, *, committed: bool = True, **settings: Any) -> Solo:
+def leader(epoch: int = 5, *, committed: bool = True, **settings: Any) -> SingleReplica:
     """Was elected; committed: voter 2 has fetched the first batch."""
     solo = candidate(epoch, **settings)
     if solo.raft.role == "candidate":
@@ -173,20 +173,20 @@ def leader(epoch: int = 5, *, committed: bool = True, **settings: Any) -> Solo:
     return solo
 
 
-def static_leader() -> Solo:
+def static_leader() -> SingleReplica:
     """Leads three voters of kraft.version 0."""
     return leader(static_voters=static_voters(1, 2, 3), bootstrap_servers=())
 
 
-def resigned(epoch: int = 5, **settings: Any) -> Solo:
+def resigned(epoch: int = 5, **settings: Any) -> SingleReplica:
     """Led this epoch before it was restarted."""
     election = ElectionState(epoch=epoch, leader_id=1)
-    return Solo(election=election, **settings)
+    return SingleReplica(election=election, **settings)
 
 
-def observer(**settings: Any) -> Solo:
+def observer(**settings: Any) -> SingleReplica:
     """Is formatted without voters."""
-    return Solo(voters=VoterSet(), static_voters=VoterSet(), **settings)
+    return SingleReplica(voters=VoterSet(), static_voters=VoterSet(), **settings)
 
 
 def log_with(*epochs: int, voters: VoterSet | None = None) -> MemoryLog:

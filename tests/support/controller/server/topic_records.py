@@ -17,7 +17,7 @@ def topics(first: int, count: int) -> list[VersionedRecord]:
     ]
 
 
-class Counted:
+class CountedDecoding:
     """Counts records as they are decoded, and forgets the count at every turn of the loop."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,6 @@ def rows(spark: SparkSession, table: str, *found: dict[str, Any], columns: str =
     )
 
 
-def told(frame: DataFrame) -> list[tuple[Any, ...]]:
+def row_values(frame: DataFrame) -> list[tuple[Any, ...]]:
     """Return the rows in their order, for comparison."""
     return [tuple(row) for row in frame.collect()]

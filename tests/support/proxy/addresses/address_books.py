@@ -5,7 +5,7 @@ from kwire.proxy.addresses import AddressBook
 from kwire.proxy.addresses.address_book import OnListener
 
 
-class Openings:
+class InstantListeners:
     """Listeners that are there at once; sought: the node ids and addresses asked for, in order."""
 
     def __init__(self) -> None:

@@ -60,7 +60,7 @@ async def traffic(token: bytes = b"", listen: Address = HERE) -> AsyncIterator[T
                 yield Traffic(feed, proxy.addresses[listener], proxy, rules)
 
 
-class Viewing(list[FeedEvent]):
+class ShownEvents(list[FeedEvent]):
     """The events that one viewer was shown."""
 
     @property
@@ -74,6 +74,6 @@ class Viewing(list[FeedEvent]):
         return [one for one in self if one.held]
 
 
-def viewer(feed: Address, shown: Viewing, token: bytes = b"", backlog: int = 200) -> Receiver:
+def viewer(feed: Address, shown: ShownEvents, token: bytes = b"", backlog: int = 200) -> Receiver:
     """A viewer that writes down what it is shown."""
     return Receiver(feed, shown.append, token=token, backlog=backlog)

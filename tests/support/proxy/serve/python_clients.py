@@ -13,7 +13,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ClientResult:
     """What a client saw: nodes, and its topic after creation and deletion."""
 
     nodes: set[int]
@@ -21,7 +21,7 @@ class Told:
     deleted: bool
 
 
-def with_kafka_python(bootstrap: str, topic: str) -> Told:
+def with_kafka_python(bootstrap: str, topic: str) -> ClientResult:
     """kafka-python."""
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     try:
@@ -29,15 +29,15 @@ def with_kafka_python(bootstrap: str, topic: str) -> Told:
         admin.create_topics([NewTopic(topic, 1, 1)])
         created = topic in admin.list_topics()
         admin.delete_topics([topic])
-        return Told(nodes, created, topic not in admin.list_topics())
+        return ClientResult(nodes, created, topic not in admin.list_topics())
     finally:
         admin.close()
 
 
-def with_aiokafka(bootstrap: str, topic: str) -> Told:
+def with_aiokafka(bootstrap: str, topic: str) -> ClientResult:
     """aiokafka."""
 
-    async def told() -> Told:
+    async def told() -> ClientResult:
         admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
         await admin.start()
         try:
@@ -45,14 +45,14 @@ def with_aiokafka(bootstrap: str, topic: str) -> Told:
             await admin.create_topics([AioTopic(topic, 1, 1)])
             created = topic in await admin.list_topics()
             await admin.delete_topics([topic])
-            return Told(nodes, created, topic not in await admin.list_topics())
+            return ClientResult(nodes, created, topic not in await admin.list_topics())
         finally:
             await admin.close()
 
     return asyncio.run(told())
 
 
-def with_confluent(bootstrap: str, topic: str) -> Told:
+def with_confluent(bootstrap: str, topic: str) -> ClientResult:
     """confluent-kafka, which is librdkafka."""
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
     nodes = set(admin.list_topics(timeout=60).brokers)
@@ -60,10 +60,10 @@ def with_confluent(bootstrap: str, topic: str) -> Told:
     admin.create_topics([new])[topic].result(60)
     created = topic in admin.list_topics(timeout=60).topics
     admin.delete_topics([topic])[topic].result(60)
-    return Told(nodes, created, topic not in admin.list_topics(timeout=60).topics)
+    return ClientResult(nodes, created, topic not in admin.list_topics(timeout=60).topics)
 
 
-PYTHON = {
+PYTHON_CLIENTS = {
     "kafka-python": with_kafka_python,
     "aiokafka": with_aiokafka,
     "confluent-kafka": with_confluent,

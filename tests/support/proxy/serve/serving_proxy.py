@@ -14,7 +14,7 @@ from real_kafka import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServingProxy:
     """ring: what passed. bootstrap: the controllers, as clients are to reach them."""
 
     proxy: Proxy
@@ -37,7 +37,7 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(controllers: dict[int, Address]) -> AsyncIterator[Served]:
+async def serving(controllers: dict[int, Address]) -> AsyncIterator[ServingProxy]:
     """`--serve metadata` in front of these."""
     listeners = [Listener(node_id=id, upstream=address) for id, address in controllers.items()]
     mode = serve_metadata(ServedCluster(listeners))
@@ -48,7 +48,7 @@ async def serving(controllers: dict[int, Address]) -> AsyncIterator[Served]:
             for listener, address in proxy.addresses.items()
             if listener.node_id in controllers
         ]
-        yield Served(proxy, mode, ring, ",".join(told))
+        yield ServingProxy(proxy, mode, ring, ",".join(told))
 
 
 def controllers(cluster: Cluster) -> dict[int, Address]:
