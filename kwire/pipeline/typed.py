@@ -7,18 +7,43 @@ import re
 from pyspark.sql.types import StructField
 
 from kwire import message
+from kwire.batches.control_records import ControlRecordType
 from kwire.messages.index import APIS, METADATA_RECORDS
+from kwire.messages.registry import api_key
 from kwire.pipeline.columns import column, struct_of
 
-TYPED_APIS = (1, 52, 53, 54, 55, 56, 57, 59, 62, 63, 64, 67, 70, 73, 80, 81, 82)
+TYPED_APIS = tuple(
+    map(
+        api_key,
+        (
+            "Fetch",
+            "Vote",
+            "BeginQuorumEpoch",
+            "EndQuorumEpoch",
+            "DescribeQuorum",
+            "AlterPartition",
+            "UpdateFeatures",
+            "FetchSnapshot",
+            "BrokerRegistration",
+            "BrokerHeartbeat",
+            "UnregisterBroker",
+            "AllocateProducerIds",
+            "ControllerRegistration",
+            "AssignReplicasToDirs",
+            "AddRaftVoter",
+            "RemoveRaftVoter",
+            "UpdateRaftVoter",
+        ),
+    )
+)
 """Fetch, and what KIP-595, 584, 630, 631, 841, 853, 858, 866, 919 and 996 added or changed."""
 
-CONTROL_RECORDS = {
-    2: "LeaderChangeMessage",
-    3: "SnapshotHeaderRecord",
-    4: "SnapshotFooterRecord",
-    5: "KRaftVersionRecord",
-    6: "VotersRecord",
+CONTROL_RECORDS: dict[int, str] = {
+    ControlRecordType.LEADER_CHANGE: "LeaderChangeMessage",
+    ControlRecordType.SNAPSHOT_HEADER: "SnapshotHeaderRecord",
+    ControlRecordType.SNAPSHOT_FOOTER: "SnapshotFooterRecord",
+    ControlRecordType.KRAFT_VERSION: "KRaftVersionRecord",
+    ControlRecordType.KRAFT_VOTERS: "VotersRecord",
 }
 """Names by the type in a control record's key (KIP-595, KIP-630, KIP-853)."""
 

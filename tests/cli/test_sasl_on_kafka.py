@@ -27,7 +27,7 @@ from kwire.net.connection import Connection
 from kwire.net.frames import encode_request
 from kwire.net.sasl import Login
 from kwire.net.security import read_security
-from kwire.proxy.capture.record_topic import Topic, TopicAddress, librdkafka
+from kwire.proxy.capture.record_topic import TopicAddress, TopicProducer, librdkafka
 from tests.support.cli.command import Command
 from tests.support.cli.proxy_process import end_with_ctrl_c, proxy
 from tests.support.cli.service_process import listener, running, service, write
@@ -180,7 +180,7 @@ def test_a_recorder_that_is_not_let_in_says_so(secure: SecureCluster, tls_proper
     secure.client_properties(tls_properties, SHA_512, USER, "another", tls=True)
     said: list[str] = []
     address = TopicAddress.parse(f"captures@{secure.node('SASL_TLS')}")
-    topic = Topic(address, read_security(tls_properties), told=said.append)
+    topic = TopicProducer(address, read_security(tls_properties), report=said.append)
 
     def ticked() -> list[str]:
         topic.tick(0.0, 0.0)

@@ -16,7 +16,7 @@ from kwire.pipeline.ingest import ingest
 from kwire.pipeline.packages import KAFKA, coordinates
 from kwire.pipeline.streaming.job import stream
 from kwire.pipeline.streaming.topic import follow_topic, read_messages
-from kwire.proxy.capture.record_topic import Topic, TopicAddress
+from kwire.proxy.capture.record_topic import TopicAddress, TopicProducer
 from real_kafka import Cluster, artifact
 from tests.support.capture.capture_records import record, write
 from tests.support.pipeline.decodable_calls import call, notice
@@ -67,7 +67,7 @@ def test_a_topic_becomes_the_tables_of_a_capture(
     (tmp_path / "captures").mkdir()
     write(tmp_path / "captures" / "night.avro", RECORDS)
     ingest(spark_kafka, [str(tmp_path / "captures")], str(tmp_path / "ingested"))
-    topic, encoder = Topic(captured), RecordEncoder()
+    topic, encoder = TopicProducer(captured), RecordEncoder()
     for part in (RECORDS[:50], RECORDS[50:]):  # which parts a request from its response
         topic.write(0.0, *((message_head(), encoder.encode(one)) for one in part))
         topic.close()

@@ -12,6 +12,7 @@ from kwire import message
 from kwire.capture import REQUEST, RESPONSE
 from kwire.messages.index import APIS
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
+from kwire.messages.registry import api_key
 from kwire.pipeline.columns import struct_of
 from kwire.pipeline.schemas import VOTERS
 from kwire.pipeline.tables.calls import KEY
@@ -19,14 +20,14 @@ from kwire.pipeline.tables.shape import shaped
 from kwire.text.ids import ZERO_UUID, uuid_text
 
 _WHAT = {
-    (FETCH := 1): "FETCH",
-    (VOTE := 52): "VOTE",
-    (BEGIN := 53): "BEGIN_EPOCH",
-    (END := 54): "END_EPOCH",
-    (DESCRIBE := 55): "DESCRIBE",
-    (ADD := 80): "ADD_VOTER",
-    (REMOVE := 81): "REMOVE_VOTER",
-    (UPDATE := 82): "UPDATE_VOTER",
+    (FETCH := api_key("Fetch")): "FETCH",
+    (VOTE := api_key("Vote")): "VOTE",
+    (BEGIN := api_key("BeginQuorumEpoch")): "BEGIN_EPOCH",
+    (END := api_key("EndQuorumEpoch")): "END_EPOCH",
+    (DESCRIBE := api_key("DescribeQuorum")): "DESCRIBE",
+    (ADD := api_key("AddRaftVoter")): "ADD_VOTER",
+    (REMOVE := api_key("RemoveRaftVoter")): "REMOVE_VOTER",
+    (UPDATE := api_key("UpdateRaftVoter")): "UPDATE_VOTER",
 }
 """The names of the rows of the quorum's APIs, by API key."""
 

@@ -90,10 +90,10 @@ def librdkafka(security: Security) -> dict[str, str]:
     return properties
 
 
-class Topic:
+class TopicProducer:
     """The producer of a recording.
 
-    lost: messages that were not delivered. told: called in the thread that writes, once, with a
+    lost: messages that were not delivered. report: called in the thread that writes, once, with a
     sentence about the first lost message, or about a cluster that refuses the user. Raises
     TopicUnavailable, BadTls.
     """
@@ -104,7 +104,7 @@ class Topic:
         security: Security = PLAINTEXT,
         *,
         timeout: float = TIMEOUT,
-        told: Callable[[str], None] = log_stop,
+        report: Callable[[str], None] = log_stop,
     ) -> None:
         try:
             from confluent_kafka import Producer
@@ -116,8 +116,8 @@ class Topic:
             security.tls.context()  # its errors are clearer than those of librdkafka
         self.address = address
         self.lost = 0
-        self._told = told
-        self._has_told = False
+        self._report = report
+        self._has_reported = False
         self._trouble = ""
         properties = {
             "bootstrap.servers": address.bootstrap,
@@ -170,9 +170,9 @@ class Topic:
         self._tell(f"{reason}{self._trouble}")
 
     def _tell(self, reason: str) -> None:
-        if not self._has_told:
-            self._has_told = True
-            self._told(f"{self.name} does not take what is recorded: {reason}; traffic goes on")
+        if not self._has_reported:
+            self._has_reported = True
+            self._report(f"{self.name} does not take what is recorded: {reason}; traffic goes on")
 
 
 class TopicRecorder(Recorder):
@@ -180,17 +180,15 @@ class TopicRecorder(Recorder):
 
     def __init__(
         self,
-        topic: Topic,
+        topic: TopicProducer,
         *,
-        meant: Expression | None = None,
+        only: Expression | None = None,
         show_secrets: bool = False,
         frame_limit: int | None = None,
         limit: int = QUEUE_LIMIT,
     ) -> None:
-        fits = min(frame_limit or FRAME_LIMIT, FRAME_LIMIT)
-        super().__init__(
-            topic, meant=meant, show_secrets=show_secrets, frame_limit=fits, limit=limit
-        )
+        most = min(frame_limit or FRAME_LIMIT, FRAME_LIMIT)
+        super().__init__(topic, only=only, show_secrets=show_secrets, frame_limit=most, limit=limit)
         self._head = message_head()
         self._opened: dict[int, Notice] = {}
 
@@ -220,5 +218,5 @@ class TopicRecorder(Recorder):
 
 
 def _is_recorders(event: Event) -> bool:
-    own = event.client_id if isinstance(event, Flow) else event.connection.client_id
-    return (own or "").startswith(CLIENT)
+    client_id = event.client_id if isinstance(event, Flow) else event.connection.client_id
+    return (client_id or "").startswith(CLIENT)

@@ -86,7 +86,7 @@ class Recorder:
     with Recorder(CaptureFiles.one(path)) as recorder:
         proxy.add_sink(recorder)
 
-    capture: the id of the recording. meant: selects flows, else all are recorded. show_secrets: do
+    capture: the id of the recording. only: selects flows, else all are recorded. show_secrets: do
     not mask secrets. frame_limit: bytes of a frame that are written, else all. stopped: called in
     the thread, once, with a sentence if the files cannot be written any more. events: written so
     far. dropped: events that found no room in the queue; the capture lacks their numbers.
@@ -96,14 +96,14 @@ class Recorder:
         self,
         files: Destination,
         *,
-        meant: Expression | None = None,
+        only: Expression | None = None,
         show_secrets: bool = False,
         frame_limit: int | None = None,
         limit: int = QUEUE_LIMIT,
         stopped: Callable[[str], None] = log_stop,
     ) -> None:
         self._files = files
-        self._meant = meant
+        self._only = only
         self._show_secrets = show_secrets
         self._limit = limit
         self._stopped = stopped
@@ -160,7 +160,7 @@ class Recorder:
         while queue:
             dropped, now, event = queue.popleft()
             self._written += event.weight
-            if self._meant is None or isinstance(event, Notice) or _matches(self._meant, event):
+            if self._only is None or isinstance(event, Notice) or _matches(self._only, event):
                 self._write(next(self._numbers) + dropped, now, event)
 
     def _write(self, number: int, now: float, event: Event) -> None:
@@ -188,5 +188,5 @@ class Recorder:
         self._stopped(self.failure)
 
 
-def _matches(meant: Expression, flow: Flow) -> bool:
-    return meant(Subject.of_flow(DecodedFlow(flow)))
+def _matches(only: Expression, flow: Flow) -> bool:
+    return only(Subject.of_flow(DecodedFlow(flow)))

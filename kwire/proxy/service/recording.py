@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 from kwire.net.security import PLAINTEXT, read_security
-from kwire.proxy.capture.record_topic import Topic, TopicRecorder
+from kwire.proxy.capture.record_topic import TopicProducer, TopicRecorder
 from kwire.proxy.capture.recorder import Recorder, files_at
 from kwire.proxy.data_path.copies import COPY_LIMIT
 from kwire.proxy.flows.flow import Event
@@ -26,7 +26,7 @@ class ClusterRecording:
         self.config = config
         self._report = report
         self._cluster = cluster
-        self._topic: Topic | None = None
+        self._topic: TopicProducer | None = None
         self._has_ended = False
         with ExitStack() as started:
             self.recorders = tuple(map(started.enter_context, self._recorders()))
@@ -67,17 +67,17 @@ class ClusterRecording:
         if config.topic is not None:
             file = config.client_config
             security = PLAINTEXT if file is None else read_security(file)
-            self._topic = Topic(config.topic, security, told=self._lossy)
+            self._topic = TopicProducer(config.topic, security, report=self._lossy)
             yield TopicRecorder(
                 self._topic,
-                meant=config.only,
+                only=config.only,
                 show_secrets=config.show_secrets,
                 frame_limit=config.frame_limit,
             )
         if config.path is not None:
             yield Recorder(
                 files_at(config.path),
-                meant=config.only,
+                only=config.only,
                 show_secrets=config.show_secrets,
                 frame_limit=config.frame_limit,
                 stopped=self._stopped,

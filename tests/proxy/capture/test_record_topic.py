@@ -21,7 +21,13 @@ from kwire.net.connection import Connection
 from kwire.net.security import Security
 from kwire.net.tls import BadTls, ClientTls
 from kwire.proxy import Address, Listener, Proxy
-from kwire.proxy.capture.record_topic import CLIENT, FRAME_LIMIT, Topic, TopicAddress, TopicRecorder
+from kwire.proxy.capture.record_topic import (
+    CLIENT,
+    FRAME_LIMIT,
+    TopicAddress,
+    TopicProducer,
+    TopicRecorder,
+)
 from kwire.proxy.flows.flow import Connection as Connected
 from kwire.proxy.flows.flow import Flow, Kind, Notice
 from real_kafka import Cluster, free_port
@@ -60,7 +66,7 @@ def test_an_address_needs_topic_host_and_port(text: str) -> None:
 def test_a_topic_that_is_down_is_told_of_once() -> None:
     said: list[str] = []
     address = TopicAddress.parse(f"captures@127.0.0.1:{free_port()}")
-    topic = Topic(address, timeout=0.5, told=said.append)
+    topic = TopicProducer(address, timeout=0.5, report=said.append)
     for _ in range(20):
         topic.write(0.0, (b"a ", b"request"), (b"a ", b"response"))
     topic.close()
@@ -73,10 +79,10 @@ def test_a_topic_that_is_down_is_told_of_once() -> None:
 def test_files_that_cannot_be_used_are_told_of_before_anything_is_recorded(tmp_path: Path) -> None:
     security = Security(tls=ClientTls(authorities=tmp_path / "missing.pem"))
     with pytest.raises(BadTls, match=r"cannot read .*missing\.pem: No such file"):
-        Topic(TopicAddress.parse("captures@a:1"), security)
+        TopicProducer(TopicAddress.parse("captures@a:1"), security)
 
 
-class Messages(Topic):
+class Messages(TopicProducer):
     """Keeps what would be sent."""
 
     def __init__(self) -> None:
@@ -135,7 +141,7 @@ async def test_what_passes_is_in_the_topic_and_the_recorder_is_not(
     listener = Listener(node_id=1, upstream=Address.parse(combined.bootstrap_servers))
     async with Proxy() as proxy:
         here = await proxy.listen(listener)
-        topic = Topic(TopicAddress.parse(f"{captured}@{here}"))
+        topic = TopicProducer(TopicAddress.parse(f"{captured}@{here}"))
         with ExitStack() as recording:
             recorder = recording.enter_context(TopicRecorder(topic))
             proxy.add_sink(recorder)
@@ -155,7 +161,7 @@ async def test_what_passes_is_in_the_topic_and_the_recorder_is_not(
 
 
 def test_a_long_frame_is_cut_to_fit_into_a_message(combined: Cluster, captured: str) -> None:
-    topic = Topic(TopicAddress.parse(f"{captured}@{combined.bootstrap_servers}"))
+    topic = TopicProducer(TopicAddress.parse(f"{captured}@{combined.bootstrap_servers}"))
     frame = bytes(2 * FRAME_LIMIT)
     with TopicRecorder(topic, show_secrets=True) as recorder:
         recorder(flow(frame))

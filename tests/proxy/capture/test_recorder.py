@@ -115,7 +115,7 @@ def test_only_what_is_meant_is_recorded_without_gaps_in_the_numbers(tmp_path: Pa
         flow.request_copy = encode_request(body, 2, correlation_id=1, client_id="me")[4:]
         flow.request_size = len(flow.request_copy)
     path = tmp_path / "one.avro"
-    with Recorder(files_at(path), meant=meant) as recorder:
+    with Recorder(files_at(path), only=meant) as recorder:
         for flow in flows:
             recorder(flow)
         recorder(said)
