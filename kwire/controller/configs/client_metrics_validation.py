@@ -11,10 +11,10 @@ from kwire.controller.configs.values import java_split, java_trim, refused
 from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
 
-SHORTEST, LONGEST = 100, 3_600_000
+MIN_INTERVAL_MS, MAX_INTERVAL_MS = 100, 3_600_000
 """Milliseconds between two pushes."""
 
-CLIENT_FACTS = {
+CLIENT_PROPERTIES = {
     "client_instance_id",
     "client_id",
     "client_software_name",
@@ -26,32 +26,40 @@ CLIENT_FACTS = {
 
 
 def check(configs: Configs) -> None:
-    """Check all that a subscription would have.
+    """Check all settings that a subscription would have. Raises ApiError:
 
     1. A name that is not known, or an interval out of bounds: INVALID_REQUEST.
     2. A value that is not of its type: INVALID_CONFIG.
-    3. A pattern that is not `fact=regular expression`: INVALID_CONFIG.
+    3. A pattern that is not `property=regular expression`: INVALID_CONFIG.
     """
+    # 1.
     for name in sorted(configs):
         if name not in KEYS:
             text = f"Unknown client metrics configuration: {name}"
             raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    # 2.
     found = values(KEYS, configs)
     interval, patterns = found["interval.ms"], found["match"]
     assert isinstance(interval, int)
     assert isinstance(patterns, list)
-    if not SHORTEST <= interval <= LONGEST:
+    # 1.
+    if not MIN_INTERVAL_MS <= interval <= MAX_INTERVAL_MS:
         raise ApiError(
             ErrorCode.INVALID_REQUEST,
-            f"Invalid value {interval} for interval.ms, interval must be between {SHORTEST} and"
-            f" {LONGEST} (1 hour)",
+            f"Invalid value {interval} for interval.ms, interval must be between"
+            f" {MIN_INTERVAL_MS} and {MAX_INTERVAL_MS} (1 hour)",
         )
+    # 3.
     _check_patterns(patterns)
 
 
 def _check_patterns(patterns: Iterable[str]) -> None:
     for pattern in patterns:
         parts = java_split(pattern, "=")
-        fact = java_trim(parts[0]) if parts else ""
-        if len(parts) != 2 or fact not in CLIENT_FACTS or not is_java_regex(java_trim(parts[1])):
+        property = java_trim(parts[0]) if parts else ""
+        if (
+            len(parts) != 2
+            or property not in CLIENT_PROPERTIES
+            or not is_java_regex(java_trim(parts[1]))
+        ):
             raise refused(f"Illegal client matching pattern: {pattern}")

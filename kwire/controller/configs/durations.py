@@ -18,13 +18,13 @@ def is_duration(text: str) -> bool:
     if match is None or (match[3] or "").upper() == "T":
         return False
     units = zip((match[2], match[4], match[5], match[6]), (86400, 3600, 60, 1), strict=True)
-    given = [(int(number), unit) for number, unit in units if number is not None]
-    if not given:
+    amounts = [(int(number), unit) for number, unit in units if number is not None]
+    if not amounts:
         return False
     total = 0
-    for number, unit in given:
+    for number, unit in amounts:
         total += number * unit
-        if not all(one in _LONG for one in (number, number * unit, total)):
+        if not all(amount in _LONG for amount in (number, number * unit, total)):
             return False
     fraction = int((match[7] or "").ljust(9, "0"))
     nanos = total * 10**9 + (-fraction if (match[6] or "").startswith("-") else fraction)

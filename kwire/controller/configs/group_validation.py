@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwire.controller.configs.group_keys import KEYS
 from kwire.controller.configs.keys import Configs, values
-from kwire.controller.configs.nodes import node_value
+from kwire.controller.configs.node_configs import node_value
 from kwire.controller.configs.values import Value, as_text, refused
 
 LIMITED = (
@@ -29,7 +29,7 @@ _ONLY_IF_SET = "assignment.interval.ms"
 
 
 def check(configs: Configs, static: Configs) -> None:
-    """Check all that a group would have; INVALID_CONFIG where Kafka refuses it.
+    """Check all settings that a group would have. Raises ApiError with INVALID_CONFIG unless:
 
     static: the controller's server.properties, whose limits count.
 
@@ -38,13 +38,17 @@ def check(configs: Configs, static: Configs) -> None:
     3. Values are within `group.<kind>.min.<key>` and `group.<kind>.max.<key>`.
     4. Sessions are longer than intervals between heartbeats.
     """
+    # 1.
     for name in sorted(configs):
         if name not in KEYS:
             raise refused(f"Unknown group config name: {name}")
+    # 2.
     found = values(KEYS, {**inherited(static), **configs})
+    # 3.
     for kind, key in LIMITED:
         if key != _ONLY_IF_SET or f"{kind}.{key}" in configs:
             _check_limits(kind, key, found[f"{kind}.{key}"], static)
+    # 4.
     for kind in ("consumer", "share", "streams"):
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
         if _number(found[session]) <= _number(found[heartbeat]):
@@ -52,7 +56,7 @@ def check(configs: Configs, static: Configs) -> None:
 
 
 def inherited(static: Configs) -> dict[str, str]:
-    """Return what groups have from server.properties, by the group's own key."""
+    """Return the values that groups inherit from server.properties, by the group's own key."""
     return {
         name: as_text(node_value(static, synonym.name)) or ""
         for name, key in KEYS.items()

@@ -13,7 +13,7 @@ OPERATIONS = {2: "APPEND", 3: "SUBTRACT"}
 
 
 def check(resource: AlterConfigsResource, node_id: int) -> None:
-    """Check changes of log levels.
+    """Check changes of log levels. Raises ApiError:
 
     1. Another name than this node's id: INVALID_REQUEST.
     2. Lists, which levels are not, or an unknown operation: INVALID_REQUEST.

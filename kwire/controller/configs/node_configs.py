@@ -1,4 +1,8 @@
-"""The values of this node's own keys, and their sources (Java: ConfigHelper, KIP-226)."""
+"""The values of this node's own keys, and their sources (Java: KafkaConfig, ConfigHelper; KIP-226).
+
+A controller takes the settings of nodes at run time without a check, as Kafka's does: the brokers
+check them before they forward them (DynamicBrokerConfig), and ignore what reaches them wrong.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ from enum import IntEnum
 from itertools import dropwhile
 
 from kwire.controller.configs import node_keys
-from kwire.controller.configs.keys import ConfigKey, Dynamic
+from kwire.controller.configs.keys import ConfigKey, Configs, Dynamic
+from kwire.controller.configs.values import Value
+from kwire.controller.errors import ApiError
 from kwire.image import MetadataImage
 from kwire.image.configs import ResourceType
 
@@ -29,7 +35,7 @@ class ConfigSource(IntEnum):
 class ConfigValue:
     """A value in force and its source.
 
-    name, stated: the name it was found under there, and how it stands there: hours, perhaps.
+    name, stated: the name and the text in that source, of hours instead of milliseconds perhaps.
     """
 
     name: str
@@ -39,13 +45,13 @@ class ConfigValue:
 
 
 Lookup = Callable[[str], str | None]
-"""Gives the value of a name; None where there is none."""
+"""A function from a name to its value; None if it has none."""
 
 
 def levels(
     image: MetadataImage, static: Lookup, node_id: int
 ) -> tuple[tuple[Lookup, ConfigSource], ...]:
-    """Return where a node finds values of its keys, the strongest first."""
+    """Return the sources of a node's values, the strongest first."""
     return (
         (image.configs.of(ResourceType.BROKER, str(node_id)).get, ConfigSource.DYNAMIC_BROKER),
         (image.configs.of(ResourceType.BROKER, "").get, ConfigSource.DYNAMIC_DEFAULT_BROKER),
@@ -56,30 +62,33 @@ def levels(
 def node_synonyms(
     image: MetadataImage, static: Lookup, name: str, node_id: int
 ) -> list[ConfigValue]:
-    """Return every value that a node's key has, under its other names, too; the strongest first.
+    """Return every value of a node's key, under its other names, too; the strongest first.
 
-    Nothing before the first that stands under the name itself is told.
+    Values before the first that has the name itself are left out, as Kafka does.
     """
     names = next((names for names in _NAMES if name in names), (name,))
     found = []
     for look, source in (*levels(image, static, node_id), (_default, ConfigSource.DEFAULT)):
-        for one in names:
-            value = look(one)
-            if value is not None and _is_taken(one, source):
-                found.append(ConfigValue(name=one, value=value, stated=value, source=source))
+        for synonym in names:
+            value = look(synonym)
+            if value is not None and _is_effective(synonym, source):
+                found.append(ConfigValue(name=synonym, value=value, stated=value, source=source))
     return list(dropwhile(lambda value: value.name != name, found))
 
 
-def _is_taken(name: str, source: ConfigSource) -> bool:
-    """False for what a node leaves out of what is set for it at run time.
+def _is_effective(name: str, source: ConfigSource) -> bool:
+    """Return False for settings at run time that a node ignores.
 
-    That needs a restart; or is for one node and is set for all; or, of TLS, names no listener.
+    1. They need a restart, or, of TLS, name no listener.
+    2. They are for one node and are set for all.
     """
     key = node_key(name)
     if key is None or source not in (ConfigSource.DYNAMIC_BROKER, DYNAMIC_DEFAULT):
         return True
+    # 1.
     if name.startswith("ssl.") or key.dynamic is None:
         return False
+    # 2.
     return source != DYNAMIC_DEFAULT or key.dynamic is Dynamic.CLUSTER_WIDE
 
 
@@ -101,7 +110,16 @@ _NAMES = (
 
 
 def node_key(name: str) -> ConfigKey | None:
-    """Return the key of a name, `listener.name.…` left out; None for what Kafka does not know."""
+    """Return the key of a name, without `listener.name.…`; None if Kafka does not know it."""
     if name.startswith("listener.name."):
         name = name.split(".", 3)[-1]
     return node_keys.KEYS.get(name)
+
+
+def node_value(static: Configs, name: str) -> Value:
+    """Return the value of a node's key; the default where it is not set, or is not of its type."""
+    key = node_keys.KEYS[name]
+    try:
+        return key.value(static.get(name))
+    except ApiError:
+        return key.value(None)

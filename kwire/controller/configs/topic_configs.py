@@ -45,19 +45,19 @@ def _of_nodes(
                 yield ConfigValue(name=synonym.name, value=converted, stated=value, source=source)
 
 
-def told(key: ConfigKey, values: list[ConfigValue]) -> list[ConfigValue]:
-    """Return those of `synonyms` that Kafka tells of (Java: ConfigHelper.configSynonyms).
+def described_synonyms(key: ConfigKey, values: list[ConfigValue]) -> list[ConfigValue]:
+    """Return those of `synonyms` that Kafka describes (Java: ConfigHelper.configSynonyms).
 
     The topic's own; then, from the first that stands under the first of the key's names in
     server.properties, all that follow.
     """
-    own = [one for one in values if one.source == ConfigSource.TOPIC]
+    own = [value for value in values if value.source == ConfigSource.TOPIC]
     first = key.synonyms[0].name if key.synonyms else None
-    return own + list(dropwhile(lambda one: one.name != first, values[len(own) :]))
+    return own + list(dropwhile(lambda value: value.name != first, values[len(own) :]))
 
 
 def inherited(image: MetadataImage, static: Lookup, node_id: int) -> dict[str, str]:
-    """Return what topics have from the nodes, by the topic's own key; no defaults."""
+    """Return the values that topics inherit from the nodes, by the topic's own key; no defaults."""
     found = {}
     for name, key in KEYS.items():
         value = next(_of_nodes(image, static, key, node_id), None)

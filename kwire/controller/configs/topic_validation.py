@@ -9,7 +9,7 @@ from kwire.controller.configs.topic_keys import KEYS
 from kwire.controller.configs.values import Value, invalid, refused
 
 PUBLIC_KEYS = tuple(sorted(name for name, key in KEYS.items() if not key.internal))
-"""The keys that an answer names; Kafka's internal ones may be set and are not told."""
+"""The keys that an answer names; Kafka's internal ones may be set and are not described."""
 
 UNSET = -2
 """The value of local.retention.ms and local.retention.bytes that stands for the topic's own."""
@@ -18,9 +18,9 @@ UNSET = -2
 def check(
     configs: Configs, old: Configs, inherited: Configs, *, remote_storage_enabled: bool
 ) -> None:
-    """Check all that a topic would have; INVALID_CONFIG where Kafka refuses it.
+    """Check all settings that a topic would have. Raises ApiError with INVALID_CONFIG unless:
 
-    old: what it has before. inherited: what it has from the nodes, by the topic's own key.
+    old: its settings before. inherited: its settings from the nodes, by the topic's own key.
 
     1. Every name is known.
     2. Every value is of its type and valid; the keys in Kafka's order.
@@ -29,16 +29,20 @@ def check(
        stays local is not more than all (KIP-405); equally much if nothing is copied (KIP-950).
     5. It is switched off only with remote.log.delete.on.disable.
     """
+    # 1.
     for name in sorted(configs):
         if name not in KEYS:
             raise refused(f"Unknown topic config name: {name}")
+    # 2.
     found = values(KEYS, {**inherited, **configs})
+    # 3.
     shortest, longest = found["min.compaction.lag.ms"], found["max.compaction.lag.ms"]
     if _number(shortest) > _number(longest):
         raise refused(
             f"conflict topic config setting min.compaction.lag.ms ({shortest}) >"
             f" max.compaction.lag.ms ({longest})"
         )
+    # 4., 5.
     if found["remote.storage.enable"]:
         _check_remote_storage(found, remote_storage_enabled)
     elif _was_remote(old) and not found["remote.log.delete.on.disable"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
-from kwire.controller.replicas.replication_control import changed
+from kwire.controller.replicas.replication_control import partition_change
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import (
     NO_LEADER_CHANGE,
@@ -78,9 +78,9 @@ def _alter(
         )
         if record is not None:
             records.append(record)
-            partition = partition.merge(changed(record))
+            partition = partition.merge(partition_change(record))
             # 5.
-            if changed(record).leader not in (broker_id, NO_LEADER_CHANGE):
+            if partition_change(record).leader not in (broker_id, NO_LEADER_CHANGE):
                 raise ApiError(ErrorCode.NEW_LEADER_ELECTED)
     except ApiError as error:
         return ResponsePartitionData(partition_index=number, error_code=error.code)

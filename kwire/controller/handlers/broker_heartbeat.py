@@ -1,4 +1,4 @@
-"""BrokerHeartbeatState (KIP-631, KIP-841, KIP-858, KIP-1066)."""
+"""BrokerHeartbeat (KIP-631, KIP-841, KIP-858, KIP-1066)."""
 
 from __future__ import annotations
 

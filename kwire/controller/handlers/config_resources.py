@@ -6,7 +6,7 @@ from functools import cached_property
 
 from kwire.controller.configs import client_metrics_validation, group_validation, topic_validation
 from kwire.controller.configs.keys import Configs
-from kwire.controller.configs.nodes import node_value
+from kwire.controller.configs.node_configs import node_value
 from kwire.controller.configs.topic_configs import inherited
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext

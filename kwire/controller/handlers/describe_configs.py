@@ -8,7 +8,7 @@ from dataclasses import replace
 from kwire.controller.configs import client_metrics_keys, group_keys, group_validation, node_keys
 from kwire.controller.configs.keys import ConfigKey, Dynamic
 from kwire.controller.configs.node_configs import ConfigSource, ConfigValue, node_key, node_synonyms
-from kwire.controller.configs.topic_configs import synonyms, told
+from kwire.controller.configs.topic_configs import described_synonyms, synonyms
 from kwire.controller.configs.topic_keys import KEYS
 from kwire.controller.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.configs.values import ConfigType, as_text
@@ -31,38 +31,41 @@ Results = list[DescribeConfigsResourceResult]
 
 
 def handle(request: DescribeConfigsRequest, context: ControllerContext) -> ControllerResult:
-    """The configuration of resources.
+    """Describe the configuration of resources (Java: ConfigHelper.describeConfigs).
 
-    1. A resource that cannot be, or is not: as `check_name` and `check_exists` say.
-    2. Topics, groups and client metrics have every key, with the value in force and, if wanted,
-       all that it stands above.
-    3. The nameless broker has what is set for all; this node, by its id, every key of its own.
-       Another node's id: INVALID_REQUEST, since only that node knows its server.properties.
+    1. A name that cannot be, or a resource that does not exist: the errors of `check_name` and
+       `check_exists`.
+    2. Topics, groups and client metrics have every key, with the value in force and, if requested,
+       all values that it overrides.
+    3. The broker without a name has the settings for all; this node, by its id, every key of its
+       own. Another node's id: INVALID_REQUEST, since only that node knows its server.properties.
     4. Log levels are Kafka's own: there are none here.
     """
     results = []
-    for wanted in request.resources:
+    for requested in request.resources:
         try:
-            configs = _configs(wanted, context)
+            configs = _configs(requested, context)
         except ApiError as error:
             result = DescribeConfigsResult(error_code=error.code, error_message=error.message)
         else:
-            keys = wanted.configuration_keys
-            found = [one for one in configs if not keys or one.name in keys]
+            keys = requested.configuration_keys
+            found = [config for config in configs if not keys or config.name in keys]
             if not request.include_synonyms:
-                for one in found:
-                    one.synonyms = []
+                for config in found:
+                    config.synonyms = []
             result = DescribeConfigsResult(error_message=None, configs=found)
-        result.resource_type = wanted.resource_type
-        result.resource_name = wanted.resource_name
+        result.resource_type = requested.resource_type
+        result.resource_name = requested.resource_name
         results.append(result)
     return ControllerResult(response=DescribeConfigsResponse(results=results))
 
 
-def _configs(wanted: DescribeConfigsResource, context: ControllerContext) -> Results:
-    resource = ConfigResource(wanted.resource_type, wanted.resource_name)
+def _configs(requested: DescribeConfigsResource, context: ControllerContext) -> Results:
+    resource = ConfigResource(requested.resource_type, requested.resource_name)
+    # 3., 4.
     if resource.type in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
         return _node(resource, context)
+    # 1., 2.
     own = context.image.configs.of(*resource)
     if resource.type == ResourceType.TOPIC:
         problem = name_problem(resource.name)
@@ -83,7 +86,7 @@ def _configs(wanted: DescribeConfigsResource, context: ControllerContext) -> Res
 def _topic(key: ConfigKey, topic: str, context: ControllerContext) -> DescribeConfigsResourceResult:
     static, node_id = context.config.static.get, context.config.node_id
     values = list(synonyms(context.image, static, key, topic, node_id))
-    above = told(key, values)
+    above = described_synonyms(key, values)
     if above and above[0].source == ConfigSource.TOPIC:
         parsed = _text(key, above[0].value)
         above[0] = replace(above[0], value=parsed, stated=parsed)
@@ -121,6 +124,7 @@ def _node(resource: ConfigResource, context: ControllerContext) -> Results:
         allowed = f"{own_id}" if is_logger else f"{own_id} or empty string,"
         text = f"Unexpected broker id, expected {allowed} but received {resource.name}"
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    # 4.
     return [] if is_logger else _this_node(context)
 
 
@@ -141,7 +145,7 @@ def _this_node(context: ControllerContext) -> Results:
     results = []
     for name in names:
         found = node_synonyms(context.image, static.get, name, context.config.node_id)
-        own = [one.value for one in found if one.name == name]
+        own = [value.value for value in found if value.name == name]
         results.append(_node_entry(name, own[0] if own else None, context))
     return results
 
@@ -151,7 +155,7 @@ def _node_entry(
 ) -> DescribeConfigsResourceResult:
     static, node_id = context.config.static.get, context.config.node_id
     found = node_synonyms(context.image, static, name, node_id)
-    above = [one for one in found if only in (None, one.source)]
+    above = [value for value in found if only in (None, value.source)]
     key = node_key(name) or ConfigKey(name=name, type=ConfigType.UNKNOWN)
     entry = _entry(key, _text(key, value), above)
     entry.name = name
@@ -163,18 +167,20 @@ def _entry(
     key: ConfigKey, value: str | None, above: Iterable[ConfigValue]
 ) -> DescribeConfigsResourceResult:
     """Return one key of an answer. above: every value it has somewhere, the strongest first."""
-    hidden = key.is_sensitive
+    is_hidden = key.is_sensitive
     found = [
         DescribeConfigsSynonym(
-            name=one.name, value=None if hidden else one.stated, source=one.source
+            name=value_above.name,
+            value=None if is_hidden else value_above.stated,
+            source=value_above.source,
         )
-        for one in above
+        for value_above in above
     ]
     return DescribeConfigsResourceResult(
         name=key.name,
-        value=None if hidden else value,
+        value=None if is_hidden else value,
         config_source=found[0].source if found else ConfigSource.DEFAULT,
-        is_sensitive=hidden,
+        is_sensitive=is_hidden,
         synonyms=found,
         config_type=key.type,
         documentation=None,

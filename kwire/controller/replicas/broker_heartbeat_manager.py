@@ -1,4 +1,5 @@
-"""Who is alive: the soft state of the active controller (Java: BrokerHeartbeatManager).
+"""The sessions of brokers: the soft state of the active controller (Java:
+BrokerHeartbeatManager).
 
 It is in no log: a new leader begins with a full session for every broker. Times are milliseconds.
 """
@@ -18,7 +19,7 @@ NO_OFFSET = -1
 
 
 class BrokerControlState(Enum):
-    """What a broker is, or is to be."""
+    """The state of a broker, or the next one (Java: BrokerControlState)."""
 
     FENCED = "fenced"
     UNFENCED = "unfenced"
@@ -27,7 +28,7 @@ class BrokerControlState(Enum):
 
     @property
     def fenced(self) -> bool:
-        """Whether brokers in it are fenced."""
+        """True if brokers in this state are fenced."""
         return self in (BrokerControlState.FENCED, BrokerControlState.SHUTDOWN_NOW)
 
 
@@ -35,8 +36,9 @@ class BrokerControlState(Enum):
 class BrokerHeartbeatState:
     """One broker's session.
 
-    metadata_offset: up to which it has the metadata. shutdown_offset: what the other brokers must
-    have before it may stop; NO_OFFSET unless it is in controlled shutdown.
+    metadata_offset: of the last metadata record that it has applied.
+    shutdown_offset: the metadata offset that the other brokers must reach before it may stop;
+    NO_OFFSET unless it is in controlled shutdown.
     """
 
     last_contact: int
@@ -46,12 +48,12 @@ class BrokerHeartbeatState:
 
     @property
     def shutting_down(self) -> bool:
-        """Whether it is in controlled shutdown."""
+        """True if the broker is in controlled shutdown."""
         return self.shutdown_offset != NO_OFFSET
 
     @property
     def state(self) -> BrokerControlState:
-        """What it is now."""
+        """The present state."""
         if self.shutting_down:
             return BrokerControlState.CONTROLLED_SHUTDOWN
         return BrokerControlState.FENCED if self.fenced else BrokerControlState.UNFENCED
@@ -59,13 +61,20 @@ class BrokerHeartbeatState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerHeartbeatManager:
-    """The sessions of every registered broker, by id."""
+    """The sessions of all registered brokers, by id.
+
+    It never changes: every method returns the manager afterwards, so that an operation which is
+    given up has changed nothing.
+    """
 
     session_timeout_ms: int = 9000
     brokers: HashTrieMap[int, BrokerHeartbeatState] = field(default_factory=HashTrieMap)
 
     def activated(self, cluster: ClusterImage, now: int) -> BrokerHeartbeatManager:
-        """What a new leader begins with."""
+        """Return the manager of a new leader: a full session for every broker.
+
+        Heartbeats are in no log: a new leader cannot know when the last ones came.
+        """
         brokers = {
             broker.id: BrokerHeartbeatState(last_contact=now, fenced=broker.fenced)
             for broker in cluster.brokers.values()
@@ -73,7 +82,7 @@ class BrokerHeartbeatManager:
         return replace(self, brokers=HashTrieMap(brokers))
 
     def has_valid_session(self, id: int, now: int) -> bool:
-        """Whether the broker is unfenced and was heard of within the session timeout."""
+        """Return True if the broker is unfenced and had contact within the session timeout."""
         broker = self.brokers.get(id)
         return (
             broker is not None
@@ -82,20 +91,21 @@ class BrokerHeartbeatManager:
         )
 
     def registered(self, id: int, *, fenced: bool, anew: bool, now: int) -> BrokerHeartbeatManager:
-        """A record says that a broker is registered, so that it is known here too.
+        """Take over a registration from a record.
 
-        anew: it is another registration, which begins without offsets.
+        anew: it is another registration, which begins without offsets. The metadata offset is
+        forgotten when the broker is fenced or unfenced.
         """
-        known = self.brokers.get(id)
-        if known is None or anew:
-            known = BrokerHeartbeatState(last_contact=now)
-        offset = known.metadata_offset if known.fenced != fenced else NO_OFFSET
-        return self._with(id, known).touched(id, fenced=fenced, metadata_offset=offset, now=now)
+        state = self.brokers.get(id)
+        if state is None or anew:
+            state = BrokerHeartbeatState(last_contact=now)
+        offset = state.metadata_offset if state.fenced != fenced else NO_OFFSET
+        return self._with(id, state).touched(id, fenced=fenced, metadata_offset=offset, now=now)
 
     def touched(
         self, id: int, *, fenced: bool, metadata_offset: int, now: int
     ) -> BrokerHeartbeatManager:
-        """The broker was heard of. A fenced one is no longer in controlled shutdown."""
+        """Begin a broker's session anew. A fenced broker is no longer in controlled shutdown."""
         changed = replace(
             self.brokers[id],
             last_contact=now,
@@ -113,17 +123,17 @@ class BrokerHeartbeatManager:
         return self._with(id, replace(broker, last_contact=now))
 
     def fenced(self, id: int) -> BrokerHeartbeatManager:
-        """The broker's session is over."""
+        """Note that a broker is fenced."""
         return self._with(id, replace(self.brokers[id], fenced=True))
 
     def removed(self, id: int) -> BrokerHeartbeatManager:
-        """The broker is no longer registered."""
+        """Forget a broker that is no longer registered."""
         if id not in self.brokers:
             return self
         return replace(self, brokers=self.brokers.remove(id))
 
     def shutting_down(self, id: int, offset: int) -> BrokerHeartbeatManager:
-        """A broker is in controlled shutdown; of several offsets to be reached the first counts."""
+        """Note that a broker is in controlled shutdown; of several offsets the first counts."""
         broker = self.brokers[id]
         if broker.shutting_down:
             return self
@@ -131,12 +141,12 @@ class BrokerHeartbeatManager:
 
     @property
     def lowest_active_offset(self) -> int | None:
-        """What every active broker has of the metadata; None without active brokers."""
+        """The metadata offset that all active brokers have reached; None without active brokers."""
         offsets = [broker.metadata_offset for _, broker in self._unfenced(shutting_down=False)]
         return min(offsets, default=None)
 
     def stale_broker(self, now: int) -> int | None:
-        """The unfenced broker that was silent for longest, if its session is over."""
+        """Return the unfenced broker with the oldest contact, if its session is over."""
         silent = min(((broker.last_contact, id) for id, broker in self._unfenced()), default=None)
         if silent is None or silent[0] + self.session_timeout_ms >= now:
             return None
@@ -144,12 +154,12 @@ class BrokerHeartbeatManager:
 
     @property
     def deadline(self) -> int | None:
-        """When a session may be over; None without unfenced brokers."""
+        """The time at which the first session ends; None without unfenced brokers."""
         contacts = [broker.last_contact for _, broker in self._unfenced()]
         return min(contacts) + self.session_timeout_ms + 1 if contacts else None
 
     def usable_brokers(self) -> Iterator[tuple[int, bool]]:
-        """The brokers that may get new replicas, by id, and whether they are fenced."""
+        """Yield the brokers that may get new replicas, by id, each with True if it is fenced."""
         for id in sorted(self.brokers):
             if not self.brokers[id].shutting_down:
                 yield id, self.brokers[id].fenced
@@ -161,26 +171,30 @@ class BrokerHeartbeatManager:
         registration_offset: int,
         leads: Callable[[], bool],
     ) -> BrokerControlState:
-        """What the broker becomes by this heartbeat.
+        """Return the broker's state after this heartbeat (calculateNextBrokerState).
 
-        registration_offset: of its registration's record. leads: whether it leads partitions,
-        asked only where that matters.
+        registration_offset: of its registration's record. leads: returns True if the broker leads
+        partitions; it is called only if that matters, since it looks at all partitions.
 
-        1. Fenced: wants to stop: may at once; wants to be unfenced and has caught up with its own
-           registration: is; else stays.
-        2. Unfenced: wants to be fenced: is, and may stop if it wants that too; wants to stop: in
-           controlled shutdown while it leads, else at once.
-        3. In controlled shutdown: may stop once it leads nothing and every active broker knows so.
+        1. Fenced: if it wants to stop, it may at once; if it wants to be unfenced and has caught up
+           with its own registration, it is; else it stays fenced.
+        2. Unfenced: if it wants to be fenced, it is, and may stop if it wants that, too; if it
+           wants to stop, it is in controlled shutdown while it leads, else it may stop at once.
+        3. In controlled shutdown: it may stop once it leads nothing and every active broker has the
+           records that say so.
         """
         broker = self.brokers[request.broker_id]
+        # 3.
         if broker.shutting_down:
             return self._next_of_stopping(broker, leads)
+        # 1.
         if broker.fenced:
             if request.want_shut_down:
                 return BrokerControlState.SHUTDOWN_NOW
             caught_up = request.current_metadata_offset >= registration_offset
             unfence = not request.want_fence and caught_up
             return BrokerControlState.UNFENCED if unfence else BrokerControlState.FENCED
+        # 2.
         return _next_of_unfenced(request, leads)
 
     def _next_of_stopping(

@@ -1,7 +1,7 @@
-"""How one partition changes: ISR, leader, replicas (Java: PartitionChangeBuilder).
+"""The change of one partition: ISR, leader, replicas (Java: PartitionChangeBuilder).
 
-For clusters whose eligible leader replicas are at level 0 (KIP-966); what is left of an ELR in a
-partition is cleared by its next change.
+For clusters whose eligible leader replicas are at level 0 (KIP-966); the ELR that a partition still
+has is cleared by its next change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kwire.messages.records.partition_change import PartitionChangeRecord
 
 
 class Election(Enum):
-    """Who may lead."""
+    """The replicas that may be elected."""
 
     PREFERRED = "the first replica if it is in the ISR"
     ONLINE = "any replica of the ISR"
@@ -33,10 +33,10 @@ class Election(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionChangeBuilder:
-    """What is wanted of a partition; None leaves a part as it is.
+    """The requested change of a partition; None leaves a part as it is.
 
-    acceptable: whether a replica may lead at all. default_directory: where a replica goes that is
-    new. directories: of replicas that moved, by broker.
+    acceptable: returns True if a replica may lead at all. default_directory: returns the directory
+    of a new replica. directories: of replicas that moved, by broker.
     """
 
     partition: PartitionRegistration
@@ -53,29 +53,36 @@ class PartitionChangeBuilder:
     leader_recovery_state: int | None = None
     directories: Mapping[int, UUID] = field(default_factory=dict)
 
-    def record(self) -> VersionedRecord | None:
-        """The record that makes the change; None when nothing changes.
+    def build(self) -> VersionedRecord | None:
+        """Return the record that makes the change; None if nothing changes.
 
         1. Complete a reassignment whose new replicas are all in the ISR.
         2. Elect. A leader that stays valid stays leader; an unclean leader is the whole ISR and has
            to recover.
-        3. Where replicas leave, or the ISR shrinks before 3.6, name the leader all the same: that
-           bumps the leader epoch.
-        4. Give the ISR if it differs and is not empty: the last member stays in it.
+        3. If replicas leave, name the leader even if it stays: that bumps the leader epoch.
+        4. Set the ISR if it differs and is not empty: the last member stays in it.
+        5. Before 3.6, bump the leader epoch also if the ISR shrinks.
+        6. Set directories, replicas and the rest of a reassignment.
         """
+        # 1.
         target = _Target.of(self)
+        # 2.
         change = PartitionChangeRecord(topic_id=self.topic_id, partition_id=self.partition_id)
         self._elect(target, change)
-        left = not set(self.partition.replicas) <= set(target.replicas)
-        if change.leader == NO_LEADER_CHANGE and left:
+        # 3.
+        has_left = not set(self.partition.replicas) <= set(target.replicas)
+        if change.leader == NO_LEADER_CHANGE and has_left:
             change.leader = self.partition.leader
+        # 4.
         if change.isr is None and target.isr and target.isr != self.partition.isr:
             change.isr = target.isr
+        # 5.
         self._bump_on_shrink(change)
+        # 6.
         self._assign(target, change)
-        wanted = self.leader_recovery_state
-        if wanted is not None and wanted != self.partition.leader_recovery_state:
-            change.leader_recovery_state = wanted
+        state = self.leader_recovery_state
+        if state is not None and state != self.partition.leader_recovery_state:
+            change.leader_recovery_state = state
         if is_no_op(change):
             return None
         version = self.metadata_version.partition_change_record
@@ -85,6 +92,8 @@ class PartitionChangeBuilder:
         leader, clean = self._leader(target)
         if leader != self.partition.leader:
             change.leader = leader
+            # An unclean leader may lack committed records: nobody else may count as in sync with
+            # it, and it has to bring the log into a consistent state first (KIP-704).
             if not clean:
                 change.isr = (leader,)
                 if self.partition.leader_recovery_state != RECOVERING:
@@ -94,7 +103,8 @@ class PartitionChangeBuilder:
             change.last_known_elr = () if self.partition.last_known_elr else None
 
     def _leader(self, target: _Target) -> tuple[int, bool]:
-        """The leader from now on, and whether it has every committed record."""
+        """Return the leader from now on, and True if it has every committed record."""
+        # The present leader first: an election that changes nothing costs the clients nothing.
         candidates = [self.partition.leader, *target.replicas]
         if self.election is Election.PREFERRED:
             candidates.insert(0, target.replicas[0])
@@ -108,7 +118,7 @@ class PartitionChangeBuilder:
         return NO_LEADER, True
 
     def _bump_on_shrink(self, change: PartitionChangeRecord) -> None:
-        """Brokers before 3.6 needed a new leader epoch where the ISR shrank (KAFKA-15021)."""
+        """Bump the leader epoch if the ISR shrinks: brokers before 3.6 need that (KAFKA-15021)."""
         if change.leader != NO_LEADER_CHANGE or change.isr is None:
             return
         shrunk = not set(self.partition.isr) <= set(change.isr)
@@ -138,7 +148,7 @@ class PartitionChangeBuilder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """What the partition is to be, but for its leader."""
+    """The partition after the change, but for its leader."""
 
     isr: tuple[int, ...]
     replicas: tuple[int, ...]
@@ -157,17 +167,17 @@ class _Target:
         return target._completed()
 
     def _completed(self) -> _Target:
-        """Without the replicas that leave, once those that come are in the ISR."""
-        replicas = tuple(one for one in self.replicas if one not in self.removing)
-        isr = tuple(one for one in self.isr if one not in self.removing)
-        moving = self.removing or self.adding
-        if not moving or not replicas or not isr or not set(replicas) <= set(isr):
+        """Complete the reassignment, once all replicas that stay or come are in the ISR."""
+        replicas = tuple(replica for replica in self.replicas if replica not in self.removing)
+        isr = tuple(replica for replica in self.isr if replica not in self.removing)
+        is_reassigning = self.removing or self.adding
+        if not is_reassigning or not replicas or not isr or not set(replicas) <= set(isr):
             return self
         return _Target(isr=isr, replicas=replicas, removing=(), adding=())
 
 
 def is_no_op(change: PartitionChangeRecord) -> bool:
-    """Whether a record would only bump the partition epoch."""
+    """Return True if a record would only bump the partition epoch."""
     return (
         change.leader == NO_LEADER_CHANGE
         and change.leader_recovery_state == NO_RECOVERY_CHANGE

@@ -1,4 +1,4 @@
-"""Where the replicas of new partitions go (Java: StripedReplicaPlacer).
+"""The placement of new partitions' replicas on brokers (Java: StripedReplicaPlacer).
 
 Replicas of a partition are spread over the racks, leaders and followers over the brokers, and
 fenced brokers come last: they never lead.
@@ -15,13 +15,13 @@ from kwire.error_codes import ErrorCode
 
 
 class RandomSource(Protocol):
-    """Where chance comes from: seeded in tests and in the simulator."""
+    """The source of random numbers, which is seeded in tests and in the simulator."""
 
     def randrange(self, stop: int, /) -> int:
-        """A number from 0 to below `stop`."""
+        """Return a number from 0 to below `stop`."""
 
     def getrandbits(self, count: int, /) -> int:
-        """A number of so many bits."""
+        """Return a number of `count` bits."""
 
     def shuffle(self, items: MutableSequence[Any], /) -> None:
         """Bring items into another order."""
@@ -37,7 +37,10 @@ class UsableBroker:
 
 
 class BrokerList:
-    """Brokers in a circle; every epoch begins one further and gives each of them once."""
+    """Brokers in a circle; every epoch begins at the next one and returns each of them once.
+
+    An epoch is one round of `RackList`, a partition; it has nothing to do with those of leaders.
+    """
 
     def __init__(self, brokers: list[int], random: RandomSource) -> None:
         self._brokers = sorted(brokers)
@@ -50,7 +53,7 @@ class BrokerList:
         random.shuffle(self._brokers)
 
     def next(self, epoch: int) -> int | None:
-        """The next broker of this epoch; None when it gave all."""
+        """Return the next broker of this epoch; None after the last."""
         if not self._brokers:
             return None
         if self._epoch != epoch:
@@ -71,7 +74,7 @@ class Rack:
         self.unfenced = BrokerList([broker.id for broker in brokers if not broker.fenced], random)
 
     def next(self, epoch: int) -> int | None:
-        """The next broker of this epoch, unfenced ones first."""
+        """Return the next broker of this epoch, unfenced ones first; None after the last."""
         broker = self.unfenced.next(epoch)
         return self.fenced.next(epoch) if broker is None else broker
 
@@ -82,7 +85,7 @@ class Rack:
 
 
 class RackList:
-    """All racks in a circle; every partition begins one further."""
+    """All racks in a circle; every partition begins at the next one."""
 
     def __init__(self, brokers: list[UsableBroker], random: RandomSource) -> None:
         names = sorted({broker.rack for broker in brokers}, key=lambda name: (name or "", name))
@@ -96,7 +99,7 @@ class RackList:
         self._epoch = 0
 
     def place(self, replication_factor: int) -> tuple[int, ...]:
-        """The replicas of the next partition; the first is unfenced."""
+        """Return the replicas of the next partition; the first is unfenced, since it leads."""
         if self._epoch == self._unfenced and self._unfenced > 1:
             self._shuffle()
         count = len(self._order)
@@ -108,7 +111,8 @@ class RackList:
         index, leaders_rack = self._offset, first
         while len(replicas) < replication_factor:
             if index == leaders_rack:
-                leaders_rack = -1  # it has given one already, and comes again in the next round
+                # It has a replica already: its turn comes again in the next round.
+                leaders_rack = -1
             elif (broker := self._order[index].next(self._epoch)) is not None:
                 replicas.append(broker)
             index = (index + 1) % count
@@ -117,7 +121,10 @@ class RackList:
         return tuple(replicas)
 
     def _shuffle(self) -> None:
-        """As many partitions as brokers are placed: other neighbours for the next."""
+        """Change the order of racks and brokers once each broker has led a partition.
+
+        The next partitions then have their followers on other brokers.
+        """
         self._random.shuffle(self._order)
         for rack in self._racks:
             rack.shuffle(self._random)
@@ -127,17 +134,20 @@ class RackList:
 def place(
     partitions: int, replication_factor: int, brokers: Iterable[UsableBroker], random: RandomSource
 ) -> list[tuple[int, ...]]:
-    """The replicas of so many partitions. INVALID_REPLICATION_FACTOR:
+    """Return the replicas of new partitions. Raises ApiError with INVALID_REPLICATION_FACTOR if:
 
-    1. it is not positive;
+    1. the replication factor is not positive;
     2. every broker is fenced;
-    3. it is above the number of brokers.
+    3. the replication factor is above the number of brokers.
     """
     usable = list(brokers)
+    # 1.
     if replication_factor <= 0:
         raise _invalid(f"{replication_factor} is not a number of replicas: give 1 or more.")
+    # 2.
     if all(broker.fenced for broker in usable):
         raise _invalid("All brokers are currently fenced.")
+    # 3.
     if replication_factor > len(usable):
         raise _invalid(f"{replication_factor} replicas need more than the {len(usable)} brokers.")
     racks = RackList(usable, random)

@@ -1,4 +1,4 @@
-"""What becomes of partitions when brokers come and go (Java: ReplicationControlManager)."""
+"""The changes of partitions when brokers come and go (Java: ReplicationControlManager)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kwire.messages.records.broker_registration_change import BrokerRegistration
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.unregister_broker import UnregisterBrokerRecord
 
-Located = tuple[TopicImage, int, PartitionRegistration]
+LocatedPartition = tuple[TopicImage, int, PartitionRegistration]
 
 FENCE = 1
 UNFENCE = -1
@@ -26,7 +26,7 @@ IN_CONTROLLED_SHUTDOWN = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicationControl:
-    """The rules of leadership over one image. static: server.properties of this controller."""
+    """The rules of leadership and ISR over one image. static: looks up server.properties."""
 
     image: MetadataImage
     static: Callable[[str], str | None]
@@ -34,7 +34,7 @@ class ReplicationControl:
 
     def change(
         self,
-        located: Located,
+        located: LocatedPartition,
         *,
         acceptable: Callable[[int], bool] | None = None,
         election: Election | None = None,
@@ -42,9 +42,9 @@ class ReplicationControl:
         leader_recovery_state: int | None = None,
         directories: dict[int, UUID] | None = None,
     ) -> VersionedRecord | None:
-        """The record that changes one partition; None when nothing changes.
+        """Return the record that changes one partition; None if nothing changes.
 
-        election: where it is not given, what the topic's configuration allows.
+        election: None for the one that the topic's configuration allows.
         """
         topic, number, partition = located
         if election is None:
@@ -61,12 +61,12 @@ class ReplicationControl:
             isr=isr,
             leader_recovery_state=leader_recovery_state,
             directories=directories or {},
-        ).record()
+        ).build()
 
     def acceptable(
         self, partition: PartitionRegistration, active: Callable[[int], bool] | None = None
     ) -> Callable[[int], bool]:
-        """May a replica lead: its broker is active (KIP-841) and its directory online (KIP-858)."""
+        """Return a check of replicas: active broker (KIP-841), online directory (KIP-858)."""
         cluster = self.image.cluster
         is_active = active or cluster.is_active
 
@@ -78,12 +78,12 @@ class ReplicationControl:
         return check
 
     def default_directory(self, broker_id: int) -> UUID:
-        """Where a new replica goes on that broker."""
+        """Return the directory of a new replica on that broker."""
         broker = self.image.cluster.brokers.get(broker_id)
         return UNASSIGNED if broker is None else broker.default_directory
 
     def leads(self, broker_id: int) -> bool:
-        """Whether that broker leads a partition."""
+        """Return True if that broker leads a partition."""
         return any(
             partition.leader == broker_id
             for topic in self.image.topics.by_id.values()
@@ -93,8 +93,11 @@ class ReplicationControl:
     def without(
         self, broker_id: int, where: Callable[[PartitionRegistration], bool] | None = None
     ) -> list[VersionedRecord]:
-        """A broker leaves every ISR and leads no more; where nobody else can lead, nobody does."""
-        wanted = where or (lambda partition: broker_id in partition.isr)
+        """Take a broker out of every ISR and leadership; if no other can lead, no replica does.
+
+        where: chooses the partitions; None for those that have the broker in the ISR.
+        """
+        chosen = where or (lambda partition: broker_id in partition.isr)
         active = self.image.cluster.is_active
 
         def acceptable(replica: int) -> bool:
@@ -104,28 +107,26 @@ class ReplicationControl:
             self.change(
                 located,
                 acceptable=acceptable,
-                isr=tuple(one for one in located[2].isr if one != broker_id),
+                isr=tuple(replica for replica in located[2].isr if replica != broker_id),
             )
-            for located in self.image.topics.partitions(wanted)
+            for located in self.image.topics.partitions(chosen)
         )
 
     def fenced(self, broker: BrokerRegistration) -> list[VersionedRecord]:
-        """A broker is fenced: it leaves every ISR first."""
+        """Fence a broker: it leaves every ISR first."""
         change = BrokerRegistrationChangeRecord(
             broker_id=broker.id, broker_epoch=broker.epoch, fenced=FENCE
         )
         return [*self.without(broker.id), VersionedRecord(record=change, version=0)]
 
     def unfenced(self, broker: BrokerRegistration) -> list[VersionedRecord]:
-        """A broker is unfenced, and then leads what has no leader and has it in the ISR.
-
-        Not one in controlled shutdown (KIP-841): what unfences it is a heartbeat that came late.
-        """
+        """Unfence a broker; it then leads partitions without leader that have it in the ISR."""
         change = BrokerRegistrationChangeRecord(
             broker_id=broker.id, broker_epoch=broker.epoch, fenced=UNFENCE
         )
         active = self.image.cluster.is_active
 
+        # Not one in controlled shutdown (KIP-841): the heartbeat that unfences it came late.
         def acceptable(replica: int) -> bool:
             return active(replica) or (replica == broker.id and not broker.in_controlled_shutdown)
 
@@ -134,25 +135,26 @@ class ReplicationControl:
         return [VersionedRecord(record=change, version=0), *_all(led)]
 
     def in_controlled_shutdown(self, broker: BrokerRegistration) -> list[VersionedRecord]:
-        """A broker wants to stop: it leaves every ISR and leads no more (KIP-841)."""
+        """Begin a controlled shutdown: the broker leaves every ISR and leads no more (KIP-841)."""
         change = BrokerRegistrationChangeRecord(
             broker_id=broker.id,
             broker_epoch=broker.epoch,
             in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN,
         )
-        known = broker.in_controlled_shutdown
-        said = [] if known else [VersionedRecord(record=change, version=1)]
-        return [*said, *self.without(broker.id)]
+        # Version 1 is the first with the field; the lowest that carries a change is written.
+        is_known = broker.in_controlled_shutdown
+        changes = [] if is_known else [VersionedRecord(record=change, version=1)]
+        return [*changes, *self.without(broker.id)]
 
     def unregistered(self, broker: BrokerRegistration) -> list[VersionedRecord]:
-        """A broker is forgotten."""
-        gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.epoch)
-        return [*self.without(broker.id), VersionedRecord(record=gone, version=0)]
+        """Forget a broker: it leaves every ISR first."""
+        removal = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.epoch)
+        return [*self.without(broker.id), VersionedRecord(record=removal, version=0)]
 
     def directories_offline(
         self, broker: BrokerRegistration, offline: Iterable[UUID]
     ) -> list[VersionedRecord]:
-        """A broker lost directories: replicas in them leave the ISR (KIP-858)."""
+        """Note that a broker lost directories: replicas in them leave the ISR (KIP-858)."""
         lost = set(broker.directories) & set(offline)
         if not lost:
             return []
@@ -160,28 +162,28 @@ class ReplicationControl:
         def is_there(partition: PartitionRegistration) -> bool:
             return broker.id in partition.replicas and partition.directory(broker.id) in lost
 
-        left = tuple(one for one in broker.directories if one not in lost)
+        online = tuple(directory for directory in broker.directories if directory not in lost)
         change = BrokerRegistrationChangeRecord(
-            broker_id=broker.id, broker_epoch=broker.epoch, log_dirs=left
+            broker_id=broker.id, broker_epoch=broker.epoch, log_dirs=online
         )
         return [*self.without(broker.id, is_there), VersionedRecord(record=change, version=2)]
 
     def elect_leaderless(self, limit: int) -> list[VersionedRecord]:
-        """Unclean elections where topics allow them and nobody leads, up to so many."""
+        """Elect unclean leaders of up to `limit` partitions, if their topics allow it."""
         leaderless = self.image.topics.partitions(lambda partition: partition.leader == NO_LEADER)
         return _all(self.change(located) for located in leaderless)[:limit]
 
     def balance(self, limit: int) -> list[VersionedRecord]:
-        """DeferredEventQueue back to the preferred replicas, up to so many."""
-        elsewhere = self.image.topics.partitions(
+        """Give the leadership of up to `limit` partitions back to the preferred replicas."""
+        not_preferred = self.image.topics.partitions(
             lambda partition: partition.leader != partition.preferred_leader
         )
-        changes = (self.change(one, election=Election.PREFERRED) for one in elsewhere)
+        changes = (self.change(located, election=Election.PREFERRED) for located in not_preferred)
         return _all(changes)[:limit]
 
 
-def changed(record: VersionedRecord) -> PartitionChangeRecord:
-    """The PartitionChangeRecord in it."""
+def partition_change(record: VersionedRecord) -> PartitionChangeRecord:
+    """Return the PartitionChangeRecord in a versioned record."""
     assert isinstance(record.record, PartitionChangeRecord)
     return record.record
 

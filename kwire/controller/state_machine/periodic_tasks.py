@@ -60,7 +60,7 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
 
     1. A broker whose session is over is fenced.
     2. Partitions that nobody leads get an unclean leader where their topics allow it.
-    3. DeferredEventQueue goes back to the preferred replicas.
+    3. Leadership goes back to the preferred replicas.
     4. A log that rested gets a NoOpRecord.
     """
     now, config = context.now, context.config

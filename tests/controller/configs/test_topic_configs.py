@@ -3,7 +3,12 @@
 import pytest
 
 from kwire.controller.configs.node_configs import ConfigSource
-from kwire.controller.configs.topic_configs import effective, inherited, synonyms, told
+from kwire.controller.configs.topic_configs import (
+    described_synonyms,
+    effective,
+    inherited,
+    synonyms,
+)
 from kwire.controller.configs.topic_keys import KEYS
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.messages.records.config import ConfigRecord
@@ -50,7 +55,7 @@ def test_a_value_stands_above_others() -> None:
     found = list(synonyms(image, STATIC.get, key, "foo", 5))
 
     assert [one.value for one in found] == ["5", "3", "7200000", "604800000"]
-    assert [(one.name, one.stated) for one in told(key, found)] == [
+    assert [(one.name, one.stated) for one in described_synonyms(key, found)] == [
         ("retention.ms", "5"),
         ("log.retention.ms", "3"),
         ("log.retention.hours", "2"),
@@ -65,7 +70,7 @@ def test_what_stands_under_other_names_alone_is_not_told(name: str) -> None:
     """The controllers of Kafka 4.3.1 answer so."""
     key = KEYS[name]
 
-    assert told(key, list(synonyms(EMPTY, lambda _: None, key, "foo", 5))) == []
+    assert described_synonyms(key, list(synonyms(EMPTY, lambda _: None, key, "foo", 5))) == []
 
 
 def test_topics_inherit_what_is_valid() -> None:

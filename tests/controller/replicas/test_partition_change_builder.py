@@ -52,7 +52,7 @@ def change(
 
 
 def record(partition: PartitionRegistration, **wanted: Any) -> PartitionChangeRecord | None:
-    found = change(partition, **wanted).record()
+    found = change(partition, **wanted).build()
     if found is None:
         return None
     assert isinstance(found.record, PartitionChangeRecord)
@@ -192,7 +192,7 @@ def test_eligible_leader_replicas_that_are_left_over_are_cleared(level: int, ver
     """Pitfall: at level 0 of the feature no half of the ELR's rules is applied."""
     partition = replace(BAZ, elr=(2,), last_known_elr=(1,))
 
-    found = change(partition, level, isr=(3,)).record()
+    found = change(partition, level, isr=(3,)).build()
 
     assert found is not None
     assert found.version == version

@@ -65,7 +65,7 @@ class LeaderPartition(Protocol):
 
 
 class ResponseOutcome(Enum):
-    """What is left to do with a response after its leader and epoch were taken over.
+    """The work that a response leaves after its leader and epoch were taken over.
 
     DONE: nothing. RETRY: ask the same again, after a pause. READ: read the rest of it.
     """

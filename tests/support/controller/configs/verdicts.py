@@ -13,7 +13,7 @@ from kwire.controller.configs import (
     topic_validation,
 )
 from kwire.controller.configs.keys import ConfigKey
-from kwire.controller.configs.nodes import node_value
+from kwire.controller.configs.node_configs import node_value
 from kwire.controller.errors import ApiError
 from vectors import ConfigJudgement
 
