@@ -18,4 +18,5 @@ def timeline(hash_seed: str) -> str:
 def test_a_seed_replays_exactly() -> None:
     first = timeline("1")
     assert "stood still at" in first
+    assert "[info] controller 3000 of cluster" in first, "the nodes' log lines are missing"
     assert timeline("2") == first

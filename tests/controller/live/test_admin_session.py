@@ -58,10 +58,10 @@ def _comparable(answer: Response | str, session: Session) -> dict[str, object]:
 def messages(session: Session) -> dict[str, str | None]:
     """Return the error message for every key with every value, by step and resource."""
     return {
-        f"{step}: {one.resource_name}": one.error_message
+        f"{step}: {response.resource_name}": response.error_message
         for step, answer in session.answers.items()
         if step.startswith(EVERY_KEY) and isinstance(answer, IncrementalAlterConfigsResponse)
-        for one in answer.responses
+        for response in answer.responses
     }
 
 

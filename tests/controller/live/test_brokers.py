@@ -60,12 +60,14 @@ async def test_a_broker_that_dies_loses_leadership_and_gets_it_back_with_its_rep
     await asyncio.to_thread(produce, both, "numbers", 10)
 
     await asyncio.to_thread(first.kill)
-    await until_partitions(quorum, "numbers", lambda one: one.leader == 2 and one.isr == (2,))
+    await until_partitions(
+        quorum, "numbers", lambda partition: partition.leader == 2 and partition.isr == (2,)
+    )
     await until_broker(quorum, 1, active=False)
     await asyncio.to_thread(produce, str(second.broker_address), "numbers", 10)
 
     await asyncio.to_thread(first.start)
-    await until_partitions(quorum, "numbers", lambda one: set(one.isr) == {1, 2})
+    await until_partitions(quorum, "numbers", lambda partition: set(partition.isr) == {1, 2})
     expected = sorted(2 * list(range(10)))
     assert await asyncio.to_thread(consume, both, "numbers", 20) == expected
 
@@ -73,9 +75,9 @@ async def test_a_broker_that_dies_loses_leadership_and_gets_it_back_with_its_rep
     leader = await quorum.wait_for_leader()
     shared = leader.metadata.image.topics.named("shared")
     assert shared is not None
-    assert {one.leader for one in shared.partitions.values()} == {1, 2}
+    assert {partition.leader for partition in shared.partitions.values()} == {1, 2}
     await asyncio.to_thread(first.stop)
-    await until_partitions(quorum, "shared", lambda one: one.leader == 2)
+    await until_partitions(quorum, "shared", lambda partition: partition.leader == 2)
     shutdown = [line for line in first.log(400).splitlines() if "controlled shutdown" in line]
     assert "The controller has asked us to exit controlled shutdown" in "".join(shutdown[-1:])
 
@@ -122,7 +124,7 @@ async def test_kafkas_own_tools_describe_and_change_topics(quorum: Quorum, java:
     told = await asyncio.to_thread(broker.tool, topics, *server, "--delete", "--topic", "t")
     assert told.returncode == 0, told.stderr
     leader = await quorum.wait_for_leader()
-    assert [one.name for one in leader.metadata.image.topics.by_id.values()] == []
+    assert [topic.name for topic in leader.metadata.image.topics.by_id.values()] == []
 
 
 @pytest.mark.parametrize(("version", "release"), [("3.9.1", "3.9-IV0"), ("4.4.0", "4.4")])

@@ -64,12 +64,15 @@ async def answers(host: str, port: int, cluster_id: str, node_id: int) -> Answer
     return Answers(
         identities=codes,
         unregistered=unregistered,
-        apis={key: (one.min_version, one.max_version) for key, one in offered.api_versions.items()},
-        features={
-            name: (one.min_version, one.max_version)
-            for name, one in offered.supported_features.items()
+        apis={
+            key: (versions.min_version, versions.max_version)
+            for key, versions in offered.api_versions.items()
         },
-        finalized={name: one.max_version for name, one in offered.finalized_features.items()},
+        features={
+            name: (levels.min_version, levels.max_version)
+            for name, levels in offered.supported_features.items()
+        },
+        finalized={name: levels.max_version for name, levels in offered.finalized_features.items()},
     )
 
 

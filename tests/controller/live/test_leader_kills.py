@@ -60,7 +60,7 @@ async def test_nothing_acknowledged_is_lost_when_leaders_of_either_kind_die_or_s
             await mixed.stop_clients()
             await log_agreement.check(mixed)
             await log_agreement.read_by_kafka(mixed)
-            cut = sum(one.log.count(TORN) for one in kwire.members.values())
+            cut = sum(member.log.count(TORN) for member in kwire.members.values())
             print(  # noqa: T201
                 f"{mixed.history.counts()}, leaders: {dict(victims)}, ends of logs torn off:"
                 f" {mixed.torn}, {cut} of them within a batch;"

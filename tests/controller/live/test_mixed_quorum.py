@@ -53,7 +53,7 @@ async def test_kwires_controllers_join_a_quorum_of_kafkas_and_take_over(
         for node_id in (3000, 3100, 3101):
             await until_caught_up(leader, node_id)
 
-        folders = [tmp_path / f"node-{one.node_id}" for one in (first, second)]
+        folders = [tmp_path / f"node-{node.node_id}" for node in (first, second)]
         logs = [log_bytes(folder, end) for folder in (*folders, Path(java.folder) / "data")]
         assert len(logs[0]) > 0
         assert len(set(logs)) == 1

@@ -46,8 +46,8 @@ def formatted(folder: Path, meta: str) -> StorageProperties:
         controller_endpoint=("localhost", 9093),
     )
     write(plan(storage, FormatOptions(cluster_id="kwire-test-cluster-id0")), datetime.now(UTC))
-    for one in storage.directories:
-        (one / "meta.properties").write_text(meta)
+    for directory in storage.directories:
+        (directory / "meta.properties").write_text(meta)
     return storage
 
 
@@ -69,9 +69,11 @@ def test_directories_without_an_id_get_one_for_ever(tmp_path: Path, meta: str) -
     again = DirectoryLog(storage)
     again.close()
 
-    ids = [read_meta_properties(one) for one in storage.directories]
-    assert all(one and one.directory_id and one.node_id == 1 for one in ids)
-    assert len({one.directory_id for one in ids if one}) == 2
+    ids = [read_meta_properties(directory) for directory in storage.directories]
+    assert all(
+        properties and properties.directory_id and properties.node_id == 1 for properties in ids
+    )
+    assert len({properties.directory_id for properties in ids if properties}) == 2
     assert ids[0]
     assert first.directory_id == again.directory_id == ids[0].directory_id
 

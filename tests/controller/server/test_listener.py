@@ -167,9 +167,9 @@ async def test_a_request_may_come_byte_by_byte(port: int, service: Echo) -> None
         await asyncio.sleep(0)
     assert len(await reader.readexactly(4)) == 4
     writer.transport.abort()
-    assert [(one.client_id, one.version, one.listener) for one in service.contexts] == [
-        ("c", 3, "CONTROLLER")
-    ]
+    assert [
+        (context.client_id, context.version, context.listener) for context in service.contexts
+    ] == [("c", 3, "CONTROLLER")]
 
 
 async def test_a_silent_connection_is_closed_when_its_time_is_over(service: Echo) -> None:

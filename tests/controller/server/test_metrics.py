@@ -54,7 +54,9 @@ async def scrape(port: int) -> list[Metric]:
 def values(families: list[Metric], **labels: str) -> dict[str, float]:
     """Value by name, of the samples with at least these labels."""
     samples = (sample for family in families for sample in family.samples)
-    return {one.name: one.value for one in samples if labels.items() <= one.labels.items()}
+    return {
+        sample.name: sample.value for sample in samples if labels.items() <= sample.labels.items()
+    }
 
 
 @asynccontextmanager
@@ -79,7 +81,7 @@ async def at_one_time(
             again = await connection.send(DescribeQuorumRequest(topics=[topic]))
             assert isinstance(answer, DescribeQuorumResponse)
             assert isinstance(again, DescribeQuorumResponse)
-            found, later = (one.topics[0].partitions[0] for one in (answer, again))
+            found, later = (described.topics[0].partitions[0] for described in (answer, again))
             if _ends(found) == _ends(later):
                 return found, metrics
 

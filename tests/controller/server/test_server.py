@@ -42,7 +42,7 @@ async def test_three_controllers_elect_one_and_begin_with_the_bootstrap_records(
     async with Quorum(3, properties=QUICK) as quorum:
         await agreed(quorum)
         levels = [node.metadata.image.features.levels for node in quorum.nodes.values()]
-        assert [one[METADATA_VERSION] for one in levels] == [30, 30, 30]
+        assert [features[METADATA_VERSION] for features in levels] == [30, 30, 30]
         assert sorted(node.raft.role for node in quorum.nodes.values()) == [
             "follower",
             "follower",
@@ -118,7 +118,7 @@ async def test_the_leader_describes_the_quorum() -> None:
     assert isinstance(answer, DescribeQuorumResponse)
     described = answer.topics[0].partitions[0]
     assert described.leader_id == leader.node_id
-    assert {one.replica_id: one.replica_directory_id for one in described.current_voters} == {
+    assert {voter.replica_id: voter.replica_directory_id for voter in described.current_voters} == {
         id: member.directory_id for id, member in quorum.members.items()
     }
 
@@ -140,8 +140,8 @@ def test_one_seed_gives_a_quorum_the_same_ids(tmp_path: Path) -> None:
         for _ in range(2)
     )
     assert first.cluster_id == second.cluster_id
-    assert [one.directory_id for one in first.members.values()] == [
-        one.directory_id for one in second.members.values()
+    assert [member.directory_id for member in first.members.values()] == [
+        member.directory_id for member in second.members.values()
     ]
 
 

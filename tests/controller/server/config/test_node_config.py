@@ -39,7 +39,7 @@ def test_the_address_to_be_reached_at_is_the_advertised_one() -> None:
 def test_static_voters_have_ids_and_addresses_but_no_directories() -> None:
     voters = NodeConfig.of(PAIRS | {"controller.quorum.voters": "1@a:1,2@b:2"}).static_voters
     assert voters.keys == (ReplicaKey(id=1), ReplicaKey(id=2))
-    assert [(one.host, one.port) for one in voters.endpoints(2)] == [("b", 2)]
+    assert [(address.host, address.port) for address in voters.endpoints(2)] == [("b", 2)]
 
 
 def test_names_that_are_not_taken_are_told() -> None:

@@ -46,7 +46,9 @@ async def test_three_controllers_vote_over_tls_and_serve_whom_they_trust(
         async with asyncio.timeout(60):
             await leader.metadata.until(lambda: len(leader.metadata.image.cluster.controllers) == 3)
         registered = leader.metadata.image.cluster.controllers.values()
-        protocols = {one.security_protocol for node in registered for one in node.endpoints}
+        protocols = {
+            endpoint.security_protocol for node in registered for endpoint in node.endpoints
+        }
         assert protocols == {1}
         host, port = quorum.addresses[leader.node_id]
         async with await Connection.open(host, port, ssl=of(ours).client_context()) as connection:

@@ -136,7 +136,7 @@ async def test_a_write_whose_turn_does_not_come_in_its_time_is_refused(
         request = CreateTopicsRequest(topics=[CreatableTopic(name="late")], timeout_ms=20)
         answer = await connection.send(request, timeout=PATIENCE)
     assert isinstance(answer, CreateTopicsResponse)
-    assert [one.error_code for one in answer.topics] == [ErrorCode.REQUEST_TIMED_OUT]
+    assert [topic.error_code for topic in answer.topics] == [ErrorCode.REQUEST_TIMED_OUT]
     assert not first.done()
     slow.opened.set()
     assert await first == ErrorCode.NONE
@@ -158,7 +158,9 @@ async def test_a_write_that_is_not_committed_in_its_time_is_refused(
         async with await Connection.open(*quorum.addresses[leader.node_id]) as connection:
             answer = await connection.send(request, timeout=PATIENCE)
         assert isinstance(answer, DeleteTopicsResponse)
-        assert [one.error_code for one in answer.responses] == [ErrorCode.REQUEST_TIMED_OUT]
+        assert [response.error_code for response in answer.responses] == [
+            ErrorCode.REQUEST_TIMED_OUT
+        ]
         assert leader.metadata.is_active
 
 

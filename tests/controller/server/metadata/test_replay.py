@@ -31,7 +31,7 @@ class FakeLog:
     def append(self, *sizes: int) -> None:
         for size in sizes:
             base = self.end.offset
-            records = [Record(value=one.encode()) for one in topics(base, size)]
+            records = [Record(value=topic.encode()) for topic in topics(base, size)]
             data = build_batch(records, base_offset=base, partition_leader_epoch=1)
             self.batches.append((base, base + size, data))
 

@@ -47,8 +47,8 @@ def fill(quorum: Quorum, node_id: int, epoch: int, count: int) -> None:
     with MetadataLog.open(folder) as log:
         for first in range(0, count, 1000):
             records = [
-                Record(value=one.encode(), timestamp=1)
-                for one in topics(first, min(1000, count - first))
+                Record(value=topic.encode(), timestamp=1)
+                for topic in topics(first, min(1000, count - first))
             ]
             log.append(
                 build_batch(records, base_offset=log.end_offset, partition_leader_epoch=epoch)

@@ -113,7 +113,7 @@ async def test_the_next_one_is_due_when_the_log_has_grown_again_since_it_was_cle
         tested.consider(EMPTY, offset, 0)
         await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
     assert (log.stored, failures) == ([2, 5, 8, 11], [])
-    assert [one.id.offset for one in fed if isinstance(one, SnapshotTaken)] == log.stored
+    assert [event.id.offset for event in fed if isinstance(event, SnapshotTaken)] == log.stored
 
 
 async def test_a_disk_that_fails_under_a_snapshot_stops_the_node(gate: Gate) -> None:
