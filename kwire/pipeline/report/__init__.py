@@ -1,4 +1,4 @@
-"""One HTML page of what the tables tell, with its pictures and the code that draws them in it."""
+"""The report: one HTML page with figures from the tables, and the code that draws them."""
 
 from kwire.pipeline.report.page import render, sections
 

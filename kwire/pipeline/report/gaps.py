@@ -1,4 +1,4 @@
-"""Gaps in the course of time, drawn across a picture and named."""
+"""Gaps of time, drawn across a picture and named."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from kwire.pipeline.report.look import GREY, duration
 from kwire.pipeline.report.span import Gap
+from kwire.pipeline.report.style import GREY, duration
 
 LETTER = 0.0075
-"""A letter's part of the picture: a gap with less room for its text has it upright."""
+"""Share of a letter in the picture's width: a gap too narrow for its text has it upright."""
 
 NAMED = 30
-"""So many gaps have a text, the longest."""
+"""Gaps that have a text at most, the longest."""
 
 UNRECORDED = "#5B6675"
 """The colour of a text on GREY."""
@@ -29,7 +29,7 @@ def draw_unrecorded(made: Any, gaps: Sequence[Gap], width: timedelta, **place: A
 def name_gaps(
     made: Any, gaps: Sequence[Gap], name: str, colour: str, width: timedelta, *, top: bool
 ) -> None:
-    """Write into the longest gaps what they are and how long, at the top or at the bottom."""
+    """Write name and length into the longest gaps, at the top or at the bottom."""
     narrow = width * LETTER * len(name)
     for gap in sorted(gaps, key=lambda gap: -gap.milliseconds)[:NAMED]:
         wide = gap.end - gap.begin > narrow

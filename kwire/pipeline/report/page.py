@@ -10,21 +10,21 @@ from plotly.offline import get_plotlyjs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from kwire.pipeline.report.beats import beats_section
-from kwire.pipeline.report.failures import failures_section
-from kwire.pipeline.report.held import held_section
-from kwire.pipeline.report.in_sync import in_sync_section
-from kwire.pipeline.report.latency import latency_section
-from kwire.pipeline.report.load import load_section
-from kwire.pipeline.report.look import duration, many
+from kwire.pipeline.report.controller_load import controller_load_section
+from kwire.pipeline.report.errors import errors_section
+from kwire.pipeline.report.heartbeats import heartbeats_section
+from kwire.pipeline.report.isr import isr_section
+from kwire.pipeline.report.latencies import latencies_section
 from kwire.pipeline.report.quorum import quorum_section
 from kwire.pipeline.report.section import Section
 from kwire.pipeline.report.span import ReportSpan, span_of, unrecorded
-from kwire.pipeline.report.spoken import spoken_section
+from kwire.pipeline.report.style import duration, many
+from kwire.pipeline.report.verdicts import verdicts_section
+from kwire.pipeline.report.versions import versions_section
 from kwire.pipeline.schemas import TABLES
 
 GAPS = 3
-"""So many gaps of the recording are named in the summary."""
+"""Gaps of the recording that the summary names at most."""
 
 CONFIG = {"responsive": True, "displaylogo": False, "displayModeBar": False, "scrollZoom": False}
 
@@ -32,9 +32,9 @@ CONFIG = {"responsive": True, "displaylogo": False, "displayModeBar": False, "sc
 def sections(
     spark: SparkSession, opened: dict[str, DataFrame], on_step: Callable[[str], None]
 ) -> list[Section]:
-    """All sections; one whose tables are not there says that it has nothing to show.
+    """Return all sections; one without its tables says that it has nothing to show.
 
-    on_step: of each section that is being made.
+    on_step: called with a sentence for each section.
     """
     tables = {
         name: opened.get(name, spark.createDataFrame([], schema)) for name, schema in TABLES.items()
@@ -44,13 +44,13 @@ def sections(
     makers: dict[str, Callable[[], Section]] = {
         "summary": lambda: _summary(calls, frames, span),
         "quorum": lambda: quorum_section(tables["quorum"], frames),
-        "latency": lambda: latency_section(calls, span),
-        "errors": lambda: failures_section(calls, span),
-        "versions": lambda: spoken_section(calls, tables["records"]),
-        "controller load": lambda: load_section(calls, span),
-        "in-sync replicas": lambda: in_sync_section(tables["partitions"], messages),
-        "heartbeats": lambda: beats_section(messages, frames, span),
-        "verdicts": lambda: held_section(tables["verdicts"]),
+        "latency": lambda: latencies_section(calls, span),
+        "errors": lambda: errors_section(calls, span),
+        "versions": lambda: versions_section(calls, tables["records"]),
+        "controller load": lambda: controller_load_section(calls, span),
+        "in-sync replicas": lambda: isr_section(tables["partitions"], messages),
+        "heartbeats": lambda: heartbeats_section(messages, frames, span),
+        "verdicts": lambda: verdicts_section(tables["verdicts"]),
     }
     made = []
     for name, make in makers.items():
@@ -90,7 +90,7 @@ def _but(span: ReportSpan) -> str:
 
 
 def render(made: Sequence[Section], title: str) -> str:
-    """The page, as HTML; whatever came over the wire is escaped."""
+    """Return the page as HTML; text that came over the wire is escaped."""
     environment = Environment(loader=PackageLoader("kwire.pipeline.report", "."), autoescape=True)
     environment.filters["drawn"] = _drawn
     page = environment.get_template("page.html")

@@ -1,4 +1,4 @@
-"""The quorum's section: a lane for every node, and nobody's time across all of them."""
+"""The section of the quorum: a lane for every node, and times without a leader across them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from pyspark.sql import DataFrame
 
 from kwire.pipeline.report.gaps import draw_unrecorded, name_gaps
-from kwire.pipeline.report.look import BLACK, BLUE, GREY, ORANGE, RED, clock, duration, figure, many
 from kwire.pipeline.report.quorum_timeline import (
     QuorumTimeline,
     Vote,
@@ -17,6 +16,17 @@ from kwire.pipeline.report.quorum_timeline import (
     quorum_timeline,
 )
 from kwire.pipeline.report.section import Grid, Section
+from kwire.pipeline.report.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    RED,
+    clock,
+    duration,
+    figure,
+    many,
+)
 
 TOPIC = "Metadata quorum"
 Lanes = dict[int, int]
@@ -26,7 +36,7 @@ CHANGE_WORDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints up
 
 
 def quorum_section(quorum: DataFrame, frames: DataFrame) -> Section:
-    """Leaders by epoch, votes, changes of the voter set, and the time without a leader."""
+    """Return leaders by epoch, votes, changes of the voter set, and the time without a leader."""
     timeline = quorum_timeline(quorum, frames)
     if timeline is None or not timeline.nodes:
         return Section(topic=TOPIC, finding="Nothing was told of a metadata quorum.")
@@ -114,7 +124,7 @@ def _leaders(timeline: QuorumTimeline, lanes: Lanes) -> Any:
 
 
 def _members(timeline: QuorumTimeline, lanes: Lanes) -> list[Any]:
-    """A thin line in a node's lane while it was in the voter set."""
+    """Return thin lines in the lanes of nodes while they were in the voter set."""
     if not timeline.changes:
         return []
     first = timeline.changes[0]
@@ -147,7 +157,7 @@ def _members(timeline: QuorumTimeline, lanes: Lanes) -> list[Any]:
 
 
 def _votes(timeline: QuorumTimeline, lanes: Lanes) -> list[Any]:
-    """Votes stand above the lane of the voter, pre-votes below; filled where granted."""
+    """Return votes, above the lane of the voter, and pre-votes, below; filled if granted."""
     shapes = {
         ("vote", True): ("triangle-up", 11, 0.33),
         ("vote", False): ("triangle-up-open", 11, 0.33),

@@ -11,8 +11,8 @@ from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.elections import leaderless
 from kwire.pipeline.analyses.voter_changes import voter_changes
-from kwire.pipeline.report.look import utc
 from kwire.pipeline.report.span import Gap, unrecorded
+from kwire.pipeline.report.style import utc
 
 VOTES = 2000
 """Votes that are drawn at most: more could not be told apart in the picture."""

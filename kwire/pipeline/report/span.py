@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.recorded import recorded
-from kwire.pipeline.report.look import utc
+from kwire.pipeline.report.style import utc
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800, 21_600, 86_400)
 """Seconds."""

@@ -12,7 +12,7 @@ from kwire.pipeline.analyses.controller_load import controller_load
 from kwire.pipeline.analyses.errors import errors
 from kwire.pipeline.analyses.latencies import latencies
 from kwire.pipeline.analyses.versions import SINCE_KAFKA_4, versions
-from kwire.pipeline.report.latency import latency_section
+from kwire.pipeline.report.latencies import latencies_section
 from kwire.pipeline.report.span import ReportSpan
 from tests.support.pipeline.analyses.table_rows import row_values, rows, second
 
@@ -49,10 +49,10 @@ def test_a_place_among_the_slowest_needs_enough_calls(spark: SparkSession) -> No
     assert [row[0] for row in row_values(comparison(before, after))] == ["Fetch", "Vote"]
     span = ReportSpan(second(0).replace(tzinfo=None), second(60).replace(tzinfo=None), 1)
     timed = after.withColumn("at", f.lit(second(30)))
-    section = latency_section(timed, span)
+    section = latencies_section(timed, span)
     assert section.finding.startswith("Fetch is the slowest API: 99 of 100 of its 100 calls take")
     assert list(section.figures[0].layout.yaxis.categoryarray) == ["Vote (1)", "Fetch"]
-    section = latency_section(timed.where("api = 'Vote'"), span)
+    section = latencies_section(timed.where("api = 'Vote'"), span)
     assert section.finding == "No API has the 100 calls that a place among the slowest needs"
 
 

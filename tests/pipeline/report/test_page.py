@@ -8,9 +8,9 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.ui import WebDriverWait
 
 from kwire.pipeline.report import render, sections
-from kwire.pipeline.report.look import duration, figure, label
 from kwire.pipeline.report.quorum_timeline import quorum_timeline
 from kwire.pipeline.report.section import Grid, Section
+from kwire.pipeline.report.style import duration, figure, label
 from tests.support.browser import chromium
 from tests.support.cli.command import Command
 from tests.support.pipeline.recorded_history import History

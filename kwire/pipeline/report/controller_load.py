@@ -1,4 +1,4 @@
-"""The controllers' section: what each of them was asked, in the course of time."""
+"""The section of controllers: the calls to each of them over time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.controller_load import of_controllers
 from kwire.pipeline.report.gaps import draw_unrecorded
-from kwire.pipeline.report.heat import colours, over_time
-from kwire.pipeline.report.look import BLACK, clock, dress, label, many, names
+from kwire.pipeline.report.heat_maps import colours, over_time
 from kwire.pipeline.report.section import Section
 from kwire.pipeline.report.span import ReportSpan
+from kwire.pipeline.report.style import BLACK, clock, dress, label, many, names
 
 TOPIC = "Controller load"
 APIS = 12
-"""The busiest of each controller."""
+"""APIs of each controller that are drawn at most, the busiest first."""
 
 UNITS = {
     0.01: "0.01",
@@ -31,8 +31,8 @@ UNITS = {
 }
 
 
-def load_section(calls: DataFrame, span: ReportSpan | None) -> Section:
-    """A heat map of calls a second for every controller."""
+def controller_load_section(calls: DataFrame, span: ReportSpan | None) -> Section:
+    """Return a heat map of calls a second for every controller."""
     counted = (
         of_controllers(calls).groupBy("node_id", "api", _step(span).alias("step")).count().collect()
     )

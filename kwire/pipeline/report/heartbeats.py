@@ -1,4 +1,4 @@
-"""The heartbeats' section: how long brokers were silent, against the session timeout."""
+"""The section of heartbeats: the silences of brokers, against the session timeout."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.heartbeats import SESSION_MS, heartbeat_gaps, heartbeats
 from kwire.pipeline.report.gaps import draw_unrecorded
-from kwire.pipeline.report.look import GREY, RED, SERIES, clock, duration, figure, many, utc
 from kwire.pipeline.report.section import Grid, Section
 from kwire.pipeline.report.span import ReportSpan
+from kwire.pipeline.report.style import GREY, RED, SERIES, clock, duration, figure, many, utc
 
 TOPIC = "Heartbeats"
 BEATS = 20_000
-"""As many gaps are drawn, the longest first."""
+"""Gaps that are drawn at most, the longest first."""
 
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 
-def beats_section(messages: DataFrame, frames: DataFrame, span: ReportSpan | None) -> Section:
-    """Gaps between heartbeats of each broker in the course of time."""
+def heartbeats_section(messages: DataFrame, frames: DataFrame, span: ReportSpan | None) -> Section:
+    """Return the gaps between heartbeats of each broker over time."""
     by_broker = heartbeats(messages, frames).collect()
     gaps = heartbeat_gaps(messages, frames).where("gap is not null")
     drawn = gaps.select("at", "broker_id", "gap").orderBy(f.desc("gap")).limit(BEATS).collect()

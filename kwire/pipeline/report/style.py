@@ -1,4 +1,4 @@
-"""The look of all figures: colours that colour-blind readers tell apart, one font, few lines."""
+"""The style of all figures: colours that colour-blind readers tell apart, one font, few lines."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import plotly.graph_objects as go
 BLUE, ORANGE, GREEN, SKY, RED, PURPLE, YELLOW, BLACK = (
     *("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#F0E442", "#222222"),
 )
-"""Okabe and Ito's palette; RED is for what is wrong, and for nothing else."""
+"""Okabe and Ito's palette; RED is for errors alone."""
 
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, BLACK, YELLOW)
 GREY, PALE = "#8A94A3", "#E6EAEF"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 LANE = 26
-"""Pixels of a row."""
+"""Height of a row, in pixels."""
 
 
 def figure(traces: list[Any], *, height: int, legend: bool = False, **layout: Any) -> go.Figure:
-    """A figure in this look; what layout says wins."""
+    """Return a figure in this style; `layout` overrides it."""
     return dress(go.Figure(traces), height=height, legend=legend, **layout)
 
 
 def dress(made: go.Figure, *, height: int, legend: bool = False, **layout: Any) -> go.Figure:
-    """The look, for a figure of several plots, too. height: in pixels."""
+    """Apply the style to a figure, of several plots, too. height: in pixels."""
     made.update_layout(
         height=height,
         margin={"l": 8, "r": 16, "t": 34 if legend else 12, "b": 8},
@@ -46,7 +46,7 @@ def dress(made: go.Figure, *, height: int, legend: bool = False, **layout: Any) 
 
 
 def clock(begin: datetime, end: datetime) -> dict[str, Any]:
-    """An axis of time, which ends where the recording does."""
+    """Return an axis of time, which ends with the recording."""
     edge = (end - begin) * 0.01
     return {
         "type": "date",
@@ -62,7 +62,7 @@ def clock(begin: datetime, end: datetime) -> dict[str, Any]:
 
 
 def names(order: list[str]) -> dict[str, Any]:
-    """An axis of names, the first on top."""
+    """Return an axis of names, the first on top."""
     return {
         "type": "category",
         "categoryorder": "array",
@@ -74,7 +74,7 @@ def names(order: list[str]) -> dict[str, Any]:
 
 
 def clients_axis(shown: Sequence[str | None], total: int) -> dict[str, Any]:
-    """An axis of client ids. total: how many there are."""
+    """Return an axis of client ids. total: the number of all clients."""
     rest = total - len(shown)
     left_out = f" ({many(rest, 'quieter one')} left out)" if rest else ""
     return {
@@ -88,12 +88,15 @@ def clients_axis(shown: Sequence[str | None], total: int) -> dict[str, Any]:
 
 
 def utc(at: datetime) -> datetime:
-    """A time of a row, which Python has in local time, in UTC and without a zone, for plotly."""
+    """Return a time of a row in UTC and without a zone, as plotly draws it.
+
+    PySpark gives times in the zone of this machine.
+    """
     return at.astimezone(UTC).replace(tzinfo=None)
 
 
 def label(text: str | None, longest: int = 52) -> str:
-    """Text from the wire, harmless for plotly, which reads some HTML; the middle of it cut."""
+    """Return text from the wire, escaped, since plotly reads some HTML; cut in the middle."""
     if text is None:
         return "(none)"
     if len(text) > longest:
@@ -102,7 +105,7 @@ def label(text: str | None, longest: int = 52) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """With its unit, in three digits or so."""
+    """Return a duration with its unit, in about three digits."""
     if milliseconds < 1:
         return f"{milliseconds * 1000:.0f} µs"
     if milliseconds < 1000:
@@ -116,5 +119,5 @@ def duration(milliseconds: float) -> str:
 
 
 def many(count: int, singular: str, plural: str = "") -> str:
-    """`1 call`, `2,000 calls`."""
+    """Return `1 call` or `2,000 calls`."""
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"

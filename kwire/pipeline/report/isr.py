@@ -1,4 +1,4 @@
-"""The in-sync replicas' section: the most restless partitions, from state to state."""
+"""The section of in-sync replicas: the partitions with most changes, from state to state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.alter_partitions import alter_partitions
 from kwire.pipeline.analyses.isr import isr_churn
-from kwire.pipeline.report.look import (
+from kwire.pipeline.report.section import Grid, Section
+from kwire.pipeline.report.style import (
     LANE,
     ORANGE,
     RED,
@@ -23,20 +24,19 @@ from kwire.pipeline.report.look import (
     names,
     utc,
 )
-from kwire.pipeline.report.section import Grid, Section
 
 TOPIC = "In-sync replicas"
 PARTITIONS, STATES = 20, 5000
 COLOURS = {"all replicas in sync": SKY, "some fell behind": ORANGE, "no leader": RED}
 
 
-def in_sync_section(partitions: DataFrame, messages: DataFrame) -> Section:
-    """A lane for every restless partition; what became of AlterPartition requests."""
+def isr_section(partitions: DataFrame, messages: DataFrame) -> Section:
+    """Return a lane for each changed partition, and the outcomes of AlterPartition requests."""
     churn = isr_churn(partitions).collect()
     outcomes = alter_partitions(messages).collect()
     grids = [_grid(outcomes)] if outcomes else []
-    restless = [row for row in churn if row.changes][:PARTITIONS]
-    if not restless:
+    changing = [row for row in churn if row.changes][:PARTITIONS]
+    if not changing:
         finding = (
             f"The in-sync replicas of {many(len(churn), 'partition')} never changed"
             if churn
@@ -51,21 +51,21 @@ def in_sync_section(partitions: DataFrame, messages: DataFrame) -> Section:
         f" {many(lost, 'partition')} of {len(churn)} had no leader at some time",
         reading="A lane for each of the most restless partitions, from the record that made it so"
         " to the next one.",
-        figures=[_picture(restless, _states(partitions, restless))],
+        figures=[_picture(changing, _states(partitions, changing))],
         grids=grids,
     )
 
 
-def _states(partitions: DataFrame, restless: list[Row]) -> list[Row]:
-    """Of these partitions, in the order of the log; several copies of a log count once."""
+def _states(partitions: DataFrame, changing: list[Row]) -> list[Row]:
+    """Return the states of partitions in the order of the log; copies of a log count once."""
     place = f.concat_ws("-", "topic_id", "partition")
-    wanted = [f"{row.topic_id}-{row.partition}" for row in restless]
-    found = partitions.where(place.isin(wanted)).dropDuplicates(["offset", "topic_id", "partition"])
+    keys = [f"{row.topic_id}-{row.partition}" for row in changing]
+    found = partitions.where(place.isin(keys)).dropDuplicates(["offset", "topic_id", "partition"])
     return found.orderBy("offset").limit(STATES).collect()
 
 
-def _picture(restless: list[Row], states: list[Row]) -> Any:
-    order = [_name(row) for row in restless]
+def _picture(changing: list[Row], states: list[Row]) -> Any:
+    order = [_name(row) for row in changing]
     begin, end = utc(min(row.at for row in states)), utc(max(row.at for row in states))
     end += max((end - begin) * 0.03, timedelta(seconds=1))
     lanes: dict[str, list[Row]] = {name: [] for name in order}

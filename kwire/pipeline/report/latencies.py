@@ -1,4 +1,4 @@
-"""The latencies' section: which API was slow when, and for whom."""
+"""The section of latencies: the slow APIs, over time and by client."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.latencies import LEAST_CALLS, is_long_poll
 from kwire.pipeline.report.gaps import draw_unrecorded
-from kwire.pipeline.report.heat import colours, of_names, over_time
-from kwire.pipeline.report.look import (
+from kwire.pipeline.report.heat_maps import colours, of_names, over_time
+from kwire.pipeline.report.section import Section
+from kwire.pipeline.report.span import ReportSpan
+from kwire.pipeline.report.style import (
     LANE,
     clients_axis,
     clock,
@@ -20,8 +22,6 @@ from kwire.pipeline.report.look import (
     many,
     names,
 )
-from kwire.pipeline.report.section import Section
-from kwire.pipeline.report.span import ReportSpan
 
 TOPIC = "Latency"
 APIS, CLIENTS = 24, 12
@@ -37,8 +37,8 @@ UNITS = {
 }
 
 
-def latency_section(calls: DataFrame, span: ReportSpan | None) -> Section:
-    """Heat maps of the 99th percentile: by API and time, by API and client."""
+def latencies_section(calls: DataFrame, span: ReportSpan | None) -> Section:
+    """Return heat maps of the 99th percentile: by API and time, by API and client."""
     quick = calls.where(f.col("latency_ms").isNotNull() & ~is_long_poll())
     ranked = (f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"))
     overall = _percentiles(quick, "api").orderBy(*ranked).limit(APIS).collect()
@@ -64,7 +64,7 @@ def latency_section(calls: DataFrame, span: ReportSpan | None) -> Section:
 
 
 def _lanes(overall: list[Row]) -> dict[str, str]:
-    """Return the name of each API's lane: with its calls, where they are few."""
+    """Return the name of each API's lane: with the number of its calls, if they are few."""
     return {
         row.api: row.api if row.calls >= LEAST_CALLS else f"{row.api} ({row.calls:,})"
         for row in overall
@@ -121,7 +121,7 @@ def _by_client(overall: list[Row], rows: list[Row]) -> Any:
 
 
 def _p99(row: Row) -> float:
-    return max(float(row.p99_ms), 0.01)
+    return max(float(row.p99_ms), 0.01)  # the colour scale is logarithmic
 
 
 def _hover_text(row: Row) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from kwire.pipeline.report.heat import colours, over_time
+from kwire.pipeline.report.heat_maps import colours, over_time
 from kwire.pipeline.report.span import ReportSpan
 
 BEGIN = datetime(2026, 11, 21, 3, 0, 0, 500_000)

@@ -1,12 +1,12 @@
-"""The verdicts' section: what was checked, and what does not hold."""
+"""The section of verdicts: the checks, and how often each failed."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
 from kwire.pipeline.analyses.verdicts import checks
-from kwire.pipeline.report.look import many
 from kwire.pipeline.report.section import Grid, Section
+from kwire.pipeline.report.style import many
 
 TOPIC = "Verdicts"
 MEANING = {
@@ -19,8 +19,8 @@ MEANING = {
 }
 
 
-def held_section(verdicts: DataFrame) -> Section:
-    """A row for every check."""
+def verdicts_section(verdicts: DataFrame) -> Section:
+    """Return a table with a row for every check."""
     by_check = checks(verdicts).collect()
     if not by_check:
         return Section(topic=TOPIC, finding="Nothing was checked in these tables.")

@@ -1,4 +1,4 @@
-"""The versions' section: which versions clients speak, and who blocks an upgrade."""
+"""The section of versions: those that clients speak, and the clients that block an upgrade."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import plotly.graph_objects as go
 from pyspark.sql import DataFrame, Row
 
 from kwire.pipeline.analyses.versions import features, versions
-from kwire.pipeline.report.look import clients_axis, figure, label, many, names
 from kwire.pipeline.report.section import Grid, Section
+from kwire.pipeline.report.style import clients_axis, figure, label, many, names
 
 TOPIC = "Versions"
 CLIENTS, APIS = 12, 40
 FINE, BLOCKED = "#CFE6F5", "#F2A477"
 
 
-def spoken_section(calls: DataFrame, records: DataFrame) -> Section:
-    """A cell for every API and client with the versions; features of the metadata log."""
+def versions_section(calls: DataFrame, records: DataFrame) -> Section:
+    """Return the versions of every API and client, and the features of the metadata log."""
     spoken = versions(calls).collect()
     levels = [row for row in features(records).collect() if row.current]
     grids = [_grid(levels)] if levels else []

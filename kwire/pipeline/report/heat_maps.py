@@ -8,20 +8,20 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kwire.pipeline.report.look import BLACK, label
 from kwire.pipeline.report.span import ReportSpan
+from kwire.pipeline.report.style import BLACK, label
 
 PALE_TO_DARK = [[0.0, "#FFF1BF"], [0.35, "#A8DBB5"], [0.65, "#2D9CBF"], [1.0, "#123072"]]
-"""Pale is little, dark is much: it reads in grey too."""
+"""Pale is little, dark is much, so that it can be read in grey, too."""
 
-LOOK: dict[str, Any] = {"coloraxis": "coloraxis", "hoverinfo": "text", "xgap": 1, "ygap": 2}
+CELL_STYLE: dict[str, Any] = {"coloraxis": "coloraxis", "hoverinfo": "text", "xgap": 1, "ygap": 2}
 
 Cells = Mapping[tuple[str, Any], tuple[float, str]]
-"""By lane and column: a value above 0, and what a reader is told of it."""
+"""By lane and column: a value above 0, and its hover text."""
 
 
 def over_time(cells: Cells, lanes: Sequence[str], span: ReportSpan) -> Any:
-    """A cell for every lane and step, empty where nothing was."""
+    """Return a cell for every lane and step; empty if there was nothing."""
     grid = [[cells.get((lane, step)) for step in span.steps] for lane in lanes]
     return go.Heatmap(
         x=[span.middle(step) for step in span.steps],
@@ -29,12 +29,12 @@ def over_time(cells: Cells, lanes: Sequence[str], span: ReportSpan) -> Any:
         z=[[cell and log10(cell[0]) for cell in row] for row in grid],
         hovertext=[[cell[1] if cell else "" for cell in row] for row in grid],
         hoverongaps=False,
-        **LOOK,
+        **CELL_STYLE,
     )
 
 
 def of_names(cells: Cells, text: Callable[[float], str]) -> Any:
-    """A cell for every lane and column that has one. text: of a value, drawn in its cell."""
+    """Return a cell for every lane and column with a value. text: of a value, drawn in its cell."""
     return go.Heatmap(
         x=[label(column, 22) for _, column in cells],
         y=[label(lane) for lane, _ in cells],
@@ -43,12 +43,12 @@ def of_names(cells: Cells, text: Callable[[float], str]) -> Any:
         texttemplate="%{text}",
         textfont={"size": 11},
         hovertext=[hover for _, hover in cells.values()],
-        **LOOK,
+        **CELL_STYLE,
     )
 
 
 def colours(cells: Cells, title: str, units: Mapping[float, str]) -> dict[str, Any]:
-    """The scale, marked at those of `units` that it covers."""
+    """Return the colour scale, with marks at those `units` that it covers."""
     values = [value for value, _ in cells.values()]
     low, high = log10(min(values)), log10(max(max(values), min(values) * 10))
     marks = {log10(value): text for value, text in units.items()}

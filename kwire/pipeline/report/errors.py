@@ -9,12 +9,12 @@ from plotly.subplots import make_subplots
 from pyspark.sql import DataFrame, Row
 
 from kwire.pipeline.analyses.errors import errors, failure
+from kwire.pipeline.report.controller_load import UNITS
 from kwire.pipeline.report.gaps import draw_unrecorded
-from kwire.pipeline.report.heat import colours, over_time
-from kwire.pipeline.report.load import UNITS
-from kwire.pipeline.report.look import GREY, LANE, clock, dress, label, many, names
+from kwire.pipeline.report.heat_maps import colours, over_time
 from kwire.pipeline.report.section import Grid, Section
 from kwire.pipeline.report.span import ReportSpan
+from kwire.pipeline.report.style import GREY, LANE, clock, dress, label, many, names
 
 TOPIC = "Errors"
 LANES, WORST = 24, 12
@@ -22,7 +22,7 @@ WIDTHS = [0.68, 0.32]
 """Of the two plots: in the course of time, and in all."""
 
 
-def failures_section(calls: DataFrame, span: ReportSpan | None) -> Section:
+def errors_section(calls: DataFrame, span: ReportSpan | None) -> Section:
     """Return the failures of each API over time, and their share of its calls."""
     counts = calls.groupBy("api", failure().alias("failure")).count().collect()
     failed = sorted((row for row in counts if row.failure), key=lambda row: -row["count"])
