@@ -22,7 +22,7 @@ import fastavro
 import msgspec
 
 from kwire.capture import SCHEMA, CaptureFiles, RecordEncoder, read_capture
-from kwire.proxy import Connection, Ending, Flow
+from kwire.proxy import ClientConnection, Flow, Outcome
 from kwire.proxy.capture.recorder import Recorder
 from kwire.proxy.capture.records import event_records
 
@@ -36,7 +36,7 @@ APIS = ((1, 17), (63, 2), (3, 12), (52, 2))
 def flows(count: int) -> list[Flow]:
     """As many answered RPCs of some connections."""
     connections = [
-        Connection(
+        ClientConnection(
             number=number,
             node_id=3000 + number % 3,
             client=f"127.0.0.1:{50000 + number}",
@@ -63,7 +63,7 @@ def flows(count: int) -> list[Flow]:
             response_size=len(frame),
             request_copy=frame,
             response_copy=frame,
-            ending=Ending.ANSWERED,
+            outcome=Outcome.ANSWERED,
         )
         made.append(flow)
     return made

@@ -43,7 +43,7 @@ from kwire.net.frames import encode_request, encode_response, request_head
 from kwire.proxy import Filters, Listener, Proxy, pass_everything
 from kwire.proxy.feed.commands import Controls
 from kwire.proxy.feed.sender import Feed
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rule_set import RuleSet
 
 HOST = "127.0.0.1"
@@ -131,7 +131,7 @@ async def proxy(upstream: int, *, fed: bool) -> None:
     if not fed:
         async with Proxy([listener], wants=pass_everything) as passing:
             await _tell(passing.addresses[listener].port)
-    stop = Stop(None, lambda flow: feed.hold(flow))
+    stop = Intercept(None, lambda flow: feed.hold(flow))
     filters = Filters([stop])
     feed = Feed(
         Address(HOST, 0),

@@ -37,7 +37,7 @@ from kwire.net.connection import Connection
 from kwire.proxy import DecodedFlow, Filters, Listener, Proxy
 from kwire.proxy.feed.commands import Controls
 from kwire.proxy.feed.sender import Feed
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rule_set import RuleSet
 
 HERE = Path(__file__).parent
@@ -51,7 +51,7 @@ PATIENCE = 60.0
 async def traffic() -> AsyncIterator[tuple[Feed, list[str]]]:
     """A quorum behind a proxy with a feed, and where its controllers are reached."""
     feeds: list[Feed] = []
-    stop = Stop(None, lambda flow: feeds[0].hold(flow))
+    stop = Intercept(None, lambda flow: feeds[0].hold(flow))
     filters = Filters([stop])
     cluster = KwireQuorum()
     rules = RuleSet(time.monotonic, lambda seed: Random(seed).random)

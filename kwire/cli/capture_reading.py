@@ -17,7 +17,7 @@ from kwire.errors import InvalidValue
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.capture.records import events, within
 from kwire.proxy.flows.language import Expression
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 
 MICROS = 1_000_000
 
@@ -83,4 +83,4 @@ class CaptureReading:
         if self.selected is None:
             return True
         flows = (event for event in events(group) if isinstance(event, Flow))
-        return all(self.selected(Subject.of_flow(DecodedFlow(flow))) for flow in flows)
+        return all(self.selected(MatchTarget.of_flow(DecodedFlow(flow))) for flow in flows)

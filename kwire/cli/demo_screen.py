@@ -11,7 +11,7 @@ from kwire.cli.flow_counts import FlowCounts
 from kwire.cli.flow_lines import flow_lines, notice_lines, who
 from kwire.cli.printer import Printer, RepeatLimit
 from kwire.cli.quorum_screen import print_replicas
-from kwire.proxy import DecodedFlow, Kind, Notice
+from kwire.proxy import DecodedFlow, Notice, NoticeKind
 
 CLIENT_ID = "kwire-demo"
 """The client whose RPCs are always shown."""
@@ -49,7 +49,7 @@ class DemoScreen:
         self.counts.add(seen)
         connection = seen.connection if isinstance(seen, Notice) else seen.flow.connection
         if isinstance(seen, Notice):
-            if seen.kind not in (Kind.OPENED, Kind.CLOSED):
+            if seen.kind not in (NoticeKind.OPENED, NoticeKind.CLOSED):
                 self._limited((seen.kind, connection.node_id), seen)
         elif self._every or connection.client_id == CLIENT_ID:
             self._show(seen, "", tree=self._verbose and connection.client_id == CLIENT_ID)

@@ -14,7 +14,7 @@ from kwire.cli.flow_json import flow_data, notice_data
 from kwire.cli.flow_lines import flow_lines, notice_lines
 from kwire.cli.screen import screen
 from kwire.proxy import DecodedFlow, Notice
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 
 if TYPE_CHECKING:
     from kwire.proxy.flows.language import Expression
@@ -33,7 +33,7 @@ class Selection:
         api = decoded.flow.api
         if api in self.hidden or (self.only and api not in self.only):
             return False
-        return self.view is None or self.view(Subject.of_flow(decoded))
+        return self.view is None or self.view(MatchTarget.of_flow(decoded))
 
 
 class Display:

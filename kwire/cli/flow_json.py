@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kwire.cli.record_tree import record_trees
-from kwire.proxy import Connection, DecodedFlow, Notice, Tree, flow_trees, summarize
+from kwire.proxy import ClientConnection, DecodedFlow, Notice, Tree, flow_trees, summarize
 
 
 def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False
         "apiKey": flow.key,
         "apiVersion": flow.version,
         "correlationId": flow.correlation_id,
-        "ending": flow.ending.name.lower(),
+        "ending": flow.outcome.name.lower(),
         "handling": flow.handling,
         "latencyMs": None if flow.latency is None else round(flow.latency * 1000, 3),
         "requestSize": flow.request_size,
@@ -29,7 +29,7 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False
         "summary": summarize(decoded),
         "problems": list(decoded.problems),
         "notes": list(flow.notes),
-        "deeds": [deed.name.lower() for deed in flow.deeds],
+        "deeds": [effect.name.lower() for effect in flow.effects],
     }
     trees = flow_trees(decoded, record_trees, secrets=secrets) if tree else ()
     return data | ({"messages": [_tree(message) for message in trees]} if tree else {})
@@ -41,7 +41,7 @@ def notice_data(notice: Notice) -> dict[str, Any]:
     return {"type": notice.kind.name.lower(), **where, "text": notice.text}
 
 
-def _where(at: float, connection: Connection) -> dict[str, Any]:
+def _where(at: float, connection: ClientConnection) -> dict[str, Any]:
     return {
         "time": datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds"),
         "connection": connection.number,

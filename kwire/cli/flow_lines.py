@@ -14,7 +14,15 @@ from rich.text import Text
 
 from kwire.cli.record_tree import record_trees
 from kwire.cli.tree_screen import draw
-from kwire.proxy import Connection, DecodedFlow, Ending, Kind, Notice, flow_trees, summarize
+from kwire.proxy import (
+    ClientConnection,
+    DecodedFlow,
+    Notice,
+    NoticeKind,
+    Outcome,
+    flow_trees,
+    summarize,
+)
 from kwire.proxy.flows.text import printable
 
 WHO, API, LATENCY, HANDLING = 20, 25, 7, 9
@@ -27,7 +35,7 @@ ROOM = 40
 
 INDENT = 14
 
-QUIET = frozenset({Kind.OPENED, Kind.CLOSED, Kind.SASL_TOKENS})
+QUIET = frozenset({NoticeKind.OPENED, NoticeKind.CLOSED, NoticeKind.SASL_TOKENS})
 """Kinds of notices of normal operation."""
 
 
@@ -75,7 +83,7 @@ def notice_lines(notice: Notice, console: Console) -> RenderableType:
     return Group(*_beside(head, said, console))
 
 
-def who(connection: Connection, *, brief: bool = False) -> str:
+def who(connection: ClientConnection, *, brief: bool = False) -> str:
     """Return `1 → 3000` for nodes; for an unknown id a name or an address, with `brief` a port."""
     client, node = str(connection.peer), str(connection.node_id)
     if connection.peer is None:
@@ -96,7 +104,7 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def _who(connection: Connection, console: Console) -> str:
+def _who(connection: ClientConnection, console: Console) -> str:
     """Return client and node, in a terminal never wider than their column."""
     text = who(connection, brief=console.is_terminal)
     if console.is_terminal and len(text) > WHO:
@@ -104,7 +112,7 @@ def _who(connection: Connection, console: Console) -> str:
     return f"{text:{WHO}}  "
 
 
-def _stamp(at: float, connection: Connection) -> Iterator[tuple[str, str]]:
+def _stamp(at: float, connection: ClientConnection) -> Iterator[tuple[str, str]]:
     time = datetime.fromtimestamp(at).strftime("%H:%M:%S.%f")[:12]
     yield f"{time}  ", "dim"
     yield f"#{connection.number:<3} ", "dim"
@@ -116,7 +124,7 @@ def _latency(decoded: DecodedFlow) -> str:
 
 
 def _said(decoded: DecodedFlow) -> Text:
-    failed = decoded.failures or decoded.flow.ending is Ending.LOST
+    failed = decoded.failures or decoded.flow.outcome is Outcome.LOST
     return Text(summarize(decoded), "red" if failed else "")
 
 

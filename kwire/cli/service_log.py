@@ -12,7 +12,7 @@ from queue import Full, Queue
 from typing import Any
 
 from kwire.cli.printer import RepeatLimit
-from kwire.proxy import Kind
+from kwire.proxy import NoticeKind
 from kwire.proxy.service.events import ClusterNotice, ServiceEvent, ServiceEventKind
 from kwire.text.printable import harmless
 
@@ -45,7 +45,7 @@ _LEVELS = {
 }
 """The events that are logged."""
 
-_NOTICE_LEVELS = {Kind.OPENED: logging.DEBUG, Kind.CLOSED: logging.DEBUG}
+_NOTICE_LEVELS = {NoticeKind.OPENED: logging.DEBUG, NoticeKind.CLOSED: logging.DEBUG}
 
 
 class JsonLines(logging.Formatter):

@@ -12,7 +12,7 @@ from kwire.proxy.data_path.tap import Tap, Viewer
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, at
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Connection, Ending, Event, Flow, Kind, Notice, Sink
+from kwire.proxy.flows.flow import ClientConnection, Event, Flow, Notice, NoticeKind, Outcome, Sink
 from kwire.proxy.flows.interest import Direction, Interest, Wants, pass_everything, tap_everything
 from kwire.proxy.flows.ring import Ring
 from kwire.proxy.flows.summary import summarize
@@ -24,23 +24,23 @@ __all__ = [
     "Answer",
     "Call",
     "CannotListen",
+    "ClientConnection",
     "Close",
-    "Connection",
     "Copies",
     "DecodedFlow",
     "Delay",
     "Direction",
     "Drop",
-    "Ending",
     "Event",
     "Filter",
     "Filters",
     "Flow",
     "Interest",
-    "Kind",
     "Limits",
     "Listener",
     "Notice",
+    "NoticeKind",
+    "Outcome",
     "Proxy",
     "Ring",
     "Sink",

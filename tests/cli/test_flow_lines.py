@@ -12,7 +12,7 @@ from kwire.cli.flow_lines import duration, flow_lines, notice_lines, who
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-from kwire.proxy import DecodedFlow, Kind, Notice
+from kwire.proxy import DecodedFlow, Notice, NoticeKind
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
 
@@ -105,7 +105,9 @@ def test_a_flow_as_json_has_everything_a_script_asks_for() -> None:
 
 
 def test_a_notice_is_shown_and_is_json_too() -> None:
-    notice = Notice(connection=connection(), at=AT, kind=Kind.REFUSED, text="nobody\x07 listens")
+    notice = Notice(
+        connection=connection(), at=AT, kind=NoticeKind.REFUSED, text="nobody\x07 listens"
+    )
     console = Console(width=100, file=io.StringIO(), record=True)
     console.print(notice_lines(notice, console))
     assert console.export_text().rstrip().endswith(r"refused: nobody\x07 listens")

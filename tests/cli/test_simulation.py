@@ -21,7 +21,7 @@ from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.proxy import Filters, Flow, Listener, Proxy, Ring
-from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.flow import Effect
 from kwire.proxy.serve.served_cluster import ServedCluster
 from real_kafka import Cluster, metadata_quorum
 from tests.support.real_kafka.topics import create, delete
@@ -103,7 +103,9 @@ async def test_voters_change_in_the_copy_alone(quorum: Cluster) -> None:
         assert '"id": 3009' in believed.stdout, believed.stderr
         assert await asyncio.to_thread(voters, quorum) == {3000, 3001, 3002}
     assert front.handled("AddRaftVoter") == front.handled("DescribeQuorum") == {"simulated"}
-    marked = [one for one in front.ring if isinstance(one, Flow) and Deed.SIMULATED in one.deeds]
+    marked = [
+        one for one in front.ring if isinstance(one, Flow) and Effect.SIMULATED in one.effects
+    ]
     assert all(any(note.startswith("SIMULATED") for note in flow.notes) for flow in marked)
 
 

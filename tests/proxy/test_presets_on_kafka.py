@@ -13,7 +13,7 @@ from kafka.errors import PolicyViolationError
 
 from kwire.admin import AdminClient, QuorumInfo
 from kwire.errors import KwireError
-from kwire.proxy import Ending, Event, Filters, Flow, Listener, Proxy, pass_everything
+from kwire.proxy import Event, Filters, Flow, Listener, Outcome, Proxy, pass_everything
 from kwire.proxy.filters.rules import read_rules
 from real_kafka import Address, Cluster, Layout
 from tests.support.eventually import eventually
@@ -168,7 +168,7 @@ async def a_leader_found_without_its_announcement(quorum: Quorum) -> None:
     )
     dropped = quorum.hit("BeginQuorumEpoch")
     assert dropped
-    assert {flow.ending for flow in dropped} == {Ending.LOST}
+    assert {flow.outcome for flow in dropped} == {Outcome.LOST}
 
 
 async def a_fenced_broker_for_late_heartbeats(quorum: Quorum) -> None:

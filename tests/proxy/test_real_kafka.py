@@ -10,9 +10,9 @@ from kwire.proxy import (
     DecodedFlow,
     Filters,
     Flow,
-    Kind,
     Listener,
     Notice,
+    NoticeKind,
     Proxy,
     Ring,
     summarize,
@@ -81,7 +81,7 @@ async def test_a_whole_quorum_talks_through_the_proxy(own_cluster: OwnCluster, h
     assert [flow.problems for flow in answered if flow.problems] == []
     assert all(summarize(flow) for flow in flows)
     notices = [event for event in ring if isinstance(event, Notice)]
-    assert [notice for notice in notices if notice.kind is Kind.UNREADABLE] == []
+    assert [notice for notice in notices if notice.kind is NoticeKind.UNREADABLE] == []
     assert {flow.flow.api for flow in answered} >= {
         "ApiVersions",
         "Fetch",

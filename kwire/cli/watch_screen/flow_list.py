@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from kwire.cli.flow_lines import API, LATENCY, WHO, duration, who
 from kwire.cli.watch_screen.flow_log import FlowLog, FlowLogEntry
-from kwire.proxy import Connection, DecodedFlow, Ending, Kind, Notice, summarize
+from kwire.proxy import ClientConnection, DecodedFlow, Notice, NoticeKind, Outcome, summarize
 from kwire.proxy.flows.text import printable
 
 _PLAIN, _DIM, _WHO = Style(), Style(dim=True), Style(color="cyan")
@@ -161,12 +161,12 @@ def _segments(entry: FlowLogEntry) -> list[Segment]:
 
 
 def _notice(notice: Notice) -> list[Segment]:
-    quiet = notice.kind in (Kind.OPENED, Kind.CLOSED)
+    quiet = notice.kind in (NoticeKind.OPENED, NoticeKind.CLOSED)
     text = f"{notice.kind.value}: {printable(notice.text)}"
     return [*_head(notice.at, notice.connection), Segment(text, _DIM if quiet else _WARN)]
 
 
-def _head(at: float, connection: Connection) -> list[Segment]:
+def _head(at: float, connection: ClientConnection) -> list[Segment]:
     time = datetime.fromtimestamp(at).strftime("%H:%M:%S.%f")[:12]
     asks = who(connection, brief=True)
     asks = f"{asks[: WHO - 1]}…" if len(asks) > WHO else asks
@@ -181,6 +181,6 @@ def _summary(decoded: DecodedFlow) -> str:
 def _style(entry: FlowLogEntry) -> Style:
     seen = entry.seen
     assert isinstance(seen, DecodedFlow)
-    if seen.failures or seen.flow.ending is Ending.LOST:
+    if seen.failures or seen.flow.outcome is Outcome.LOST:
         return _WRONG
     return _WARN if seen.problems else _PLAIN

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kwire.proxy import DecodedFlow, Flow, Notice
 from kwire.proxy.feed.receiver import FeedEvent
 from kwire.proxy.flows.language import Expression
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 
 MOST = 5000
 """Events that are kept; the oldest leave, a tenth at a time."""
@@ -84,7 +84,7 @@ class FlowLog:
     def _passes(self, entry: FlowLogEntry) -> bool:
         if self._filter is None:
             return True
-        return isinstance(entry.seen, DecodedFlow) and self._filter(Subject.of_flow(entry.seen))
+        return isinstance(entry.seen, DecodedFlow) and self._filter(MatchTarget.of_flow(entry.seen))
 
     def _trim(self, count: int) -> None:
         leaving = list(self._entries)[:count]

@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 
 from kwire.capture import REQUEST, RESPONSE
 from kwire.pipeline.tables.calls import KEY
-from kwire.proxy.flows.flow import Ending
+from kwire.proxy.flows.flow import Outcome
 
 
 def waiting(decoded: DataFrame, watermark_us: int) -> DataFrame:
@@ -22,7 +22,7 @@ def waiting(decoded: DataFrame, watermark_us: int) -> DataFrame:
     """
     asked = decoded.where(f.col("kind") == REQUEST)
     answered = decoded.where(f.col("kind") == RESPONSE)
-    expecting = asked.where(f.col("ending") == Ending.ANSWERED.name)
+    expecting = asked.where(f.col("ending") == Outcome.ANSWERED.name)
     alone = _without(expecting, answered).unionByName(_without(answered, asked))
     return alone.where(f.unix_micros("at") >= watermark_us)
 

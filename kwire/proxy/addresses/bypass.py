@@ -22,7 +22,7 @@ from kwire.net.address import Address, is_wildcard
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Deed, Kind, Notice
+from kwire.proxy.flows.flow import Effect, Notice, NoticeKind
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import (
     CONTROLLER_ENDPOINTS,
@@ -45,7 +45,9 @@ FREQUENT = api_keys("Produce", "Fetch", "ShareFetch", "ShareAcknowledge")
 FREQUENT_LIMIT = 1000
 """FREQUENT flows that are copied for their addresses alone: copies cost the data path."""
 
-_FROM_PROXY = frozenset({Deed.ANSWERED, Deed.CHANGED, Deed.ROUTED, Deed.SIMULATED, Deed.DROPPED})
+_FROM_PROXY = frozenset(
+    {Effect.ANSWERED, Effect.CHANGED, Effect.ROUTED, Effect.SIMULATED, Effect.DROPPED}
+)
 _ADVICE = (
     "let the nodes advertise the proxy (`kwire proxy-config` writes the lines), or rewrite what"
     " they tell (--rewrite-endpoints, in a file rewrite_endpoints: true); see docs/addresses.md"
@@ -88,7 +90,7 @@ class BypassWatch:
         flow = seen.flow
         if role := _role_of(seen):
             self._roles.add(role)
-        if not _FROM_PROXY & set(flow.deeds):
+        if not _FROM_PROXY & set(flow.effects):
             for message in (seen.request, seen.response):
                 if message is not None and isinstance(message.body, Message):
                     self._check(message.body, flow.api)
@@ -140,7 +142,7 @@ class BypassWatch:
             f" there without it: {_ADVICE}"
         )
         flow = seen.flow
-        notice = Notice(connection=flow.connection, at=flow.at, kind=Kind.BYPASSED, text=text)
+        notice = Notice(connection=flow.connection, at=flow.at, kind=NoticeKind.BYPASSED, text=text)
         self._notify(notice)
 
 

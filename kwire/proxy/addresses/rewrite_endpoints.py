@@ -25,7 +25,7 @@ from kwire.proxy.addresses.address_book import AddressBook
 from kwire.proxy.addresses.rewriter import AddressRewriter
 from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
 from kwire.proxy.filters.filter import Answer, Call, Filter, at
-from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.flow import Effect
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE, may_carry_address
 from kwire.proxy.flows.peers import node_of_request
@@ -127,4 +127,4 @@ def _latest(api: ApiVersion) -> int:
 
 def _mark(call: Call, note: str) -> None:
     if note not in call.flow.notes:
-        call.flow.mark(Deed.REWRITTEN, note)
+        call.flow.add_effect(Effect.REWRITTEN, note)

@@ -18,7 +18,7 @@ from dpkt.ip6 import IP6
 from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_PUSH, TH_SYN
 
 from kwire.capture import NOTICE, REQUEST, CaptureRecord
-from kwire.proxy.flows.flow import Kind
+from kwire.proxy.flows.flow import NoticeKind
 from kwire.text.numbers import whole_number
 
 RAW_IP = 101
@@ -67,7 +67,7 @@ def packets(records: Iterable[CaptureRecord]) -> Iterator[tuple[float, bytes]]:
     connections: dict[tuple[str, int], _TcpConnection] = {}
     for record in records:
         key, at = (record.capture, record.connection), record.at_us / _MICROS
-        if record.kind == NOTICE and record.notice != Kind.CLOSED.name:
+        if record.kind == NOTICE and record.notice != NoticeKind.CLOSED.name:
             continue
         connection = connections.get(key)
         if connection is None:

@@ -24,7 +24,7 @@ from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.framer import Framer, Framing, RequestFramer, ResponseFramer
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import DISCARD
-from kwire.proxy.flows.flow import Connection, Event, Kind, Notice
+from kwire.proxy.flows.flow import ClientConnection, Event, Notice, NoticeKind
 from kwire.proxy.flows.heads import REQUEST
 from kwire.proxy.flows.interest import tap_everything
 
@@ -220,7 +220,7 @@ class _FramedConnection:
 
     def __init__(self, number: int, client: Address, node: Address, at: float) -> None:
         self._events: list[Event] = []
-        self._connection = Connection(
+        self._connection = ClientConnection(
             number=number, node_id=None, client=str(client), upstream=str(node), at=at
         )
         copies = Copies()
@@ -244,7 +244,7 @@ class _FramedConnection:
         if segment.flags & TH_SYN:
             if from_client:
                 self._initial_sequence, self._started = segment.sequence, True
-                self._notify(Kind.OPENED, f"{self._connection.client} opened", at)
+                self._notify(NoticeKind.OPENED, f"{self._connection.client} opened", at)
         elif not self._started and not self._starts(segment, from_client):
             return self._take_events()
         for piece in direction.take(segment):
@@ -282,9 +282,9 @@ class _FramedConnection:
             direction.framer.finish()
             direction.ahead.clear()
         self._pairing.close(f"the connection ended: {reason}")
-        self._notify(Kind.CLOSED, reason, at)
+        self._notify(NoticeKind.CLOSED, reason, at)
 
-    def _notify(self, kind: Kind, text: str, at: float) -> None:
+    def _notify(self, kind: NoticeKind, text: str, at: float) -> None:
         self._events.append(Notice(connection=self._connection, at=at, kind=kind, text=text))
 
     def _take_events(self) -> list[Event]:

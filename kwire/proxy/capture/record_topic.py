@@ -20,7 +20,7 @@ from kwire.errors import InvalidValue, LocalError
 from kwire.net.address import Address
 from kwire.net.security import PLAINTEXT, Security
 from kwire.proxy.capture.recorder import QUEUE_LIMIT, Recorder, log_stop
-from kwire.proxy.flows.flow import Event, Flow, Kind, Notice
+from kwire.proxy.flows.flow import Event, Flow, Notice, NoticeKind
 from kwire.proxy.flows.language import Expression
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class TopicRecorder(Recorder):
         opened = self._opened.pop(event.connection.number, None)
         if _is_recorders(event):
             return
-        if isinstance(event, Notice) and event.kind is Kind.OPENED:
+        if isinstance(event, Notice) and event.kind is NoticeKind.OPENED:
             self._opened[event.connection.number] = event
             return
         if opened is not None:

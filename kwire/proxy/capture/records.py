@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator
 from kwire.capture import NOTICE, REQUEST, RESPONSE, CaptureRecord, Damage, Window
 from kwire.capture.record import LEFT_OUT
 from kwire.proxy.capture.redaction import Redacted, redacted
-from kwire.proxy.flows.flow import Connection, Deed, Ending, Event, Flow, Kind, Notice
+from kwire.proxy.flows.flow import (
+    ClientConnection,
+    Effect,
+    Event,
+    Flow,
+    Notice,
+    NoticeKind,
+    Outcome,
+)
 
 _MICROS, _NANOS = 1_000_000, 1_000_000_000
 
@@ -71,16 +79,16 @@ def within(events: Iterable[Event | Damage], window: Window) -> Iterator[Event |
 
 
 class _RecordedConnections:
-    """One Connection for each recorded one, updated as its records come."""
+    """One connection for each recorded one, updated as its records come."""
 
     def __init__(self) -> None:
-        self._connections: dict[tuple[str, int], Connection] = {}
+        self._connections: dict[tuple[str, int], ClientConnection] = {}
 
-    def of(self, record: CaptureRecord) -> Connection:
+    def of(self, record: CaptureRecord) -> ClientConnection:
         key = (record.capture, record.connection)
         connection = self._connections.get(key)
         if connection is None:
-            connection = self._connections[key] = Connection(
+            connection = self._connections[key] = ClientConnection(
                 number=record.connection,
                 node_id=record.node_id,
                 client=record.client,
@@ -91,7 +99,7 @@ class _RecordedConnections:
             connection.client_id = record.client_id
         if record.peer_id is not None:
             connection.peer = record.peer_id
-        if record.notice == Kind.CLOSED.name:
+        if record.notice == NoticeKind.CLOSED.name:
             del self._connections[key]
         return connection
 
@@ -106,10 +114,10 @@ def _request(flow: Flow, frames: Redacted, number: int, capture: str) -> Capture
         (capture, number, REQUEST),
         (flow.at, flow.asked),
         (flow.request_size, frames.request, frames.request_redaction),
-        flow.ending.name,
+        flow.outcome.name,
         tuple(flow.problems),
         flow.notes,
-        tuple(deed.name for deed in flow.deeds) if flow.deeds else (),
+        tuple(effect.name for effect in flow.effects) if flow.effects else (),
     )
 
 
@@ -180,7 +188,7 @@ def _notice(notice: Notice, number: int, capture: str, monotonic: float) -> Capt
 
 
 def _decode_flow(
-    connection: Connection, request: CaptureRecord, response: CaptureRecord | None
+    connection: ClientConnection, request: CaptureRecord, response: CaptureRecord | None
 ) -> Flow:
     flow = Flow(
         connection,
@@ -192,25 +200,25 @@ def _decode_flow(
         request.monotonic_ns / _NANOS,
         request.size or 0,
         request_copy=request.frame,
-        ending=_ending(request),
+        outcome=_ending(request),
         problems=[*request.problems, *_left_out("request", request)],
         notes=request.notes,
-        deeds=tuple(Deed[name] for name in request.deeds if name in Deed.__members__),
+        effects=tuple(Effect[name] for name in request.deeds if name in Effect.__members__),
     )
     if response is not None:
         _add_response(flow, response)
-    elif flow.ending is Ending.ANSWERED:
+    elif flow.outcome is Outcome.ANSWERED:
         flow.problems.append("the response is lost from the capture")
     return flow
 
 
-def _response_alone(connection: Connection, response: CaptureRecord) -> Flow:
+def _response_alone(connection: ClientConnection, response: CaptureRecord) -> Flow:
     """Return the flow of a response whose request is lost from the capture."""
     at, now = response.at_us / _MICROS, response.monotonic_ns / _NANOS
     key, version = response.api_key or 0, response.api_version or 0
     correlation_id = response.correlation_id or 0
     flow = Flow(connection, key, version, correlation_id, response.client_id, at, now, 0)
-    flow.ending = Ending.ANSWERED
+    flow.outcome = Outcome.ANSWERED
     flow.problems.append("the request is lost from the capture")
     _add_response(flow, response)
     return flow
@@ -229,12 +237,12 @@ def _left_out(half: str, record: CaptureRecord) -> list[str]:
     return [f"the {half} is not in the capture: it may hold secrets or names that must not be"]
 
 
-def _decode_notice(connection: Connection, record: CaptureRecord) -> Notice:
-    kind = Kind.__members__.get(record.notice or "", Kind.UNREADABLE)
+def _decode_notice(connection: ClientConnection, record: CaptureRecord) -> Notice:
+    kind = NoticeKind.__members__.get(record.notice or "", NoticeKind.UNREADABLE)
     text = record.text or ""
     at = record.at_us / _MICROS
     return Notice(connection=connection, at=at, kind=kind, text=text)
 
 
-def _ending(record: CaptureRecord) -> Ending:
-    return Ending.__members__.get(record.ending or "", Ending.PENDING)
+def _ending(record: CaptureRecord) -> Outcome:
+    return Outcome.__members__.get(record.ending or "", Outcome.PENDING)

@@ -23,16 +23,16 @@ from kwire.proxy.data_path.own_requests import NotAnswered, PairingWithOwn
 from kwire.proxy.data_path.pass_through import Transport
 from kwire.proxy.filters.chain import ENVELOPE, FilterHandler, Filters
 from kwire.proxy.filters.envelopes import run_handlers_inside
-from kwire.proxy.filters.filter import Answer, Ask, Call, Close, Drop, Stall, Until, Verdict
+from kwire.proxy.filters.filter import Answer, Ask, Call, Close, Drop, FilterVerdict, Stall, Until
 from kwire.proxy.filters.handler_run import run_handlers
 from kwire.proxy.filters.supervision import Supervision
-from kwire.proxy.flows.flow import Deed, Ending, Flow, Kind
+from kwire.proxy.flows.flow import Effect, Flow, NoticeKind, Outcome
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.whole import ENCODING, Whole, take_apart
 
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
-_Work = Coroutine[Any, Any, tuple[FilterHandler | None, Verdict]]
+_Work = Coroutine[Any, Any, tuple[FilterHandler | None, FilterVerdict]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class _Run:
 
     held: HeldFrame
     work: _Work
-    decided: Callable[[FilterHandler | None, Verdict], None]
+    decided: Callable[[FilterHandler | None, FilterVerdict], None]
 
 
 class FilterRunner:
@@ -136,7 +136,7 @@ class FilterRunner:
         )
 
     def _let_in(
-        self, handler: FilterHandler | None, verdict: Verdict, then: Callable[[], None]
+        self, handler: FilterHandler | None, verdict: FilterVerdict, then: Callable[[], None]
     ) -> None:
         self._connecting = None
         if isinstance(verdict, Close | Drop | Answer):
@@ -185,16 +185,16 @@ class FilterRunner:
             self._gate(direction).release(held, frame)
             return
         # 2.
-        flow.deeds += (Deed.HELD,)
+        flow.effects += (Effect.HELD,)
         call = Call(flow, len(frame), self._transport.clock())
         if direction is _REQUEST:
-            flow.asked_body = whole.body
+            flow.request_body = whole.body
         else:
-            call.request = cast(Request | None, flow.asked_body)
+            call.request = cast(Request | None, flow.request_body)
         message, supervision = cast(Request | Response, whole.body), self._supervision(flow, whole)
         work = self._show(message, call, direction, supervision)
 
-        def decided(handler: FilterHandler | None, verdict: Verdict) -> None:
+        def decided(handler: FilterHandler | None, verdict: FilterVerdict) -> None:
             self._decided(held, direction, whole, supervision, handler, verdict)
 
         self._resume(_Run(held, work, decided))
@@ -205,7 +205,7 @@ class FilterRunner:
         call: Call,
         direction: Direction,
         supervision: Supervision,
-    ) -> tuple[FilterHandler | None, Verdict]:
+    ) -> tuple[FilterHandler | None, FilterVerdict]:
         """Show a message to the filters that want it, and to those that want its content.
 
         Content is that of an Envelope: of a request behind the message itself, of a response
@@ -215,7 +215,7 @@ class FilterRunner:
         handlers = filters.handlers(flow.key, flow.version, direction)
         is_envelope = flow.key == ENVELOPE and filters.look_inside
         handler: FilterHandler | None = None
-        verdict: Verdict = None
+        verdict: FilterVerdict = None
         if is_envelope and direction is _RESPONSE:
             handler, verdict = await run_handlers_inside(message, call, supervision)
         if verdict is None:
@@ -317,7 +317,7 @@ class FilterRunner:
         whole: Whole,
         supervision: Supervision,
         handler: FilterHandler | None,
-        verdict: Verdict,
+        verdict: FilterVerdict,
     ) -> None:
         # 3.
         flow, gate, name = held.flow, self._gate(direction), _name(handler)
@@ -335,23 +335,25 @@ class FilterRunner:
             case None:
                 gate.release(held, frame)
             case Close():
-                flow.mark(Deed.CLOSED, f"closed by {name}")
+                flow.add_effect(Effect.CLOSED, f"closed by {name}")
                 self._transport.abort(f"closed by {name}")
             case Stall():
-                flow.mark(Deed.STALLED, f"stalled by {name}")
+                flow.add_effect(Effect.STALLED, f"stalled by {name}")
                 held.stalled = held.ends_with_client = True
                 self._abort_unwanted()
                 if self._node_ended:
                     self.input_ended(_RESPONSE)
             case Drop():
-                flow.mark(Deed.DROPPED, f"{direction.value} dropped by {name}")
+                flow.add_effect(Effect.DROPPED, f"{direction.value} dropped by {name}")
                 gate.release(held, b"")
                 self._drop(flow, direction, name)
             case Answer():
-                flow.mark(verdict.deed, verdict.note or f"answered by {name}")
+                flow.add_effect(verdict.effect, verdict.note or f"answered by {name}")
                 self._answer(held, direction, frame)
 
-    def _frame(self, flow: Flow, whole: Whole, supervision: Supervision, verdict: Verdict) -> bytes:
+    def _frame(
+        self, flow: Flow, whole: Whole, supervision: Supervision, verdict: FilterVerdict
+    ) -> bytes:
         """Return the bytes to be sent, if any. Raises what encoding raises."""
         if isinstance(verdict, Answer):
             number = flow.correlation_id
@@ -361,11 +363,11 @@ class FilterRunner:
             return whole.frame
         frame = whole.encode()
         if frame is not whole.frame and supervision.changed:
-            flow.mark(Deed.CHANGED, "changed by a filter")
+            flow.add_effect(Effect.CHANGED, "changed by a filter")
         return frame
 
     def _drop(self, flow: Flow, direction: Direction, name: str) -> None:
-        if direction is _REQUEST and flow.ending is Ending.PENDING:
+        if direction is _REQUEST and flow.outcome is Outcome.PENDING:
             self._pairing.remove(flow)
             self._pairing.lose(flow, f"the request was dropped by {name}")
             self._answer_in_turn()
@@ -377,7 +379,7 @@ class FilterRunner:
             gate.release(held, frame)
             return
         gate.release(held, b"")
-        if flow.ending is Ending.PENDING:
+        if flow.outcome is Outcome.PENDING:
             self._local[flow] = frame
             self._answer_in_turn()
 
@@ -404,7 +406,7 @@ class FilterRunner:
         if flow.key not in self._reported:
             self._reported.add(flow.key)
             text = f"{flow.api} v{flow.version} passed as it came: {reason}; told once a connection"
-            self._pairing.notify(Kind.NOT_FILTERED, text, flow.at)
+            self._pairing.notify(NoticeKind.NOT_FILTERED, text, flow.at)
 
     def _gate(self, direction: Direction) -> Gate:
         return self.requests if direction is _REQUEST else self.responses

@@ -14,8 +14,17 @@ from kwire.net.frames import FRAME_LIMIT
 from kwire.proxy.data_path.copies import Copies, Copy
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FrameOutput
-from kwire.proxy.flows.flow import Ending, Flow, Kind
-from kwire.proxy.flows.heads import REQUEST, RESPONSE, SIZE, WHOLE, More, is_request, strange, tail
+from kwire.proxy.flows.flow import Flow, NoticeKind, Outcome
+from kwire.proxy.flows.heads import (
+    REQUEST,
+    RESPONSE,
+    SIZE,
+    WHOLE,
+    More,
+    describe_size,
+    is_request,
+    rest_of_head,
+)
 from kwire.proxy.flows.interest import Direction, Interest, Wants
 
 _SASL_HANDSHAKE = api_key("SaslHandshake")
@@ -29,8 +38,8 @@ _RESPONSE_HEAD = RESPONSE.size
 _LEAST_REQUEST = _REQUEST_HEAD - _SIZE
 _LEAST_RESPONSE = _RESPONSE_HEAD - _SIZE
 _LEAST_USUAL = _WHOLE_HEAD - _SIZE
-_DELIVERED = (Ending.ANSWERED, Ending.LOST)
-_NO_RESPONSE = Ending.NO_RESPONSE
+_DELIVERED = (Outcome.ANSWERED, Outcome.LOST)
+_NO_RESPONSE = Outcome.NO_RESPONSE
 _SHORT_ID = 255
 _NO_ROOM = "not copied: the memory for copies is used up"
 
@@ -196,7 +205,7 @@ class Framer:
     def _lose(self, size: int, at: float) -> None:
         """Look at no more bytes of this direction: a size that cannot be one has no end either."""
         self.lost = True
-        text = f"{strange(size)}, 1 to {self._limit} allowed; from here on bytes only pass"
+        text = f"{describe_size(size)}, 1 to {self._limit} allowed; from here on bytes only pass"
         self._pairing.report_unreadable(text, at)
 
     def _follow(self, size: int, flow: Flow | None, direction: Direction) -> None:
@@ -277,7 +286,7 @@ class RequestFramer(Framer):
             return _REQUEST_HEAD
         size, key, version, correlation_id = REQUEST.unpack_from(chunk, start)
         try:
-            client_id, acks, problem = tail(chunk, start, len(chunk), size, key, version)
+            client_id, acks, problem = rest_of_head(chunk, start, len(chunk), size, key, version)
         except More as more:
             return more.need
         head = (key, version, correlation_id)
@@ -302,7 +311,7 @@ class RequestFramer(Framer):
                 self._pairing.tokens = False
                 self._pairing.token_responses = 0
                 text = f"{self._tokens_passed} bare tokens passed unread after SaslHandshake v0"
-                self._pairing.notify(Kind.SASL_TOKENS, text, at)
+                self._pairing.notify(NoticeKind.SASL_TOKENS, text, at)
                 return self._open_request(chunk, start, at, now)
         self._pairing.token_responses += 1
         self._tokens_passed += 1
@@ -312,17 +321,17 @@ class RequestFramer(Framer):
     def _end(self, flow: Flow, copy: bytes | None) -> None:
         # A node may answer, or pass over, a request whose last byte has not come. The flow has
         # gone to the sinks then, and gave back the room of its copies without this one.
-        if flow.ending in _DELIVERED:
+        if flow.outcome in _DELIVERED:
             self._copies.give_back(len(copy or b""))
             return
         flow.request_copy = copy
-        if flow.ending is _NO_RESPONSE:
+        if flow.outcome is _NO_RESPONSE:
             self._pairing.end(flow)
 
     def _give_up(self, flow: Flow, problem: str) -> None:
-        if flow.ending is _NO_RESPONSE:
+        if flow.outcome is _NO_RESPONSE:
             self._pairing.lose(flow, problem)
-        elif flow.ending not in _DELIVERED:
+        elif flow.outcome not in _DELIVERED:
             flow.problems.append(problem)
 
 

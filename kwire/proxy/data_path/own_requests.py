@@ -11,7 +11,7 @@ from kwire.net.frames import encode_request
 from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.filters.filter import Ask
-from kwire.proxy.flows.flow import Connection, Flow, Sink
+from kwire.proxy.flows.flow import ClientConnection, Flow, Sink
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.whole import Whole
 
@@ -42,7 +42,7 @@ class PairingWithOwn(Pairing):
 
     __slots__ = ("_numbers", "_own")
 
-    def __init__(self, connection: Connection, sink: Sink, copies: Copies) -> None:
+    def __init__(self, connection: ClientConnection, sink: Sink, copies: Copies) -> None:
         super().__init__(connection, sink, copies)
         self._own: dict[int, OwnRequest] = {}
         self._numbers = count(_LOWEST_ID)

@@ -9,13 +9,13 @@ from collections import deque
 from contextlib import suppress
 
 from kwire.proxy.data_path.copies import Copies
-from kwire.proxy.flows.flow import Connection, Ending, Flow, Kind, Notice, Sink
+from kwire.proxy.flows.flow import ClientConnection, Flow, Notice, NoticeKind, Outcome, Sink
 from kwire.proxy.flows.peers import NODE_APIS, node_of_client_id
 
 PENDING_LIMIT = 10_000
 """Most requests that may wait for their responses on one connection and still be paired."""
 
-_PENDING, _ANSWERED = Ending.PENDING, Ending.ANSWERED  # an enum's members are slow to look up
+_PENDING, _ANSWERED = Outcome.PENDING, Outcome.ANSWERED  # an enum's members are slow to look up
 
 
 class Pairing:
@@ -36,7 +36,7 @@ class Pairing:
         "tokens",
     )
 
-    def __init__(self, connection: Connection, sink: Sink, copies: Copies) -> None:
+    def __init__(self, connection: ClientConnection, sink: Sink, copies: Copies) -> None:
         self._connection = connection
         self._copies = copies
         self._pending: deque[Flow] = deque()
@@ -70,7 +70,7 @@ class Pairing:
                 reason = f"{PENDING_LIMIT} later requests wait as well"
                 self.lose(self._pending.popleft(), reason)
         else:
-            flow.ending = Ending.NO_RESPONSE
+            flow.outcome = Outcome.NO_RESPONSE
         return flow
 
     def begin_response(self, correlation_id: int, size: int, at: float, now: float) -> Flow | None:
@@ -88,9 +88,9 @@ class Pairing:
 
     def end(self, flow: Flow) -> None:
         """Hand a flow to the sink: its last byte has passed."""
-        if flow.ending is _PENDING:
-            flow.ending = _ANSWERED
-        flow.asked_body = None
+        if flow.outcome is _PENDING:
+            flow.outcome = _ANSWERED
+        flow.request_body = None
         request, response = flow.request_copy, flow.response_copy
         if request is not None or response is not None:
             self._copies.give_back(len(request or b"") + len(response or b""))
@@ -103,7 +103,7 @@ class Pairing:
             flow.response_copy = copy
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> ClientConnection:
         """The connection, as flows and notices name it."""
         return self._connection
 
@@ -129,11 +129,11 @@ class Pairing:
 
     def lose(self, flow: Flow, reason: str) -> None:
         """End a flow that is not pending without a response."""
-        flow.ending = Ending.LOST
+        flow.outcome = Outcome.LOST
         flow.problems.append(reason)
         self.end(flow)
 
-    def notify(self, kind: Kind, text: str, at: float) -> None:
+    def notify(self, kind: NoticeKind, text: str, at: float) -> None:
         """Send a notice about this connection. at: Unix seconds."""
         self._sink(Notice(connection=self._connection, at=at, kind=kind, text=text))
 
@@ -144,7 +144,7 @@ class Pairing:
 
     def report_unreadable(self, text: str, at: float) -> None:
         """Send a notice of bytes that passed and could not be understood."""
-        self.notify(Kind.UNREADABLE, text, at)
+        self.notify(NoticeKind.UNREADABLE, text, at)
 
     def close(self, reason: str) -> None:
         """End what is pending without a response: the connection is gone."""

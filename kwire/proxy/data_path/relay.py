@@ -19,7 +19,7 @@ from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FilterStage, Transport, Write
 from kwire.proxy.data_path.reach import Upstream, reach
 from kwire.proxy.data_path.side import Side
-from kwire.proxy.flows.flow import Connection, Kind, Notice, Sink
+from kwire.proxy.flows.flow import ClientConnection, Notice, NoticeKind, Sink
 from kwire.proxy.flows.interest import Direction
 
 LINGER = 0.5
@@ -35,7 +35,7 @@ class Relay:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: ClientConnection,
         upstream: Upstream,
         pairing: Pairing,
         framing: Framing,
@@ -65,7 +65,7 @@ class Relay:
         self.node.join(self.client, ResponseFramer(pairing, framing, stage.responses))
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> ClientConnection:
         """The connection, as flows and notices name it."""
         return self._connection
 
@@ -81,14 +81,14 @@ class Relay:
         else:
             self._opened = True
             reached = f"{self._connection.client} reached {self._connection.upstream}"
-            self._notice(Kind.OPENED, reached)
+            self._notice(NoticeKind.OPENED, reached)
             self.client.start()
 
     def side_ending(self, side: Side, error: Exception | None = None) -> None:
         """Report a side that ends inside a frame."""
         if side.progress and self._closing_since is None:
             self._broken_off = f"{self._how(side, error)} {side.progress}"
-            self._notice(Kind.BROKEN_OFF, self._broken_off)
+            self._notice(NoticeKind.BROKEN_OFF, self._broken_off)
 
     def last_byte_came(self, side: Side) -> None:
         """Tell the filters that no more will come from a side, and close if the node's end has."""
@@ -148,7 +148,7 @@ class Relay:
         elif self._opened and self.client.eof and self._done_over_tls:
             self.node.close()
         elif reason := self._overdue(now):
-            self._notice(Kind.TIMED_OUT, reason)
+            self._notice(NoticeKind.TIMED_OUT, reason)
             self.abort(reason)
 
     def finish(self, reason: str, now: float) -> None:
@@ -190,7 +190,7 @@ class Relay:
         try:
             refusal = await reach(self._upstream, self.node, self._tried)
             if refusal is not None:
-                kind = Kind.HANDSHAKE_FAILED if refusal.of_tls else Kind.REFUSED
+                kind = NoticeKind.HANDSHAKE_FAILED if refusal.of_tls else NoticeKind.REFUSED
                 self._notice(kind, refusal.reason)
                 self._begin_closing(refusal.reason)
                 self.client.close()
@@ -246,7 +246,7 @@ class Relay:
         self._stage.close()
         self._pairing.close(f"the connection ended: {self._reason}")
         if self._opened:
-            self._notice(Kind.CLOSED, self._reason)
+            self._notice(NoticeKind.CLOSED, self._reason)
         self._gone(self)
 
     def _direction_from(self, side: Side) -> Direction:
@@ -263,7 +263,7 @@ class Relay:
         node_id = self._connection.node_id
         return "the node" if node_id is None else f"node {node_id}"
 
-    def _notice(self, kind: Kind, text: str) -> None:
+    def _notice(self, kind: NoticeKind, text: str) -> None:
         self._sink(Notice(connection=self._connection, at=time.time(), kind=kind, text=text))
 
 

@@ -28,7 +28,7 @@ from kwire.proxy.data_path.reach import Upstream
 from kwire.proxy.data_path.relay import Relay
 from kwire.proxy.data_path.side import Side
 from kwire.proxy.filters.chain import Filters
-from kwire.proxy.flows.flow import Connection, Event, Kind, Notice, Sink
+from kwire.proxy.flows.flow import ClientConnection, Event, Notice, NoticeKind, Sink
 from kwire.proxy.flows.interest import Wants, tap_everything
 
 logger = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ class Proxy:
         return dict(self._addresses)
 
     @property
-    def connections(self) -> tuple[Connection, ...]:
+    def connections(self) -> tuple[ClientConnection, ...]:
         """The connections that are open now."""
         return tuple(relay.connection for relay in self._relays)
 
@@ -217,11 +217,11 @@ class Proxy:
     def _not_shaken(self, open_listener: _OpenListener, client: Address, reason: str) -> None:
         connection = self._connection(open_listener.listener, str(client))
         text = f"{client.host} {reason}"
-        kind = Kind.HANDSHAKE_FAILED
+        kind = NoticeKind.HANDSHAKE_FAILED
         self._emit(Notice(connection=connection, at=time.time(), kind=kind, text=text))
 
-    def _connection(self, listener: Listener, client: str = "") -> Connection:
-        return Connection(
+    def _connection(self, listener: Listener, client: str = "") -> ClientConnection:
+        return ClientConnection(
             number=next(self._numbers),
             node_id=listener.node_id,
             client=client,
@@ -259,7 +259,11 @@ class Proxy:
             self._empty.set()
 
     def _emit(self, event: Event) -> None:
-        if type(event) is Notice and event.kind is Kind.HANDSHAKE_FAILED and self._known(event):
+        if (
+            type(event) is Notice
+            and event.kind is NoticeKind.HANDSHAKE_FAILED
+            and self._known(event)
+        ):
             return
         for sink in self._sinks:
             try:

@@ -23,7 +23,7 @@ from kwire.proxy.feed.datagrams import (
 )
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.filter import Action, Close, Drop
-from kwire.proxy.filters.intercept import NOT_HELD, Stop
+from kwire.proxy.filters.intercept import NOT_HELD, Intercept
 from kwire.proxy.filters.rule_set import RuleSet
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.language import parse
@@ -41,7 +41,7 @@ class Controls:
     """
 
     def __init__(
-        self, stop: Stop, filters: Filters, rules: RuleSet, expression: str | None = None
+        self, stop: Intercept, filters: Filters, rules: RuleSet, expression: str | None = None
     ) -> None:
         self._stop = stop
         self._filters = filters

@@ -51,7 +51,7 @@ from kwire.proxy.feed.datagrams import (
 )
 from kwire.proxy.feed.recent_events import RecentEvents
 from kwire.proxy.feed.viewers import LEASE, SocketAddress, Viewer, Viewers
-from kwire.proxy.flows.flow import Event, Flow, Kind, Notice
+from kwire.proxy.flows.flow import Event, Flow, Notice, NoticeKind
 from kwire.text.ids import uuid_text
 
 logger = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ class Feed:
         number = self._held.pop(event, None) if isinstance(event, Flow) else None
         item = _Send(next(self._numbers) if number is None else number, time.monotonic(), event)
         self._recent.add(item.number, item.monotonic, event)
-        if isinstance(event, Notice) and event.kind is Kind.BYPASSED:
+        if isinstance(event, Notice) and event.kind is NoticeKind.BYPASSED:
             self._lasting.append(item)
         self._enqueue(item)
 

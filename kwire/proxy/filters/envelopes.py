@@ -10,7 +10,7 @@ from kwire.errors import KwireError
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.net.frames import decode_request, encode_response
 from kwire.proxy.filters.chain import FilterHandler
-from kwire.proxy.filters.filter import Answer, Call, Drop, Envelope, Verdict
+from kwire.proxy.filters.filter import Answer, Call, Drop, Envelope, FilterVerdict
 from kwire.proxy.filters.handler_run import run_handlers
 from kwire.proxy.filters.supervision import Supervision
 from kwire.proxy.flows.decoded import inner_flow
@@ -68,7 +68,7 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
 
 async def run_handlers_inside(
     message: Request | Response, call: Call, supervision: Supervision
-) -> tuple[FilterHandler | None, Verdict]:
+) -> tuple[FilterHandler | None, FilterVerdict]:
     """Show the message inside to the filters, as run_handlers, and put back what they change."""
     try:
         inside = look_inside(message, call)
@@ -107,5 +107,5 @@ def _wrapped(response: Response, flow: Flow) -> EnvelopeResponse:
 def _tell(inner: Flow, outer: Flow) -> None:
     """Viewers see the outer flow alone."""
     outer.notes += tuple(f"in the envelope: {note}" for note in inner.notes)
-    outer.deeds += inner.deeds
+    outer.effects += inner.effects
     outer.problems += [f"in the envelope: {problem}" for problem in inner.problems]

@@ -16,9 +16,9 @@ from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.errors import LocalError
 from kwire.messages.registry import api_name
-from kwire.proxy.flows.flow import Connection, Deed, Flow
+from kwire.proxy.flows.flow import ClientConnection, Effect, Flow
 from kwire.proxy.flows.interest import Direction
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Callable[..., Any])
@@ -52,17 +52,17 @@ class Stall:
 class Answer:
     """Answer a request with this instead of asking the node, or replace the node's answer.
 
-    deed, note: what viewers of the flow are told; by default that this filter answered.
+    effect, note: what viewers of the flow are told; by default that this filter answered.
     """
 
     response: Response
-    deed: Deed = Deed.ANSWERED
+    effect: Effect = Effect.ANSWERED
     note: str = ""
 
 
 Action = Delay | Drop | Close | Stall | Answer
-Verdict = Action | None
-HandlerResult = Verdict | Awaitable[Verdict]
+FilterVerdict = Action | None
+HandlerResult = FilterVerdict | Awaitable[FilterVerdict]
 
 
 class Misuse(LocalError):
@@ -127,7 +127,7 @@ class Call:
     envelope: Envelope | None = None
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> ClientConnection:
         """Where the message came from."""
         return self.flow.connection
 
@@ -151,14 +151,14 @@ class Call:
         """Await this for the value that the callback given to `begin` is called with; see Until."""
         return Until(begin, ends_with_client)
 
-    def match_target(self, message: Request | Response) -> Subject:
+    def match_target(self, message: Request | Response) -> MatchTarget:
         """Return what the filter language can ask about the message at hand.
 
         That is a request before the node has seen it, or a response before the client has.
         """
         if isinstance(message, Request):
-            return Subject(self.flow, self.size, message)
-        return Subject(self.flow, self.size, self.request, message)
+            return MatchTarget(self.flow, self.size, message)
+        return MatchTarget(self.flow, self.size, self.request, message)
 
     def note(self, text: str) -> None:
         """Tell viewers of the flow something."""
@@ -185,7 +185,7 @@ class Filter:
         """What notes and notices call it."""
         return type(self).__name__
 
-    def on_connect(self, connection: Connection) -> HandlerResult:
+    def on_connect(self, connection: ClientConnection) -> HandlerResult:
         """A client has connected; the node has not been reached yet."""
         return None
 

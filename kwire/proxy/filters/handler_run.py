@@ -20,14 +20,14 @@ from kwire.proxy.filters.filter import (
     Close,
     Delay,
     Drop,
+    FilterVerdict,
     Misuse,
     Pause,
     Stall,
     Until,
-    Verdict,
 )
 from kwire.proxy.filters.supervision import Supervision
-from kwire.proxy.flows.flow import Deed, Flow
+from kwire.proxy.flows.flow import Effect, Flow
 
 _AWAITABLE = "a filter can await call.pause, call.ask and call.until, nothing else"
 _WRONG_AWAITS = 3  # a method that swallows the error each time is not asked for ever
@@ -36,7 +36,7 @@ _ACTIONS = "return None, Delay, Drop, Close, Stall or Answer"
 
 async def run_handlers(
     handlers: Sequence[FilterHandler], arguments: Sequence[Any], supervision: Supervision
-) -> tuple[FilterHandler | None, Verdict]:
+) -> tuple[FilterHandler | None, FilterVerdict]:
     """Show a message to these methods until one decides.
 
     Return that method and its action, without delays: those have passed. Return (None, None) where
@@ -54,7 +54,7 @@ async def run_handlers(
         while isinstance(verdict, Delay):
             if len(arguments) > 1:  # on_connect has no call, and no flow to mark
                 note = f"delayed {verdict.seconds:g} s by {handler.filter.name}"
-                arguments[1].flow.mark(Deed.DELAYED, note)
+                arguments[1].flow.add_effect(Effect.DELAYED, note)
             await Pause(verdict.seconds)
             verdict = verdict.then
         if verdict is not None:
@@ -76,14 +76,14 @@ class HandlerRun:
         self._arguments = arguments
         self._supervision = supervision
 
-    def __await__(self) -> Generator[Any, Any, Verdict]:
+    def __await__(self) -> Generator[Any, Any, FilterVerdict]:
         returned = self._run(lambda: self._handler.method(*self._arguments))
         if isawaitable(returned):
             returned = yield from self._drive(returned)
         flow = self._arguments[1].flow if len(self._arguments) > 1 else None
         if problem := _verdict_problem(returned, flow):
             raise Misuse(problem)
-        verdict: Verdict = returned
+        verdict: FilterVerdict = returned
         return verdict
 
     def _drive(self, awaitable: Any) -> Generator[Any, Any, Any]:
@@ -202,8 +202,8 @@ def _answer_problem(answer: Answer, flow: Flow | None) -> str:
         return f"it answered with {_type_name(response)}, which is no response"
     if flow is not None and type(response).key != flow.key:
         return f"it answered with {_type_name(response)}, which is no answer to {flow.api}"
-    if not (isinstance(answer.deed, Deed) and isinstance(answer.note, str)):
-        return "it answered with a deed that is no Deed, or a note that is no text"
+    if not (isinstance(answer.effect, Effect) and isinstance(answer.note, str)):
+        return "it answered with an effect that is no Effect, or a note that is no text"
     return ""
 
 

@@ -12,13 +12,13 @@ from kwire.errors import InvalidValue, KwireError
 from kwire.net.frames import decode_request, decode_response, encode_request, encode_response
 from kwire.proxy.filters.chain import ENVELOPE
 from kwire.proxy.filters.envelopes import Inside, look_inside
-from kwire.proxy.filters.filter import Call, Filter, Verdict
+from kwire.proxy.filters.filter import Call, Filter, FilterVerdict
 from kwire.proxy.filters.patch import patch
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 from kwire.proxy.flows.whole import ENCODING
 
 NOT_HELD = "it is not held any more"
@@ -30,7 +30,7 @@ class Waiting:
 
     call: Call
     message: Request | Response
-    resume: Callable[[Verdict], None]
+    resume: Callable[[FilterVerdict], None]
 
     @property
     def flow(self) -> Flow:
@@ -87,7 +87,7 @@ class Waiting:
             raise InvalidValue(f"{path} cannot be that at version {version}: {error}") from error
 
 
-class Stop(Filter):
+class Intercept(Filter):
     """Holds the messages of which the expression is so, none where there is no expression.
 
     Those are requests; where the expression asks for what only a response can tell, responses as
@@ -116,17 +116,17 @@ class Stop(Filter):
             return False
         return direction is Direction.REQUEST or self.match.answers
 
-    async def on_request(self, request: Request, call: Call) -> Verdict:
+    async def on_request(self, request: Request, call: Call) -> FilterVerdict:
         return await self._hold(request, call)
 
-    async def on_response(self, response: Response, call: Call) -> Verdict:
+    async def on_response(self, response: Response, call: Call) -> FilterVerdict:
         return await self._hold(response, call)
 
-    async def _hold(self, message: Request | Response, call: Call) -> Verdict:
+    async def _hold(self, message: Request | Response, call: Call) -> FilterVerdict:
         if self.match is None or not self.match(_subject(message, call)):
             return None
 
-        def wait(resume: Callable[[Verdict], None]) -> None:
+        def wait(resume: Callable[[FilterVerdict], None]) -> None:
             self._waiting[call.flow] = Waiting(call, message, resume)
             self._told(call.flow)
 
@@ -135,7 +135,7 @@ class Stop(Filter):
         finally:
             self._waiting.pop(call.flow, None)
 
-    def release(self, verdict: Verdict = None, flow: Flow | None = None) -> bool:
+    def release(self, verdict: FilterVerdict = None, flow: Flow | None = None) -> bool:
         """Let this one go on, or the oldest, or do something else with it; whether it was held."""
         if flow is None and self._waiting:
             flow = next(iter(self._waiting))
@@ -153,7 +153,7 @@ class Stop(Filter):
         waiting.set(path, value)
 
 
-def _subject(message: Request | Response, call: Call) -> Subject:
+def _subject(message: Request | Response, call: Call) -> MatchTarget:
     subject = call.match_target(message)
     with suppress(KwireError):  # what cannot be decoded is held for what is around it
         inside = look_inside(message, call)

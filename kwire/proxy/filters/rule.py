@@ -14,8 +14,8 @@ from kwire.proxy.filters.filter import (
     Delay,
     Drop,
     Filter,
+    FilterVerdict,
     Stall,
-    Verdict,
 )
 from kwire.proxy.filters.patch import patch
 from kwire.proxy.filters.rules import Rule
@@ -48,12 +48,12 @@ class RuleFilter(Filter):
             return False
         return self._rule.match.static(key, version) is not False
 
-    def on_request(self, request: Request, call: Call) -> Verdict:
+    def on_request(self, request: Request, call: Call) -> FilterVerdict:
         if self._rule.way is Direction.RESPONSE:
             return None
         return self._act(request, call) if self._strikes(request, call) else None
 
-    def on_response(self, response: Response, call: Call) -> Verdict:
+    def on_response(self, response: Response, call: Call) -> FilterVerdict:
         return self._act(response, call) if self._strikes(response, call) else None
 
     def _strikes(self, message: Request | Response, call: Call) -> bool:
@@ -77,7 +77,7 @@ class RuleFilter(Filter):
             return False
         return self._rule.match(call.match_target(message))
 
-    def _act(self, message: Request | Response, call: Call) -> Verdict:
+    def _act(self, message: Request | Response, call: Call) -> FilterVerdict:
         then = self._end(message, call)
         seconds = self._seconds(call)
         if then is None or isinstance(then, Answer):

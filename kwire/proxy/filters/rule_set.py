@@ -20,7 +20,7 @@ from enum import StrEnum
 
 from kwire.errors import InvalidValue
 from kwire.proxy.filters.rule import Dice, RuleFilter
-from kwire.proxy.filters.rules import Rule, Rules, read_rule
+from kwire.proxy.filters.rules import Rule, RulesFile, read_rule
 
 MOST = 1000
 """Rules at a time that may be added by command."""
@@ -29,7 +29,7 @@ CHANGES = 8
 """Sentences about the latest changes that are kept for viewers."""
 
 
-class Origin(StrEnum):
+class RuleOrigin(StrEnum):
     """The origin of a rule."""
 
     FILE = "file"
@@ -42,7 +42,7 @@ class RuleEntry:
 
     rule: Rule
     filter: RuleFilter
-    origin: Origin
+    origin: RuleOrigin
     enabled: bool
 
     @property
@@ -84,7 +84,7 @@ class RuleSet:
         """Those that act."""
         return [entry.filter for entry in self._entries.values() if entry.enabled]
 
-    def load(self, rules: Rules) -> list[str]:
+    def load(self, rules: RulesFile) -> list[str]:
         """Take over what the file says now, as the module's four rules have it.
 
         Returns a sentence for each rule that was added by command and had to go.
@@ -96,13 +96,13 @@ class RuleSet:
         for rule in rules.rules:
             entry = self._entries.get(rule.name)
             if rule.name not in before or not _says_the_same(before[rule.name], rule):
-                if entry is not None and entry.origin is Origin.COMMAND:
+                if entry is not None and entry.origin is RuleOrigin.COMMAND:
                     replaced.append(rule.name)
-                entries[rule.name] = self._entry(rule, Origin.FILE)
-            elif entry is not None and entry.origin is Origin.FILE:
+                entries[rule.name] = self._entry(rule, RuleOrigin.FILE)
+            elif entry is not None and entry.origin is RuleOrigin.FILE:
                 entries[rule.name] = entry
         for entry in self._entries.values():
-            if entry.origin is Origin.COMMAND and entry.name not in entries:
+            if entry.origin is RuleOrigin.COMMAND and entry.name not in entries:
                 entries[entry.name] = entry
         if list(entries.values()) != list(self._entries.values()):
             self._note("the rules file was loaded")
@@ -127,7 +127,7 @@ class RuleSet:
         if len(self._entries) + len(rules) > MOST:
             raise InvalidValue(f"there are {len(self._entries)} rules already: remove some of them")
         for rule in rules:
-            self._entries[rule.name] = self._entry(rule, Origin.COMMAND)
+            self._entries[rule.name] = self._entry(rule, RuleOrigin.COMMAND)
             self._commanded(f"rule {rule.name!r} was added by {by}")
         return [rule.name for rule in rules]
 
@@ -149,7 +149,7 @@ class RuleSet:
             raise InvalidValue(f"no rule is called {name!r}{_hint(name, self._entries)}")
         return entry
 
-    def _entry(self, rule: Rule, origin: Origin) -> RuleEntry:
+    def _entry(self, rule: Rule, origin: RuleOrigin) -> RuleEntry:
         dice = self._dice(f"{self._seed} {rule.name}")
         return RuleEntry(rule, RuleFilter(rule, dice, self._clock()), origin, rule.enabled)
 

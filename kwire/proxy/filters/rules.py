@@ -156,7 +156,7 @@ class Rule(Strict):
         return self
 
 
-class Rules(Strict):
+class RulesFile(Strict):
     """A whole file. on_error: what becomes of a message that a rule fails on."""
 
     seed: int = 0
@@ -208,9 +208,9 @@ def _free(name: str, taken: set[str]) -> str:
     return next(one for one in numbered if one not in taken)
 
 
-def read_rules(text: str) -> Rules:
+def read_rules(text: str) -> RulesFile:
     """The rules of a file's text; BadRules says where each thing is that is wrong."""
-    return read_yaml(Rules, text, BadRules)
+    return read_yaml(RulesFile, text, BadRules)
 
 
 def read_rule(text: str) -> tuple[Rule, ...]:
@@ -233,7 +233,7 @@ def read_rule(text: str) -> tuple[Rule, ...]:
         raise BadRules("; ".join(one for one in lines if not one.startswith("  "))) from error
 
 
-def load_rules(path: Path) -> Rules:
+def load_rules(path: Path) -> RulesFile:
     """The rules of a file; BadRules names the file, and where each thing is that is wrong."""
     text = read_text(path, BadRules)
     try:

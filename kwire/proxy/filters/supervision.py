@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from kwire.proxy.filters.chain import FilterHandler, Filters
 from kwire.proxy.filters.filter import Misuse
-from kwire.proxy.flows.flow import Connection, Flow, Kind
+from kwire.proxy.flows.flow import ClientConnection, Flow, NoticeKind
 from kwire.proxy.flows.masks import without_secret
 from kwire.proxy.flows.whole import Whole
 
 SLOW = 0.1
 """Seconds from which on a method that did not await is reported: all connections waited for it."""
 
-Notify = Callable[[Kind, str, float], None]
+Notify = Callable[[NoticeKind, str, float], None]
 """Sends a notice of this kind and text about the connection, at this time (Unix seconds)."""
 
 
@@ -31,7 +31,7 @@ class Supervision:
     """
 
     filters: Filters
-    connection: Connection
+    connection: ClientConnection
     notify: Notify
     flow: Flow | None
     clock: Callable[[], float]
@@ -101,7 +101,7 @@ class Supervision:
             self.flow.problems.append(f"{handler.name} failed: {text}")
         if self.filters.is_first_report(handler.name, error):
             self._notify(
-                Kind.FILTER_FAILED, f"{handler.name} failed, {self._fate}: {text}; told once"
+                NoticeKind.FILTER_FAILED, f"{handler.name} failed, {self._fate}: {text}; told once"
             )
 
     def report_unsendable(
@@ -117,13 +117,13 @@ class Supervision:
         if self.flow is not None:
             self.flow.problems.append(f"{text}: {reason}")
         if self.filters.is_first_report(name, error):
-            self._notify(Kind.FILTER_FAILED, f"{text}: {reason}; told once")
+            self._notify(NoticeKind.FILTER_FAILED, f"{text}: {reason}; told once")
 
     def report_duration(self, handler: FilterHandler, seconds: float) -> None:
         """Report a method that ran so long without awaiting that other connections waited."""
         if seconds >= SLOW and self.filters.is_new_slowest(handler.name, seconds):
             text = f"{handler.name} took {seconds:.3g} s, and every connection waited for it"
-            self._notify(Kind.FILTER_SLOW, f"{text}; told again when it takes twice as long")
+            self._notify(NoticeKind.FILTER_SLOW, f"{text}; told again when it takes twice as long")
 
     @property
     def _fate(self) -> str:
@@ -133,7 +133,7 @@ class Supervision:
         dropped = self.filters.drop_on_error
         return "the message is dropped" if dropped else "the message is sent on as it came"
 
-    def _notify(self, kind: Kind, text: str) -> None:
+    def _notify(self, kind: NoticeKind, text: str) -> None:
         flow = self.flow
         api = "" if flow is None else f"{flow.api} v{flow.version}: "
         at = self.connection.at if flow is None else flow.at

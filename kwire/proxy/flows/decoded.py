@@ -19,10 +19,10 @@ from kwire.net.frames import (
     request_head,
 )
 from kwire.proxy.flows.cut import decode_cut_request, decode_cut_response
-from kwire.proxy.flows.flow import Ending, Flow
+from kwire.proxy.flows.flow import Flow, Outcome
 from kwire.proxy.flows.peers import node_of_request
 from kwire.proxy.flows.text import printable
-from kwire.proxy.flows.walk import Failure, failures
+from kwire.proxy.flows.walk import ErrorField, failures
 
 Req = TypeVar("Req", bound=Request)
 Resp = TypeVar("Resp", bound=Response)
@@ -67,7 +67,7 @@ class DecodedFlow:
         return tuple(printable(problem) for problem in found if problem)
 
     @cached_property
-    def failures(self) -> tuple[Failure, ...]:
+    def failures(self) -> tuple[ErrorField, ...]:
         """The error codes of the response at every level, those inside an envelope behind."""
         own = tuple(failures(self.response.body)) if self.response else ()
         return own + (self.envelope.failures if self.envelope is not None else ())
@@ -147,9 +147,9 @@ def _inner(outer: Flow, request: bytes, response: bytes | None) -> DecodedFlow |
         flow = inner_flow(outer, request)
     except KwireError:
         return None
-    flow.request_copy, flow.ending = request, Ending.LOST
+    flow.request_copy, flow.outcome = request, Outcome.LOST
     if response is not None:
-        flow.ending = Ending.ANSWERED
+        flow.outcome = Outcome.ANSWERED
         flow.answered = outer.answered
         flow.response_size, flow.response_copy = len(response), response
     decoded = DecodedFlow(flow, inner=True)

@@ -15,7 +15,7 @@ from kwire.proxy.flows.text import printable
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Connection:
+class ClientConnection:
     """One client connection and the node behind it.
 
     number: counts from 1 in one proxy. node_id: the node that the listener stands for, None where
@@ -41,7 +41,7 @@ class Connection:
         return printable(self.client_id or self.client)
 
 
-class Ending(Enum):
+class Outcome(Enum):
     """What became of a request."""
 
     PENDING = "pending"
@@ -50,7 +50,7 @@ class Ending(Enum):
     LOST = "no response"
 
 
-class Deed(Enum):
+class Effect(Enum):
     """What filters did to a message. HELD: they looked at it, whatever came of that.
 
     REWRITTEN: the proxy's addresses were written over the nodes'; CHANGED: anything else.
@@ -76,11 +76,11 @@ class Flow:
     request_size, response_size: bytes on the wire, without the four of the size itself.
     request_copy, response_copy: the frame without its size, where it was tapped; shorter than the
     size where the copy was cut. problems: what the proxy could not do with it, a sentence each.
-    notes: what filters did to it, in words; deeds: the same to be counted.
-    asked_body: the request that filters have seen, until its flow has ended.
+    notes: what filters did to it, in words; effects: the same to be counted.
+    request_body: the request that filters have seen, until its flow has ended.
     """
 
-    connection: Connection
+    connection: ClientConnection
     key: int
     version: int
     correlation_id: int
@@ -92,11 +92,11 @@ class Flow:
     response_size: int | None = None
     request_copy: bytes | None = field(default=None, repr=False)
     response_copy: bytes | None = field(default=None, repr=False)
-    ending: Ending = Ending.PENDING
+    outcome: Outcome = Outcome.PENDING
     problems: list[str] = field(default_factory=list)
     notes: tuple[str, ...] = ()
-    deeds: tuple[Deed, ...] = ()
-    asked_body: object = field(default=None, repr=False)
+    effects: tuple[Effect, ...] = ()
+    request_body: object = field(default=None, repr=False)
 
     @property
     def api(self) -> str:
@@ -112,12 +112,12 @@ class Flow:
     def handling(self) -> str:
         """Who answered: `passed` where it was the node, else `answered` here, `routed` to another
         node, or `simulated`."""
-        marks = (Deed.SIMULATED, Deed.ROUTED, Deed.ANSWERED)
-        return next((mark.name.lower() for mark in marks if mark in self.deeds), "passed")
+        marks = (Effect.SIMULATED, Effect.ROUTED, Effect.ANSWERED)
+        return next((mark.name.lower() for mark in marks if mark in self.effects), "passed")
 
-    def mark(self, deed: Deed, note: str) -> None:
+    def add_effect(self, effect: Effect, note: str) -> None:
         """A filter did something to it."""
-        self.deeds += (deed,)
+        self.effects += (effect,)
         self.notes += (note,)
 
     @property
@@ -130,7 +130,7 @@ FLOW_WEIGHT = 512
 """Bytes of a flow without its copies."""
 
 
-class Kind(Enum):
+class NoticeKind(Enum):
     """What a notice is about."""
 
     OPENED = "opened"
@@ -151,9 +151,9 @@ class Kind(Enum):
 class Notice:
     """Something about a connection that is no RPC, in one sentence."""
 
-    connection: Connection
+    connection: ClientConnection
     at: float
-    kind: Kind
+    kind: NoticeKind
     text: str
 
     @property

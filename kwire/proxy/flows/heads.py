@@ -33,7 +33,7 @@ class More(Exception):
         self.need = need
 
 
-class Tail(NamedTuple):
+class RestOfHead(NamedTuple):
     """What follows the fixed part of a request's head.
 
     client_id: cut at HEAD_LIMIT. acks: of a Produce request, None where it could not be reached.
@@ -45,30 +45,34 @@ class Tail(NamedTuple):
     problem: str = ""
 
 
-def tail(frame: bytes, start: int, stop: int, size: int, key: int, version: int) -> Tail:
+def rest_of_head(
+    frame: bytes, start: int, stop: int, size: int, key: int, version: int
+) -> RestOfHead:
     """Read on behind REQUEST in frame[start:stop]; `size` is what the frame says it is.
 
     Raises More where bytes are missing that are worth waiting for.
     """
     if key == _CONTROLLED_SHUTDOWN and version == 0:
-        return Tail(None)
-    reader = _Reader(frame, start, stop, size + SIZE.size, REQUEST.size)
+        return RestOfHead(None)
+    reader = _HeadReader(frame, start, stop, size + SIZE.size, REQUEST.size)
     try:
         length = reader.short()
         client_id = reader.text(length) if length >= 0 else None
     except _EndOfFrame as end:
-        return Tail(None, problem=f"the client id needs {end.need} bytes, the frame has {size}")
+        return RestOfHead(
+            None, problem=f"the client id needs {end.need} bytes, the frame has {size}"
+        )
     if key != _PRODUCE:
-        return Tail(client_id)
+        return RestOfHead(client_id)
     try:
-        return Tail(client_id, acks=_acks(reader, version))
+        return RestOfHead(client_id, acks=_acks(reader, version))
     except _EndOfFrame:
-        return Tail(client_id)
+        return RestOfHead(client_id)
     except More:  # ask for all at once, so that bytes that come one by one are not read n times
         raise More(min(size + SIZE.size, HEAD_LIMIT)) from None
 
 
-def _acks(reader: _Reader, version: int) -> int:
+def _acks(reader: _HeadReader, version: int) -> int:
     if version >= 9:
         for _ in range(reader.varint()):
             reader.varint()
@@ -88,7 +92,7 @@ def is_request(chunk: bytes, start: int) -> bool:
         return False
 
 
-def strange(size: int) -> str:
+def describe_size(size: int) -> str:
     """Describe a size that no frame can have."""
     first = size.to_bytes(4, "big", signed=True)
     if first[:2] == b"\x16\x03":
@@ -106,7 +110,7 @@ class _EndOfFrame(Exception):
         self.need = need
 
 
-class _Reader:
+class _HeadReader:
     """A position in a frame of `total` bytes, size included, of which start to stop are here."""
 
     __slots__ = ("_frame", "_position", "_start", "_stop", "_total")

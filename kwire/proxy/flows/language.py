@@ -12,7 +12,7 @@ from functools import cache
 import pyparsing as pp
 
 from kwire.errors import InvalidValue
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 from kwire.proxy.flows.terms import COMPARE, FLAGS, TERMS, Meaning, field_meaning, meaning
 
 DEPTH = 40
@@ -47,7 +47,7 @@ class Expression:
         """Whether no request can be told apart by it, only an RPC with its response."""
         raise NotImplementedError
 
-    def test(self, subject: Subject) -> bool | None:
+    def test(self, subject: MatchTarget) -> bool | None:
         """Whether it is so; None where this much of the RPC cannot tell."""
         raise NotImplementedError
 
@@ -55,13 +55,13 @@ class Expression:
         """Whether it is so of every message of this API and version; None where it depends."""
         raise NotImplementedError
 
-    def __call__(self, subject: Subject) -> bool:
+    def __call__(self, subject: MatchTarget) -> bool:
         """Whether it is known to be so."""
         return self.test(subject) is True
 
 
 @dataclass(frozen=True, slots=True)
-class Term(Expression):
+class TermExpression(Expression):
     """One term or comparison."""
 
     meaning: Meaning
@@ -70,7 +70,7 @@ class Term(Expression):
     def answers(self) -> bool:
         return self.meaning.answers
 
-    def test(self, subject: Subject) -> bool | None:
+    def test(self, subject: MatchTarget) -> bool | None:
         return self.meaning.test(subject)
 
     def static(self, key: int, version: int) -> bool | None:
@@ -87,7 +87,7 @@ class Not(Expression):
     def answers(self) -> bool:
         return self.part.answers
 
-    def test(self, subject: Subject) -> bool | None:
+    def test(self, subject: MatchTarget) -> bool | None:
         return _opposite(self.part.test(subject))
 
     def static(self, key: int, version: int) -> bool | None:
@@ -105,7 +105,7 @@ class Many(Expression):
     def answers(self) -> bool:
         return any(part.answers for part in self.parts)
 
-    def test(self, subject: Subject) -> bool | None:
+    def test(self, subject: MatchTarget) -> bool | None:
         return self._settle([part.test(subject) for part in self.parts])
 
     def static(self, key: int, version: int) -> bool | None:
@@ -166,7 +166,7 @@ def _grammar() -> pp.ParserElement:
     one <<= (
         negation.set_parse_action(lambda found: Not(found[0]))
         | pp.Suppress("(") - either - pp.Suppress(")")
-        | flag.set_parse_action(lambda found: Term(FLAGS[found[0]]))
+        | flag.set_parse_action(lambda found: TermExpression(FLAGS[found[0]]))
         | term.set_parse_action(_term)
         | comparison.set_parse_action(_comparison)
     )
@@ -175,17 +175,19 @@ def _grammar() -> pp.ParserElement:
     return either
 
 
-def _term(text: str, location: int, found: pp.ParseResults) -> Term:
+def _term(text: str, location: int, found: pp.ParseResults) -> TermExpression:
     name, start, (value,), _ = found
     try:
-        return Term(meaning(name, value.replace(" ", "") if value[:1] in "<>=!" else value))
+        return TermExpression(
+            meaning(name, value.replace(" ", "") if value[:1] in "<>=!" else value)
+        )
     except InvalidValue as error:
         raise _meaningless(text, start, error) from None
 
 
-def _comparison(text: str, location: int, found: pp.ParseResults) -> Term:
+def _comparison(text: str, location: int, found: pp.ParseResults) -> TermExpression:
     try:
-        return Term(field_meaning(*found))
+        return TermExpression(field_meaning(*found))
     except InvalidValue as error:
         raise _meaningless(text, location, error) from None
 

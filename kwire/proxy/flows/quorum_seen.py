@@ -40,7 +40,7 @@ VOTER, OBSERVER = "voter", "observer"
 
 
 @dataclass(slots=True)
-class Replica:
+class SeenReplica:
     """A replica of the metadata log. role: VOTER, OBSERVER, or empty where not known.
 
     offset: the end of its log, as it was at `at`, Unix seconds; -1 where not known.
@@ -59,14 +59,14 @@ class QuorumSeen:
         self.leader_id = -1
         self.epoch = -1
         self.high_watermark = -1
-        self._replicas: dict[int, Replica] = {}
+        self._replicas: dict[int, SeenReplica] = {}
 
     @property
-    def replicas(self) -> list[Replica]:
+    def replicas(self) -> list[SeenReplica]:
         """In the order of their ids."""
         return sorted(self._replicas.values(), key=lambda one: one.node_id)
 
-    def lag(self, replica: Replica) -> int | None:
+    def lag(self, replica: SeenReplica) -> int | None:
         """Records that are committed and not yet in its log; None where that is not known."""
         if replica.node_id == self.leader_id:
             return 0
@@ -74,7 +74,7 @@ class QuorumSeen:
             return None
         return max(self.high_watermark - replica.offset, 0)
 
-    def log_end(self, replica: Replica) -> int:
+    def log_end(self, replica: SeenReplica) -> int:
         """The end of its log, -1 where not known; what is committed, the leader has."""
         if replica.node_id == self.leader_id:
             return max(replica.offset, self.high_watermark)
@@ -163,11 +163,11 @@ class QuorumSeen:
             self._place(one.replica_id, one.log_end_offset, at)
             self._has_role(one.replica_id, role)
 
-    def _replica(self, node_id: int) -> Replica | None:
+    def _replica(self, node_id: int) -> SeenReplica | None:
         """The replica of this id, None where there is no room for one more."""
         known = self._replicas.get(node_id)
         if known is None and len(self._replicas) < REPLICAS:
-            known = self._replicas[node_id] = Replica(node_id)
+            known = self._replicas[node_id] = SeenReplica(node_id)
         return known
 
     def _place(self, node_id: int, offset: int, at: float) -> None:

@@ -19,7 +19,7 @@ _TOPIC_FIELDS = frozenset({"topic", "topic_name"})
 
 
 @dataclass(eq=False)
-class Subject:
+class MatchTarget:
     """One RPC as far as it is known. request, response: their bodies, where they are decoded.
 
     size: bytes of the longer one of its frames, or of the one at hand. inner: what its envelope
@@ -30,7 +30,7 @@ class Subject:
     size: int
     request: Any = None
     response: Any = None
-    inner: list[Subject] = field(default_factory=list)
+    inner: list[MatchTarget] = field(default_factory=list)
 
     @classmethod
     def of_flow(cls, decoded: DecodedFlow) -> Self:
@@ -43,7 +43,7 @@ class Subject:
         return cls(flow, size, request, response, list(inner))
 
     @property
-    def layers(self) -> list[Subject]:
+    def layers(self) -> list[MatchTarget]:
         """Itself, and what its envelope carries."""
         return [self, *self.inner]
 

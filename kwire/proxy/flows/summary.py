@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Ending
+from kwire.proxy.flows.flow import Outcome
 from kwire.proxy.flows.principal import host_text, principal_text
 from kwire.proxy.flows.summaries import SUMMARIES
 from kwire.proxy.flows.text import printable, size_text
@@ -37,9 +37,9 @@ def summarize(decoded: DecodedFlow) -> str:
         said = _envelope(decoded, decoded.envelope)
     elif said is None:
         said = fallback(decoded)
-    if flow.ending is Ending.LOST and not decoded.is_inner:
+    if flow.outcome is Outcome.LOST and not decoded.is_inner:
         said = f"{said}: no response" if said else "no response"
-    elif flow.ending is Ending.NO_RESPONSE:
+    elif flow.outcome is Outcome.NO_RESPONSE:
         said = f"{said}, acks=0"
     return printable(said, LINE)
 

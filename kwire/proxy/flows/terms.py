@@ -19,11 +19,11 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
 from kwire.proxy.flows.field_paths import check_field
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 from kwire.text.ids import uuid_text
 from kwire.text.numbers import whole_number
 
-Test = Callable[[Subject], bool | None]
+Test = Callable[[MatchTarget], bool | None]
 Static = Callable[[int, int], bool | None]
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -59,7 +59,7 @@ def field_meaning(path: str, compare: str, text: str) -> Meaning:
     check_field(path)
     holds = COMPARE[compare]
 
-    def test(subject: Subject) -> bool | None:
+    def test(subject: MatchTarget) -> bool | None:
         found = (value for one in subject.layers for value in one.values(path))
         return any(_compared(holds, value, text) for value in found)
 
@@ -94,7 +94,7 @@ def _version(text: str) -> Meaning:
 
 
 def _static(static: Callable[[int, int], bool]) -> Meaning:
-    def test(subject: Subject) -> bool:
+    def test(subject: MatchTarget) -> bool:
         return any(static(one.flow.key, one.flow.version) for one in subject.layers)
 
     return Meaning(test, static)
@@ -107,7 +107,7 @@ def _ranges(text: str, what: str) -> Versions:
 
 
 def _client(text: str) -> Meaning:
-    def test(subject: Subject) -> bool:
+    def test(subject: MatchTarget) -> bool:
         return any(fnmatchcase(one.flow.client_id or "", text) for one in subject.layers)
 
     return Meaning(test, _depends)
@@ -148,7 +148,7 @@ def _nodes(text: str) -> Callable[[int | None], bool]:
 def _error(text: str) -> Meaning:
     codes = None if text == "*" else frozenset(_code(one) for one in text.split(","))
 
-    def test(subject: Subject) -> bool | None:
+    def test(subject: MatchTarget) -> bool | None:
         if subject.response is None and subject.flow.answered is None:
             return None
         found = frozenset(code for one in subject.layers for code in one.errors)
@@ -169,14 +169,14 @@ def _code(text: str) -> int:
 def _latency(text: str) -> Meaning:
     holds, wanted = _amount(text, _SECONDS, "a time such as >100ms")
 
-    def test(one: Subject) -> bool | None:
+    def test(one: MatchTarget) -> bool | None:
         latency = one.flow.latency
         return None if latency is None else holds(latency, wanted)
 
     return Meaning(test, _depends, answers=True)
 
 
-def _answered(subject: Subject) -> bool:
+def _answered(subject: MatchTarget) -> bool:
     return subject.flow.answered is not None
 
 
@@ -195,7 +195,7 @@ def _amount(
 
 
 def _topic(text: str) -> Meaning:
-    def test(subject: Subject) -> bool:
+    def test(subject: MatchTarget) -> bool:
         return any(fnmatchcase(topic, text) for one in subject.layers for topic in one.topics)
 
     return Meaning(test, _depends)

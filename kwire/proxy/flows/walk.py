@@ -40,7 +40,7 @@ def scalars(group: Group, path: str = "") -> Iterator[tuple[str, str, Any]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class ErrorField:
     """An error code in a response: where it stands, and what the node said beside it."""
 
     path: str
@@ -53,7 +53,7 @@ class Failure:
         return error_codes.name(self.code)
 
 
-def failures(group: Group, path: str = "") -> Iterator[Failure]:
+def failures(group: Group, path: str = "") -> Iterator[ErrorField]:
     """Every error code that is not 0, at every level."""
     for name, below, message in _failing(type(group)):
         value = getattr(group, name)
@@ -61,7 +61,7 @@ def failures(group: Group, path: str = "") -> Iterator[Failure]:
             continue
         if not below:
             told = None if message is None else getattr(group, message)
-            yield Failure(path=f"{path}{name}", code=value, message=told)
+            yield ErrorField(path=f"{path}{name}", code=value, message=told)
         elif isinstance(value, list):
             for index, element in enumerate(value):
                 yield from failures(element, f"{path}{name}[{index}].")

@@ -13,7 +13,7 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.net.address import Address
 from kwire.net.service import RequestContext, Service
 from kwire.proxy.filters.filter import Action, Answer, Call, Close, Filter
-from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.flow import Effect
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.serve.api_versions import merge_api_versions
 
@@ -118,7 +118,7 @@ class Dispatch(Filter):
         if response.error_code:
             return
         merge_api_versions(response, self._service.apis, self._routed, self._withheld)
-        call.flow.mark(Deed.ANSWERED, f"the node's answer, with what {self.name} offers")
+        call.flow.add_effect(Effect.ANSWERED, f"the node's answer, with what {self.name} offers")
 
     def _action(self, outcome: ServiceOutcome, call: Call) -> Action:
         if isinstance(outcome, BaseException):
@@ -130,9 +130,9 @@ class Dispatch(Filter):
         if outcome is None:
             return Close()
         if isinstance(outcome, RoutedResponse):
-            return Answer(outcome.response, Deed.ROUTED, f"routed to {outcome.node}")
+            return Answer(outcome.response, Effect.ROUTED, f"routed to {outcome.node}")
         if call.flow.key in self._simulated:
-            call.flow.mark(Deed.SIMULATED, "SIMULATED: the cluster knows nothing of this")
+            call.flow.add_effect(Effect.SIMULATED, "SIMULATED: the cluster knows nothing of this")
         return Answer(outcome)
 
     async def _respond(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.filter import Action, Filter
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rule_set import RuleSet
-from kwire.proxy.filters.rules import Rules, load_rules
+from kwire.proxy.filters.rules import RulesFile, load_rules
 from kwire.proxy.filters.script import load
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.language import parse
@@ -29,7 +29,7 @@ class LoadedFilters:
     def __init__(self, config: ClusterConfig) -> None:
         self.config = config
         self.scripted: list[Filter] = [one for path in config.scripts for one in load(path)]
-        self.rules = Rules() if config.rules is None else load_rules(config.rules)
+        self.rules = RulesFile() if config.rules is None else load_rules(config.rules)
         self.drop_on_error = self.rules.on_error == "drop"
         Filters(self.scripted)  # raises InvalidValue before anything of the old is given up
 
@@ -55,13 +55,13 @@ class ClusterFilters:
         self._tell = tell
         self._last = tuple(last)
         self._scripted: list[Filter] = []
-        self._intercept: Stop | None = None
+        self._intercept: Intercept | None = None
         self.filters = Filters()
         self.rules = RuleSet(time.monotonic, lambda seed: Random(seed).random, self._commanded)
         self.feed: Feed | None = None
         if hold is not None or feed is not None:
             match = None if hold is None else parse(hold)
-            self._intercept = Stop(match, self._held)
+            self._intercept = Intercept(match, self._held)
             if feed is not None:
                 self.feed = make_feed(
                     feed.listen, feed.token, self._intercept, self.filters, self.rules, hold

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kwire.net.address import Address
     from kwire.proxy.feed.sender import Feed
     from kwire.proxy.filters.chain import Filters
-    from kwire.proxy.filters.intercept import Stop
+    from kwire.proxy.filters.intercept import Intercept
     from kwire.proxy.filters.rule_set import RuleSet
 
 _PACKAGES = frozenset({"asyncio_dgram", "textual", "textual_serve"})
@@ -51,7 +51,7 @@ def read_token(path: Path | None) -> bytes:
 def make_feed(
     listen: Address,
     token: Path | None,
-    intercept: Stop,
+    intercept: Intercept,
     filters: Filters,
     rules: RuleSet,
     hold: str | None,

@@ -17,7 +17,15 @@ from kwire.errors import KwireError
 from kwire.messages.registry import api_name, request
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Connection, Deed, Ending, Event, Flow, Kind, Notice
+from kwire.proxy.flows.flow import (
+    ClientConnection,
+    Effect,
+    Event,
+    Flow,
+    Notice,
+    NoticeKind,
+    Outcome,
+)
 from kwire.proxy.flows.latencies import LONG_POLLS
 from kwire.proxy.flows.text import printable
 
@@ -38,7 +46,7 @@ PROMPT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 PATIENT = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """The same for long polls."""
 
-_LOST = Ending.LOST  # an enum's members are slow to look up
+_LOST = Outcome.LOST  # an enum's members are slow to look up
 _CODES = frozenset(code.value for code in ErrorCode)
 
 
@@ -62,7 +70,7 @@ class Count:
     response_bytes: int = 0
     seconds: float = 0.0
     buckets: list[int] = field(init=False)
-    deeds: Counter[Deed] = field(default_factory=Counter)
+    effects: Counter[Effect] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -71,15 +79,15 @@ class Count:
     def add(self, flow: Flow) -> None:
         """One more."""
         self.requests += 1
-        self.unanswered += flow.ending is _LOST
+        self.unanswered += flow.outcome is _LOST
         self.request_bytes += flow.request_size
         self.response_bytes += flow.response_size or 0
         if flow.answered is not None:
             latency = flow.answered - flow.asked
             self.seconds += latency
             self.buckets[bisect_left(self.bounds, latency)] += 1
-        if flow.deeds:
-            self.deeds.update(flow.deeds)
+        if flow.effects:
+            self.effects.update(flow.effects)
 
 
 class Metrics:
@@ -93,14 +101,14 @@ class Metrics:
         self._found: dict[tuple[int | str | None, ...], Count] = {}
         self._clients: set[str] = set()
         self._known: dict[tuple[int, int], tuple[str, str]] = {}
-        self._notices: Counter[tuple[str, Kind]] = Counter()
+        self._notices: Counter[tuple[str, NoticeKind]] = Counter()
 
     @property
     def counts(self) -> Mapping[Labels, Count]:
         return self._counts
 
     @property
-    def notices(self) -> Mapping[tuple[str, Kind], int]:
+    def notices(self) -> Mapping[tuple[str, NoticeKind], int]:
         return self._notices
 
     def __call__(self, event: Event) -> None:
@@ -159,7 +167,7 @@ class Metrics:
         return client
 
 
-def node_label(place: Connection | Listener) -> str:
+def node_label(place: ClientConnection | Listener) -> str:
     """The node behind it: its id, or its address where that is not known."""
     return str(place.upstream if place.node_id is None else place.node_id)
 

@@ -90,8 +90,8 @@ def _by_name(counts: _Counts) -> Iterator[Metric]:
     for labels, count in counts:
         for name, number in count.errors.items():
             errors.add_metric((*labels, name), number)
-        for deed, number in count.deeds.items():
-            actions.add_metric((*labels, deed.value), number)
+        for effect, number in count.effects.items():
+            actions.add_metric((*labels, effect.value), number)
     yield from (errors, actions)
 
 

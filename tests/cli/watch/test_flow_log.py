@@ -3,14 +3,14 @@
 from kwire.cli.watch_screen.flow_log import FlowLog
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
-from kwire.proxy import Event, Kind, Notice
+from kwire.proxy import Event, Notice, NoticeKind
 from kwire.proxy.feed.receiver import FeedEvent
 from kwire.proxy.flows.language import parse
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
 VOTE = flow(VoteRequest(), VoteResponse(), 2).flow
 QUORUM = flow(DescribeQuorumRequest(), DescribeQuorumResponse(), 2).flow
-NOTICE = Notice(connection=connection(), at=AT, kind=Kind.OPENED, text="from here")
+NOTICE = Notice(connection=connection(), at=AT, kind=NoticeKind.OPENED, text="from here")
 
 
 def numbers(log: FlowLog) -> list[int]:

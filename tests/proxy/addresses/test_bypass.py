@@ -35,9 +35,9 @@ from kwire.messages.index import APIS as API_NAMES
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.messages.registry import message, request, response
 from kwire.net.address import Address
-from kwire.proxy import DecodedFlow, Flow, Kind, Listener, Notice
+from kwire.proxy import DecodedFlow, Flow, Listener, Notice, NoticeKind
 from kwire.proxy.addresses.bypass import FREQUENT, FREQUENT_LIMIT, BypassWatch
-from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.flow import Effect
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import (
     ADDRESS_FIELDS,
@@ -64,7 +64,7 @@ class Watching:
         self.watch = BypassWatch(lambda: self.listeners, self.told.append)
 
     def see(
-        self, ask: Request, answer: Response | None, version: int | None = None, *deeds: Deed
+        self, ask: Request, answer: Response | None, version: int | None = None, *effects: Effect
     ) -> list[str]:
         """An RPC passes, at its latest version; what is told of it."""
         kind = type(ask)
@@ -73,7 +73,7 @@ class Watching:
         flow = Flow(connection(), kind.key or 0, number, 1, "me", 5.0, 0.0, 0)
         flow.request_copy = asked(ask, number, 1)[4:]
         flow.request_size = len(flow.request_copy)
-        flow.deeds = deeds
+        flow.effects = effects
         if answer is not None:
             flow.response_copy = answered(answer, number, 1)[4:]
             flow.response_size, flow.answered = len(flow.response_copy), 1.0
@@ -149,7 +149,7 @@ def test_a_node_that_is_named_elsewhere_is_told_of_once(field: AddressField) -> 
     for _ in range(3):
         watching.see(*rpc(field, example(field, ELSEWHERE)))
     (notice,) = watching.told
-    assert notice.kind is Kind.BYPASSED
+    assert notice.kind is NoticeKind.BYPASSED
     assert re.match("(node 2|a node) at broker-2:9092 is not behind the proxy", notice.text)
     assert "kwire proxy-config" in notice.text
 
@@ -241,9 +241,9 @@ def test_only_nodes_of_a_role_whose_traffic_passes_are_meant() -> None:
 
 def test_what_filters_answered_or_changed_is_not_the_nodes_word() -> None:
     watching = Watching()
-    for deed in (Deed.ANSWERED, Deed.CHANGED):
-        assert watching.see(MetadataRequest(), metadata((1, NODE)), None, Deed.HELD, deed) == []
-    assert watching.see(MetadataRequest(), metadata((1, NODE)), None, Deed.HELD) != []
+    for effect in (Effect.ANSWERED, Effect.CHANGED):
+        assert watching.see(MetadataRequest(), metadata((1, NODE)), None, Effect.HELD, effect) == []
+    assert watching.see(MetadataRequest(), metadata((1, NODE)), None, Effect.HELD) != []
 
 
 def test_an_envelope_is_looked_into() -> None:

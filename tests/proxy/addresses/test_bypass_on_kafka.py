@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kwire.net.address import Address
-from kwire.proxy import Kind, Listener, Notice, Proxy, Tap
+from kwire.proxy import Listener, Notice, NoticeKind, Proxy, Tap
 from kwire.proxy.addresses.bypass import BypassWatch
 from real_kafka import Layout
 from tests.support.eventually import eventually
@@ -49,7 +49,7 @@ async def test_nodes_that_do_not_advertise_the_proxy_are_named(
         if not advertised:
             await eventually(lambda: len(watch.bypassed) == 3)
         await asyncio.to_thread(cluster.close)
-    assert {one.kind for one in told} == (set() if advertised else {Kind.BYPASSED})
+    assert {one.kind for one in told} == (set() if advertised else {NoticeKind.BYPASSED})
     named = {(node_id, str(address)) for _, node_id, address in watch.bypassed}
     real = {
         (node_id, f"{at.host}:{at.port}")

@@ -29,7 +29,7 @@ from kwire.net.frames import (
     decode_response,
     request_head,
 )
-from kwire.proxy import Event, Filters, Flow, Kind, Listener, Notice, Proxy
+from kwire.proxy import Event, Filters, Flow, Listener, Notice, NoticeKind, Proxy
 from kwire.proxy.addresses import AddressBook, NewListeners
 from kwire.proxy.addresses.config_lines import ProxiedNode, config_lines, proxied_nodes
 from kwire.proxy.addresses.log_records import read_log
@@ -224,7 +224,9 @@ async def test_nothing_passes_the_proxy_by(own_cluster: OwnCluster, rewriting: b
     assert reads
     assert any("answered by RewriteEndpoints" in flow.notes for flow in reads) is rewriting
     notices = [event for event in here.events if isinstance(event, Notice)]
-    assert [one for one in notices if one.kind in (Kind.UNREADABLE, Kind.FILTER_FAILED)] == []
+    assert [
+        one for one in notices if one.kind in (NoticeKind.UNREADABLE, NoticeKind.FILTER_FAILED)
+    ] == []
 
 
 async def a_voter_is_added(here: Behind) -> None:

@@ -28,7 +28,7 @@ from kwire.messages.a42_delete_groups import DeleteGroupsRequest
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.registry import message
 from kwire.net.frames import decode_request, decode_response
-from kwire.proxy import Kind, Notice
+from kwire.proxy import Notice, NoticeKind
 from kwire.proxy.capture.anonymize import Anonymizer
 from kwire.proxy.capture.records import event_records
 from kwire.proxy.capture.redaction import mask_message
@@ -125,7 +125,9 @@ def changed(record: CaptureRecord, frame: bytes) -> CaptureRecord:
 
 
 def test_the_words_of_a_notice_are_left_out() -> None:
-    notice = Notice(connection=connection(), at=1.0, kind=Kind.REFUSED, text="kafka7.example is")
+    notice = Notice(
+        connection=connection(), at=1.0, kind=NoticeKind.REFUSED, text="kafka7.example is"
+    )
     (after,) = ANONYMIZER.event(list(event_records(notice, 0, "c")))
     assert (after.notice, after.text) == ("REFUSED", "(left out)")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kwire.capture import CaptureRecord
 from kwire.errors import FileError
-from kwire.proxy import Event, Flow, Kind, Notice
+from kwire.proxy import Event, Flow, Notice, NoticeKind
 from kwire.proxy.capture.pcap_export import in_order, write_pcapng
 from kwire.proxy.capture.pcap_import import import_events
 from kwire.proxy.capture.records import event_records
@@ -28,7 +28,7 @@ def conversation(count: int, padding: int = 0) -> list[Event]:
         flow.connection = flows[0].connection
         flow.connection.upstream = "127.0.0.1:9093"
     closed = Notice(
-        connection=flows[0].connection, at=2e6, kind=Kind.CLOSED, text="the client closed"
+        connection=flows[0].connection, at=2e6, kind=NoticeKind.CLOSED, text="the client closed"
     )
     return [*flows, closed]
 
@@ -207,7 +207,7 @@ def test_a_lost_request_stays_lost() -> None:
     flow = lost()
     flow.connection.upstream = "127.0.0.1:9093"
     (back,) = flows_of(exported([flow]))
-    assert back.ending is flow.ending
+    assert back.outcome is flow.outcome
 
 
 VALID = (exported(conversation(4, padding=300)), pcap(packets(exported(conversation(4)))))

@@ -28,8 +28,8 @@ from kwire.proxy.capture.record_topic import (
     TopicProducer,
     TopicRecorder,
 )
-from kwire.proxy.flows.flow import Connection as Connected
-from kwire.proxy.flows.flow import Flow, Kind, Notice
+from kwire.proxy.flows.flow import ClientConnection as Connected
+from kwire.proxy.flows.flow import Flow, Notice, NoticeKind
 from real_kafka import Cluster, free_port
 from tests.support.capture.capture_records import KINDS, record
 
@@ -98,7 +98,7 @@ def test_nothing_that_a_recorders_connection_does_is_recorded() -> None:
         connection.client_id = client
         return Flow(connection, 3, 12, 1, client, 0.0, 0.0, 0)
 
-    def notice(connection: Connected, kind: Kind) -> Notice:
+    def notice(connection: Connected, kind: NoticeKind) -> Notice:
         return Notice(connection=connection, at=0.0, kind=kind, text="")
 
     own, other, silent, late = (
@@ -108,11 +108,11 @@ def test_nothing_that_a_recorders_connection_does_is_recorded() -> None:
     messages = Messages()
     with TopicRecorder(messages) as recorder:
         for connection in (own, other, silent, late):
-            recorder(notice(connection, Kind.OPENED))
+            recorder(notice(connection, NoticeKind.OPENED))
         recorder(spoken(other, "till"))
         recorder(spoken(own, f"{CLIENT}1"))
-        recorder(notice(own, Kind.CLOSED))
-        recorder(notice(other, Kind.CLOSED))
+        recorder(notice(own, NoticeKind.CLOSED))
+        recorder(notice(other, NoticeKind.CLOSED))
         late.client_id = f"{CLIENT}2"
     records = [MessageDecoder().decode(message) for message in messages.kept]
     found = [(one.connection, one.kind, one.notice) for one in records]

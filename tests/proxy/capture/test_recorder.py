@@ -27,10 +27,10 @@ from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kwire.net.connection import Connection as Client
 from kwire.net.frames import encode_request
-from kwire.proxy import DecodedFlow, Event, Flow, Kind, Listener, Notice, Proxy, Ring
+from kwire.proxy import DecodedFlow, Event, Flow, Listener, Notice, NoticeKind, Proxy, Ring
 from kwire.proxy.capture.recorder import Recorder, files_at
 from kwire.proxy.capture.records import event_records, events, within
-from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.flow import Effect
 from kwire.proxy.flows.language import parse
 from real_kafka import Cluster
 from tests.support.proxy.capture.events import lost, plain
@@ -50,12 +50,12 @@ def recorded(path: Path) -> list[Event]:
 
 
 def test_events_come_back_as_they_were(tmp_path: Path) -> None:
-    said = Notice(connection=connection(), at=5.0, kind=Kind.REFUSED, text="nobody")
+    said = Notice(connection=connection(), at=5.0, kind=NoticeKind.REFUSED, text="nobody")
     said.connection.number = 3
     given: list[Event] = [*votes(20, padding=100), lost(), said]
     for flow in given[:2]:
         assert isinstance(flow, Flow)
-        flow.mark(Deed.CHANGED, "changed by a filter")
+        flow.add_effect(Effect.CHANGED, "changed by a filter")
     with Recorder(files_at(tmp_path / "one.avro")) as recorder:
         for event in given:
             recorder(event)
@@ -107,7 +107,7 @@ def test_what_finds_no_room_is_counted_and_its_number_is_missing(tmp_path: Path)
 
 def test_only_what_is_meant_is_recorded_without_gaps_in_the_numbers(tmp_path: Path) -> None:
     flows = votes(6)
-    said = Notice(connection=connection(), at=5.0, kind=Kind.REFUSED, text="nobody")
+    said = Notice(connection=connection(), at=5.0, kind=NoticeKind.REFUSED, text="nobody")
     meant = parse("~api Vote & !request.cluster_id==other")
     for flow in flows[::2]:
         assert flow.request_copy

@@ -20,9 +20,9 @@ from kwire.proxy import (
     Event,
     Filter,
     Filters,
-    Kind,
     Limits,
     Listener,
+    NoticeKind,
     Proxy,
     Sink,
     Tap,
@@ -177,7 +177,7 @@ async def test_a_node_that_does_not_accept_is_given_up() -> None:
             assert await reader.read() == b""
             writer.close()
             await eventually(lambda: not proxy.connections)
-    assert kinds(events) == [Kind.REFUSED]
+    assert kinds(events) == [NoticeKind.REFUSED]
     assert "no answer in time" in str(events)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kwire.capture import REQUEST, CaptureRecord, read_capture
 from kwire.messages.a00_produce import ProduceRequest
-from kwire.proxy import Ending, Kind
+from kwire.proxy import NoticeKind, Outcome
 from tests.support.eventually import eventually
 from tests.support.proxy.broken_connections import (
     ASKED,
@@ -42,12 +42,12 @@ async def test_a_node_that_ends_inside_a_response_ends_its_client(
         client.end("closes")
         await here.gone()
     first, second = flows(here.events)
-    assert (first.ending, second.ending) == (Ending.ANSWERED, Ending.LOST)
-    (told,) = here.told(Kind.BROKEN_OFF)
+    assert (first.outcome, second.outcome) == (Outcome.ANSWERED, Outcome.LOST)
+    (told,) = here.told(NoticeKind.BROKEN_OFF)
     assert told.startswith("node 3000 ")
     assert f"after {cut} " in told
-    assert here.told(Kind.CLOSED) == [told]
-    assert here.told(Kind.TIMED_OUT) == []
+    assert here.told(NoticeKind.CLOSED) == [told]
+    assert here.told(NoticeKind.TIMED_OUT) == []
     if cut > 8:  # below, nobody can tell whose response it would have been
         assert any(
             f"{cut} of the response's {len(GRANTED[1])} bytes came" in one
@@ -74,9 +74,9 @@ async def test_over_tls_a_node_that_ends_inside_a_response_ends_its_client(
         assert await client.rest() == GRANTED[0] + (b"" if way.holds else GRANTED[1][:cut])
         client.end("closes")
         await here.gone()
-    assert [flow.ending for flow in flows(here.events)] == [Ending.ANSWERED, Ending.LOST]
-    assert len(here.told(Kind.BROKEN_OFF)) == 1
-    assert here.told(Kind.TIMED_OUT) == []
+    assert [flow.outcome for flow in flows(here.events)] == [Outcome.ANSWERED, Outcome.LOST]
+    assert len(here.told(NoticeKind.BROKEN_OFF)) == 1
+    assert here.told(NoticeKind.TIMED_OUT) == []
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ async def test_a_node_that_ends_between_frames_ends_its_client(
         assert await client.rest() == b""
         client.end("closes")
         await here.gone()
-    assert [flow.ending for flow in flows(here.events)] == [Ending.LOST]
-    assert here.told(Kind.BROKEN_OFF) == []
+    assert [flow.outcome for flow in flows(here.events)] == [Outcome.LOST]
+    assert here.told(NoticeKind.BROKEN_OFF) == []
 
 
 @pytest.mark.parametrize("tls", [(False, False), (True, True)], ids=str)
@@ -121,10 +121,10 @@ async def test_a_client_that_ends_inside_a_request_ends_the_node_s_connection(
             assert arrived == (b"" if held else ASKED[1][:cut])
         node.end("closes")
         await here.gone()
-    assert {flow.ending for flow in flows(here.events)} == {Ending.LOST}
-    (told,) = here.told(Kind.BROKEN_OFF)
+    assert {flow.outcome for flow in flows(here.events)} == {Outcome.LOST}
+    (told,) = here.told(NoticeKind.BROKEN_OFF)
     assert told.startswith("the client ")
-    assert here.told(Kind.TIMED_OUT) == []
+    assert here.told(NoticeKind.TIMED_OUT) == []
 
 
 async def test_a_produce_without_acks_that_breaks_off_is_told_all_the_same() -> None:
@@ -138,8 +138,8 @@ async def test_a_produce_without_acks_that_breaks_off_is_told_all_the_same() -> 
         node.end("closes")
         await here.gone()
     (flow,) = flows(here.events)
-    assert (flow.ending, flow.problems) == (
-        Ending.LOST,
+    assert (flow.outcome, flow.problems) == (
+        Outcome.LOST,
         [f"{len(produce) - 1} of the request's {len(produce)} bytes came"],
     )
 

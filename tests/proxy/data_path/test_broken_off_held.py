@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from kwire.proxy import Answer, Call, Ending, Filter, Flow, Kind, Limits
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy import Answer, Call, Filter, Flow, Limits, NoticeKind, Outcome
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.language import parse
 from tests.support.eventually import eventually
@@ -26,7 +26,7 @@ async def test_what_is_intercepted_when_the_node_ends_still_arrives_and_then_the
     how: str,
 ) -> None:
     held: list[Flow] = []
-    stop = Stop(parse("~api Vote & ~response"), held.append)
+    stop = Intercept(parse("~api Vote & ~response"), held.append)
     async with front(stop, limits=Limits(drain=0.05)) as here:
         client, node = await here.connect()
         client.writer.write(b"".join(ASKED))
@@ -34,7 +34,7 @@ async def test_what_is_intercepted_when_the_node_ends_still_arrives_and_then_the
         node.writer.write(GRANTED[0] + GRANTED[1][:9])
         await eventually(lambda: bool(held))
         node.end(how)
-        await eventually(lambda: bool(here.told(Kind.BROKEN_OFF)))
+        await eventually(lambda: bool(here.told(NoticeKind.BROKEN_OFF)))
         await asyncio.sleep(0.2)  # longer than what may stay undelivered, filters aside
         stop.release()
         assert await client.rest() == GRANTED[0]
@@ -45,7 +45,7 @@ async def test_what_is_intercepted_when_the_node_ends_still_arrives_and_then_the
 @pytest.mark.parametrize("how", ["closes", "resets"])
 async def test_a_request_that_is_intercepted_when_the_node_ends_goes_nowhere(how: str) -> None:
     held: list[Flow] = []
-    async with front(Stop(parse("~api Vote"), held.append)) as here:
+    async with front(Intercept(parse("~api Vote"), held.append)) as here:
         client, node = await here.connect()
         client.writer.write(ASKED[0])
         await eventually(lambda: bool(held))
@@ -53,7 +53,7 @@ async def test_a_request_that_is_intercepted_when_the_node_ends_goes_nowhere(how
         assert await client.rest() == b""
         client.end("closes")
         await here.gone()
-    assert [flow.ending for flow in flows(here.events)] == [Ending.LOST]
+    assert [flow.outcome for flow in flows(here.events)] == [Outcome.LOST]
 
 
 class Later(Filter):
@@ -78,7 +78,7 @@ async def test_an_answer_of_a_filter_s_own_that_comes_after_the_end_is_none() ->
         later.go[0](None)
         client.end("closes")
         await here.gone()
-    assert [flow.ending for flow in flows(here.events)] == [Ending.LOST]
+    assert [flow.outcome for flow in flows(here.events)] == [Outcome.LOST]
 
 
 @pytest.mark.parametrize("direction", ["request", "response"])
@@ -130,10 +130,10 @@ async def test_a_filter_whose_own_question_the_node_does_not_answer_is_told(
         assert await client.rest() == GRANTED[0]
         client.end("closes")
         await here.gone()
-    (failed,) = here.told(Kind.FILTER_FAILED)
+    (failed,) = here.told(NoticeKind.FILTER_FAILED)
     assert "Asks.on_vote_response failed" in failed
     assert "the node did not answer the filter's own Vote: it closed" in failed
-    assert sorted(flow.ending.name for flow in flows(here.events)) == ["ANSWERED", "LOST"]
+    assert sorted(flow.outcome.name for flow in flows(here.events)) == ["ANSWERED", "LOST"]
 
 
 async def test_a_filter_cannot_ask_behind_the_end_of_the_client() -> None:
@@ -148,5 +148,5 @@ async def test_a_filter_cannot_ask_behind_the_end_of_the_client() -> None:
         assert await client.rest() == b""
         client.end("closes")
         await here.gone()
-    (failed,) = here.told(Kind.FILTER_FAILED)
+    (failed,) = here.told(NoticeKind.FILTER_FAILED)
     assert "the node cannot be asked for VoteRequest" in failed

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from kwire.proxy import Address, Ending, Event, Listener, Proxy
+from kwire.proxy import Address, Event, Listener, Outcome, Proxy
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, flows, grant, node
 
@@ -56,7 +56,7 @@ async def test_what_is_under_way_is_answered_and_then_all_are_closed() -> None:
         assert behind.asked == 1
         idle_writer.close()
         writer.close()
-    assert [flow.ending for flow in flows(events)] == [Ending.ANSWERED]
+    assert [flow.outcome for flow in flows(events)] == [Outcome.ANSWERED]
 
 
 async def test_a_request_that_has_begun_may_end() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from kwire.proxy import Copies, Direction, Ending, Interest
+from kwire.proxy import Copies, Direction, Interest, Outcome
 from tests.support.proxy.data_path.streams import REQUESTS, RESPONSES, cuts
 from tests.support.proxy.dialogue import Dialogue, answered, asked, pieces
 
@@ -28,9 +28,9 @@ def test_forwarded_bytes_and_flows_do_not_depend_on_how_the_stream_is_cut(
         (0, 2, ""),
     ]
     assert [flow.request_copy for flow in flows] == [frame[4:] for frame in REQUESTS]
-    copies = [flow.response_copy for flow in flows if flow.ending is Ending.ANSWERED]
+    copies = [flow.response_copy for flow in flows if flow.outcome is Outcome.ANSWERED]
     assert copies == [frame[4:] for frame in RESPONSES]
-    assert flows[3].ending is Ending.NO_RESPONSE
+    assert flows[3].outcome is Outcome.NO_RESPONSE
     assert not dialogue.notices
     assert dialogue.copies.held == 0
 

@@ -14,15 +14,15 @@ from kwire.net.frames import decode_request, decode_response
 from kwire.proxy import (
     Answer,
     Call,
+    ClientConnection,
     Close,
-    Connection,
     Copies,
     Delay,
     Drop,
-    Ending,
     Filter,
     Filters,
-    Kind,
+    NoticeKind,
+    Outcome,
     Stall,
     at,
 )
@@ -124,8 +124,8 @@ def test_an_answer_waits_for_the_answers_to_earlier_requests() -> None:
         dialogue.answer(piece)
     assert dialogue.at_client == VOTED + DESCRIBED
     dialogue.answer(answered(VoteResponse(), 2, 3))
-    notes = [(flow.ending, flow.notes) for flow in dialogue.flows]
-    assert notes[1] == (Ending.ANSWERED, ("answered by Answers",))
+    notes = [(flow.outcome, flow.notes) for flow in dialogue.flows]
+    assert notes[1] == (Outcome.ANSWERED, ("answered by Answers",))
     assert not dialogue.notices
 
 
@@ -208,7 +208,7 @@ def test_close_and_stall_do_what_they_say_and_leave_nothing_behind() -> None:
     assert dialogue.at_node == b""
     assert dialogue.reasons == ["closed by End"]
     dialogue.hang_up()
-    assert [flow.ending for flow in dialogue.flows] == [Ending.LOST, Ending.LOST]
+    assert [flow.outcome for flow in dialogue.flows] == [Outcome.LOST, Outcome.LOST]
     assert (dialogue.memory.held, dialogue.copies.held) == (0, 0)
 
 
@@ -263,7 +263,7 @@ def test_a_broken_filter_is_told_once_and_its_frame_forwarded_or_dropped(drop: b
     again = asked(VoteRequest(), 2, 5)
     assert dialogue.ask(VOTE, again) == (b"" if drop else VOTE + again)
     (notice,) = dialogue.notices
-    assert notice.kind is Kind.FILTER_FAILED
+    assert notice.kind is NoticeKind.FILTER_FAILED
     fate = "dropped" if drop else "sent on as it came"
     assert notice.text.startswith(
         f"Vote v2: Broken.on_vote_request failed, the message is {fate}: KeyError"
@@ -320,7 +320,7 @@ def test_frames_above_the_memory_pass_without_filters(memory: Copies) -> None:
     for flow in (dialogue.flows[0], dialogue.flows[2]):
         assert flow.problems[0].startswith("not filtered")
     (notice,) = dialogue.notices
-    assert notice.kind is Kind.NOT_FILTERED
+    assert notice.kind is NoticeKind.NOT_FILTERED
     assert notice.text.startswith("Vote v2 passed as it came: ")
 
 
@@ -384,7 +384,7 @@ def test_filters_may_be_replaced_while_traffic_flows() -> None:
 @pytest.mark.parametrize(("verdict", "reached"), [(None, True), (Close(), False), (Stall(), False)])
 def test_a_client_is_let_through_to_the_node_or_not(verdict: Close | None, reached: bool) -> None:
     class Door(Filter):
-        def on_connect(self, connection: Connection) -> Close | None:
+        def on_connect(self, connection: ClientConnection) -> Close | None:
             return verdict
 
     dialogue = through(Door())

@@ -3,7 +3,7 @@
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
-from kwire.proxy import Ending, Kind
+from kwire.proxy import NoticeKind, Outcome
 from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 
@@ -24,7 +24,7 @@ def test_a_flow_has_the_times_and_sizes_of_both_frames() -> None:
     assert (flow.api, flow.version, flow.correlation_id) == ("Vote", 2, 5)
     assert (flow.at, flow.latency) == (1_000_001.0, 9.0)
     assert (flow.request_size, flow.response_size) == (len(vote(5)) - 4, len(granted(5)) - 4)
-    assert flow.ending is Ending.ANSWERED
+    assert flow.outcome is Outcome.ANSWERED
     assert flow.problems == []
 
 
@@ -33,16 +33,16 @@ def test_pipelined_requests_are_paired_in_order_even_with_one_id_twice() -> None
     dialogue.ask(vote(1), vote(1), vote(2))
     dialogue.answer(granted(1), granted(1), granted(2))
     assert [flow.asked for flow in dialogue.flows] == [1.0, 2.0, 3.0]
-    assert all(flow.ending is Ending.ANSWERED for flow in dialogue.flows)
+    assert all(flow.outcome is Outcome.ANSWERED for flow in dialogue.flows)
 
 
 def test_a_request_that_is_passed_over_is_lost_and_the_later_one_paired() -> None:
     dialogue = Dialogue()
     dialogue.ask(vote(1), vote(2))
     dialogue.answer(granted(2))
-    assert [(flow.correlation_id, flow.ending) for flow in dialogue.flows] == [
-        (1, Ending.LOST),
-        (2, Ending.ANSWERED),
+    assert [(flow.correlation_id, flow.outcome) for flow in dialogue.flows] == [
+        (1, Outcome.LOST),
+        (2, Outcome.ANSWERED),
     ]
     assert dialogue.flows[0].problems == ["passed over: correlation id 2 was answered first"]
 
@@ -52,16 +52,16 @@ def test_a_response_that_nobody_asked_for_passes_and_is_told_once() -> None:
     dialogue.ask(vote(1))
     assert dialogue.answer(granted(9), granted(8)) == granted(9) + granted(8)
     dialogue.answer(granted(1))
-    assert [notice.kind for notice in dialogue.notices] == [Kind.UNREADABLE]
+    assert [notice.kind for notice in dialogue.notices] == [NoticeKind.UNREADABLE]
     assert "correlation id 9" in dialogue.notices[0].text
-    assert [flow.ending for flow in dialogue.flows] == [Ending.ANSWERED]
+    assert [flow.outcome for flow in dialogue.flows] == [Outcome.ANSWERED]
 
 
 def test_requests_without_a_response_end_with_the_connection() -> None:
     dialogue = Dialogue()
     dialogue.ask(vote(1), vote(2)[:-3])
     dialogue.hang_up()
-    assert [flow.ending for flow in dialogue.flows] == [Ending.LOST, Ending.LOST]
+    assert [flow.outcome for flow in dialogue.flows] == [Outcome.LOST, Outcome.LOST]
     assert dialogue.flows[0].problems == ["the connection ended: the client closed"]
     assert dialogue.flows[0].request_copy == vote(1)[4:]
     assert dialogue.copies.held == 0

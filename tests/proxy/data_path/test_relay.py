@@ -9,12 +9,12 @@ import pytest
 from kwire.proxy import (
     Address,
     CannotListen,
-    Ending,
     Event,
-    Kind,
     Limits,
     Listener,
     Notice,
+    NoticeKind,
+    Outcome,
     Proxy,
 )
 from kwire.proxy.data_path.framer import Framing
@@ -45,7 +45,7 @@ async def test_a_request_reaches_the_node_and_its_answer_the_client() -> None:
         assert (connection.node_id, connection.number) == (3000, 1)
         writer.close()
         await eventually(lambda: not proxy.connections)
-    assert kinds(events) == [Kind.OPENED, Kind.CLOSED]
+    assert kinds(events) == [NoticeKind.OPENED, NoticeKind.CLOSED]
     assert [flow.api for flow in flows(events)] == ["Vote"]
     assert events[0].connection.client == str(Address(*writer.get_extra_info("sockname")))
 
@@ -64,7 +64,7 @@ async def test_a_client_that_stops_sending_still_gets_its_answer() -> None:
         assert await reader.read() == GRANTED
         await eventually(lambda: not proxy.connections)
         writer.close()
-    assert [flow.ending for flow in flows(events)] == [Ending.ANSWERED]
+    assert [flow.outcome for flow in flows(events)] == [Outcome.ANSWERED]
 
 
 async def test_a_request_is_not_lost_where_a_pause_comes_too_early(
@@ -99,7 +99,7 @@ async def test_a_node_that_closes_first_closes_the_client() -> None:
         assert await reader.read() == b""
         writer.close()
         await eventually(lambda: not proxy.connections)
-    assert [flow.ending for flow in flows(events)] == [Ending.LOST]
+    assert [flow.outcome for flow in flows(events)] == [Outcome.LOST]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -114,7 +114,7 @@ async def test_a_refused_connection_is_closed_and_told(host: str) -> None:
             assert await reader.read() == b""
             writer.close()
             await eventually(lambda: not proxy.connections)
-    assert kinds(events) == [Kind.REFUSED]
+    assert kinds(events) == [NoticeKind.REFUSED]
     (refusal,) = events
     assert isinstance(refusal, Notice)
     assert refusal.text == f"{dead.upstream} does not accept connections: nothing listens there"
@@ -129,7 +129,7 @@ async def test_a_host_that_is_no_name_is_refused_like_one_that_is_down() -> None
         assert await reader.read() == b""
         writer.close()
         await eventually(lambda: not proxy.connections)
-    assert kinds(events) == [Kind.REFUSED]
+    assert kinds(events) == [NoticeKind.REFUSED]
 
 
 async def test_bad_input_on_other_connections_does_not_touch_a_good_one() -> None:
@@ -234,7 +234,7 @@ async def test_a_frame_that_does_not_go_on_is_cut_and_told() -> None:
         assert await reader.read() == b""
         writer.close()
         await eventually(lambda: not proxy.connections)
-    assert Kind.TIMED_OUT in kinds(events)
+    assert NoticeKind.TIMED_OUT in kinds(events)
     assert "the client began a frame" in str(events)
 
 
@@ -265,7 +265,7 @@ async def test_a_connection_at_rest_between_frames_is_left_alone() -> None:
             assert await reader.readexactly(len(GRANTED)) == GRANTED
             await asyncio.sleep(0.5)
         writer.close()
-    assert Kind.TIMED_OUT not in kinds(events)
+    assert NoticeKind.TIMED_OUT not in kinds(events)
 
 
 async def test_a_listener_can_be_added_while_the_proxy_runs() -> None:
@@ -337,7 +337,7 @@ async def test_closing_the_proxy_cuts_what_is_open_and_ends_its_flows() -> None:
     async with proxied(never, events) as (address, proxy):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(VOTE)
-        await eventually(lambda: Kind.OPENED in kinds(events))
+        await eventually(lambda: NoticeKind.OPENED in kinds(events))
         await asyncio.sleep(0.05)
         await proxy.close()
         assert await reader.read() == b""

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from kwire.net.address import Address
-from kwire.proxy import Ending, Event, Filters, Limits, Listener, Notice, Proxy
+from kwire.proxy import Event, Filters, Limits, Listener, Notice, Outcome, Proxy
 from tests.support.eventually import eventually
 from tests.support.proxy.broken_connections import (
     ASKED,
@@ -98,7 +98,7 @@ async def test_a_node_that_stands_still_inside_a_response(path: str, then: str) 
             await eventually(lambda: not proxy.connections)
     (flow,) = flows(events)
     texts = [one.text for one in events if isinstance(one, Notice)]
-    assert flow.ending is (Ending.ANSWERED if then == "goes on" else Ending.LOST)
+    assert flow.outcome is (Outcome.ANSWERED if then == "goes on" else Outcome.LOST)
     if then == "is killed":
         assert any("node 3000 closed after 9 of" in text for text in texts)
     if then == "stays":

@@ -17,7 +17,7 @@ from kwire.messages.a01_fetch import (
 )
 from kwire.net.address import Address
 from kwire.net.tls import BadTls, ClientTls, ServerTls
-from kwire.proxy import Event, Flow, Kind, Limits, Listener, Notice, Proxy
+from kwire.proxy import Event, Flow, Limits, Listener, Notice, NoticeKind, Proxy
 from tests.support.certificates import Authority, Pem
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, kinds
@@ -92,7 +92,7 @@ def told(events: list[Event]) -> list[str]:
     return [
         event.text
         for event in events
-        if isinstance(event, Notice) and event.kind is Kind.HANDSHAKE_FAILED
+        if isinstance(event, Notice) and event.kind is NoticeKind.HANDSHAKE_FAILED
     ]
 
 
@@ -108,7 +108,7 @@ async def test_each_side_has_tls_or_not(authority: Authority, before: bool, behi
     ):
         context = authority.client() if before else None
         assert await ask(address, context, 3) == [GRANTED] * 3
-    assert kinds(events) == [Kind.OPENED, Kind.CLOSED]
+    assert kinds(events) == [NoticeKind.OPENED, NoticeKind.CLOSED]
     flows = [event for event in events if isinstance(event, Flow)]
     assert [(flow.api, flow.request_copy) for flow in flows] == [("Vote", VOTE[4:])] * 3
 
@@ -178,7 +178,7 @@ async def test_a_client_that_fails_is_told_of_once_and_others_are_not_touched(
         "127.0.0.1 does not trust the certificate it is shown",
         "127.0.0.1 shows no certificate, which is required",
     ]
-    assert [kind for kind in kinds(events) if kind is Kind.OPENED] == [Kind.OPENED]
+    assert [kind for kind in kinds(events) if kind is NoticeKind.OPENED] == [NoticeKind.OPENED]
 
 
 async def test_a_silent_client_does_not_wait_for_ever(authority: Authority) -> None:
@@ -264,7 +264,7 @@ async def test_a_node_that_wants_a_certificate_is_told_of(authority: Authority) 
             with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
                 await ask(address, None)
         await refused
-    (closed,) = [one for one in events if isinstance(one, Notice) and one.kind is Kind.CLOSED]
+    (closed,) = [one for one in events if isinstance(one, Notice) and one.kind is NoticeKind.CLOSED]
     assert closed.text == "node 3000 wants a certificate, and is shown none"
 
 

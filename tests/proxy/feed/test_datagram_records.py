@@ -6,7 +6,7 @@ import pytest
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from kwire.proxy import DecodedFlow, Flow, Kind, Notice
+from kwire.proxy import DecodedFlow, Flow, Notice, NoticeKind
 from kwire.proxy.feed.datagram_records import (
     ROOM,
     event_of_records,
@@ -84,10 +84,10 @@ def test_a_peer_cannot_fill_a_datagram_with_its_name_nor_break_it() -> None:
 
 
 def test_a_notice_arrives() -> None:
-    sent = Notice(connection=connection(), at=AT, kind=Kind.REFUSED, text="no route")
+    sent = Notice(connection=connection(), at=AT, kind=NoticeKind.REFUSED, text="no route")
     came = back(sent)
     assert isinstance(came, Notice)
-    assert (came.kind, came.text) == (Kind.REFUSED, "no route")
+    assert (came.kind, came.text) == (NoticeKind.REFUSED, "no route")
 
 
 def test_no_secret_leaves_the_proxy() -> None:

@@ -12,7 +12,7 @@ from kwire.capture import CaptureRecord
 from kwire.errors import AnswerLost, InvalidValue
 from kwire.messages.a52_vote import VoteRequest
 from kwire.net.address import Address
-from kwire.proxy import CannotListen, DecodedFlow, Flow, Kind, Notice
+from kwire.proxy import CannotListen, DecodedFlow, Flow, Notice, NoticeKind
 from kwire.proxy.feed import receiver, sender, viewers
 from kwire.proxy.feed.datagrams import (
     LIMIT,
@@ -48,7 +48,7 @@ async def test_every_viewer_sees_every_flow_decoded() -> None:
     assert decoded.request_as(VoteRequest) == VoteRequest()
     assert decoded.flow.connection.node_id == 3000
     notices = [one.event.kind for one in first if isinstance(one.event, Notice)]
-    assert notices == [Kind.OPENED, Kind.CLOSED]
+    assert notices == [NoticeKind.OPENED, NoticeKind.CLOSED]
     assert [one.number for one in first] == [one.number for one in second]
 
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from kwire.proxy import DecodedFlow, Ending, Flow
+from kwire.proxy import DecodedFlow, Flow, Outcome
 from kwire.proxy.feed.datagrams import Release
 from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.feed.sender import Feed
@@ -51,7 +51,7 @@ async def test_a_held_request_is_shown_edited_and_let_go() -> None:
         assert edited.cluster_id == "edited"
         whole = await one.whole(number)
         assert isinstance(whole, Flow)
-        assert whole.ending is Ending.PENDING
+        assert whole.outcome is Outcome.PENDING
         await one.edit(number, "cluster_id", "null")
         await one.release(number)
         assert await reader.readexactly(len(GRANTED)) == GRANTED
@@ -73,7 +73,7 @@ async def test_a_held_response_is_shown_edited_and_let_go() -> None:
         (watched,) = shown.held
         assert isinstance(watched.event, Flow)
         assert (watched.event.request_copy, watched.event.response_copy) == (VOTE[4:], GRANTED[4:])
-        assert watched.event.ending is Ending.PENDING
+        assert watched.event.outcome is Outcome.PENDING
         await one.edit(watched.number, "error_code", "87")
         await eventually(lambda: len(shown.held) == 2)
         refused = answered(VoteResponse(error_code=87), 2, 1)

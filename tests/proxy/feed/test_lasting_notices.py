@@ -1,11 +1,13 @@
 """Viewers get notices of lasting states however late they come."""
 
-from kwire.proxy import Kind, Notice
+from kwire.proxy import Notice, NoticeKind
 from tests.support.eventually import eventually
 from tests.support.proxy.dialogue import connection
 from tests.support.proxy.feed.voting_traffic import ShownEvents, traffic, viewer
 
-BYPASSED = Notice(connection=connection(), at=5.0, kind=Kind.BYPASSED, text="node 2 is elsewhere")
+BYPASSED = Notice(
+    connection=connection(), at=5.0, kind=NoticeKind.BYPASSED, text="node 2 is elsewhere"
+)
 
 
 async def test_a_viewer_that_comes_late_is_told_who_is_not_behind_the_proxy() -> None:
@@ -20,4 +22,4 @@ async def test_a_viewer_that_comes_late_is_told_who_is_not_behind_the_proxy() ->
             await eventually(lambda: len(late) == 6 and len(all_) == 23)
     for shown in (late, all_):
         (told,) = [one.event for one in shown if isinstance(one.event, Notice) and one.number == 0]
-        assert (told.kind, told.text) == (Kind.BYPASSED, BYPASSED.text)
+        assert (told.kind, told.text) == (NoticeKind.BYPASSED, BYPASSED.text)

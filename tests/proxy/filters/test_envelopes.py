@@ -15,11 +15,11 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, Listener
 from kwire.net.frames import decode_request, decode_response
-from kwire.proxy import Answer, Call, Close, Ending, Filter, Filters, Flow
+from kwire.proxy import Answer, Call, Close, Filter, Filters, Flow, Outcome
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rules import read_rules
-from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.flow import Effect
 from kwire.proxy.flows.language import parse
 from tests.support.proxy.addresses.address_books import InstantListeners
 from tests.support.proxy.dialogue import answered, asked
@@ -98,7 +98,7 @@ def test_a_filter_changes_what_is_inside_and_the_rest_stays() -> None:
     assert changed.topics == [CreatableTopicResult(name="orders", num_partitions=3)]
     assert both.seen == ["Envelope broker-1", "CreateTopics v7 admin-5"]
     (flow,) = dialogue.flows
-    assert (flow.api, flow.ending) == ("Envelope", Ending.ANSWERED)
+    assert (flow.api, flow.outcome) == ("Envelope", Outcome.ANSWERED)
     assert flow.notes == ("in the envelope: three",) + ("changed by a filter",) * 2
     assert flow.problems == []
 
@@ -111,11 +111,11 @@ def test_what_no_filter_changes_passes_as_it_came() -> None:
     frame = forwarded(CreateTopicsRequest(topics=[], timeout_ms=1))
     assert dialogue.ask(frame) == frame
     assert dialogue.answer(returned()) == returned()
-    assert dialogue.flows[0].deeds == (Deed.HELD, Deed.HELD)
+    assert dialogue.flows[0].effects == (Effect.HELD, Effect.HELD)
 
 
 def test_nothing_is_decoded_where_nobody_wants_anything_inside() -> None:
-    assert not Filters([Stop(parse("~api CreateTopics"), lambda flow: None)]).look_inside
+    assert not Filters([Intercept(parse("~api CreateTopics"), lambda flow: None)]).look_inside
     assert not Filters([]).look_inside
     assert Filters([Both()]).look_inside
 
@@ -230,7 +230,7 @@ def test_a_rule_acts_once_on_an_envelope(match: str) -> None:
     dialogue.now_is(2.0)
     assert dialogue.at_node == forwarded()
     dialogue.hang_up()
-    assert dialogue.flows[0].deeds == (Deed.HELD, Deed.DELAYED)
+    assert dialogue.flows[0].effects == (Effect.HELD, Effect.DELAYED)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_rule_acts_once_on_an_envelope(match: str) -> None:
 )
 def test_an_envelope_is_held_for_what_is_in_it(match: str) -> None:
     told: list[Flow] = []
-    stop = Stop(parse(match), told.append)
+    stop = Intercept(parse(match), told.append)
     dialogue = through(stop)
     assert dialogue.ask(forwarded()) == b""
     assert [flow.api for flow in told] == ["Envelope"]
@@ -250,7 +250,7 @@ def test_an_envelope_is_held_for_what_is_in_it(match: str) -> None:
 
 def test_what_is_inside_of_a_held_envelope_is_edited() -> None:
     told: list[Flow] = []
-    stop = Stop(parse("~api CreateTopics | ~err *"), told.append)
+    stop = Intercept(parse("~api CreateTopics | ~err *"), told.append)
     dialogue = through(stop)
     dialogue.ask(forwarded())
     stop.edit(told[0], "CreateTopicsRequest.topics.num_partitions", 9)
@@ -272,7 +272,7 @@ def test_what_is_inside_of_a_held_envelope_is_edited() -> None:
 
 
 def test_what_is_held_of_an_answer_is_what_rules_left_inside() -> None:
-    stop = Stop(parse("~err POLICY_VIOLATION"), lambda flow: None)
+    stop = Intercept(parse("~err POLICY_VIOLATION"), lambda flow: None)
     rule = "rules: [{match: ~api CreateTopics, direction: response, error: POLICY_VIOLATION}]"
     dialogue = through(stop, *rule_filters(read_rules(rule), lambda: 0.0, 0.0))
     dialogue.ask(forwarded())
@@ -283,7 +283,7 @@ def test_what_is_held_of_an_answer_is_what_rules_left_inside() -> None:
 
 
 def test_the_answer_in_an_envelope_is_held_for_its_error() -> None:
-    stop = Stop(parse("~err TOPIC_ALREADY_EXISTS"), lambda flow: None)
+    stop = Intercept(parse("~err TOPIC_ALREADY_EXISTS"), lambda flow: None)
     dialogue = through(stop)
     dialogue.ask(forwarded(number=1) + forwarded(number=2))
     assert dialogue.answer(returned(number=1)) == returned(number=1)

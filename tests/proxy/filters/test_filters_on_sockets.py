@@ -8,14 +8,14 @@ from contextlib import suppress
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import (
     Call,
+    ClientConnection,
     Close,
-    Connection,
     Delay,
     Event,
     Filter,
     Filters,
-    Kind,
     Listener,
+    NoticeKind,
     Proxy,
 )
 from tests.support.eventually import eventually
@@ -61,7 +61,7 @@ async def test_a_filter_closes_a_connection_and_refuses_another() -> None:
     class Doorman(Filter):
         refuse = False
 
-        def on_connect(self, connection: Connection) -> Close | None:
+        def on_connect(self, connection: ClientConnection) -> Close | None:
             return Close() if self.refuse else None
 
         def on_vote_request(self, request: VoteRequest, call: Call) -> Close:
@@ -81,7 +81,7 @@ async def test_a_filter_closes_a_connection_and_refuses_another() -> None:
                 writer.close()
                 doorman.refuse = True
             await eventually(lambda: not proxy.connections)
-    assert kinds(events) == [Kind.OPENED, Kind.CLOSED]
+    assert kinds(events) == [NoticeKind.OPENED, NoticeKind.CLOSED]
     assert [flow.notes for flow in flows(events)] == [("closed by Doorman",)]
 
 

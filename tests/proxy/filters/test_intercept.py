@@ -7,8 +7,8 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsRespo
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.net.frames import decode_response
-from kwire.proxy import Call, Close, Copies, Drop, Ending, Filter, Filters, Flow
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy import Call, Close, Copies, Drop, Filter, Filters, Flow, Outcome
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import parse
 from tests.support.proxy.dialogue import answered, asked
@@ -24,7 +24,7 @@ class Holding(HeldDialogue):
 
     def __init__(self, match: str, *before: Filter, memory: Copies | None = None) -> None:
         self.told: list[Flow] = []
-        self.stop = Stop(parse(match), self.told.append)
+        self.stop = Intercept(parse(match), self.told.append)
         filters = Filters([self.stop, *before])
         super().__init__(filters=filters, memory=memory or Copies())
 
@@ -35,7 +35,7 @@ def test_a_response_waits_and_what_is_behind_it_waits_too() -> None:
     assert dialogue.answer(GRANTED, OTHER_GRANTED) == b""
     assert [one.message for one in dialogue.stop.waiting] == [VoteResponse()] * 2
     assert dialogue.told[0].latency is not None
-    assert dialogue.told[0].ending is Ending.PENDING
+    assert dialogue.told[0].outcome is Outcome.PENDING
     held = dialogue.memory.held
     assert held == len(GRANTED + OTHER_GRANTED)
     assert dialogue.stop.release()
@@ -43,7 +43,7 @@ def test_a_response_waits_and_what_is_behind_it_waits_too() -> None:
     assert dialogue.stop.release(flow=dialogue.told[1])
     assert dialogue.at_client == GRANTED + OTHER_GRANTED
     assert dialogue.memory.held == 0
-    assert [flow.ending for flow in dialogue.flows] == [Ending.ANSWERED] * 2
+    assert [flow.outcome for flow in dialogue.flows] == [Outcome.ANSWERED] * 2
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_a_held_response_is_dropped_or_its_connection_killed() -> None:
     dialogue.answer(GRANTED, OTHER_GRANTED)
     dialogue.stop.release(Drop())
     assert dialogue.at_client == b""
-    assert dialogue.flows[0].notes == ("response dropped by Stop",)
+    assert dialogue.flows[0].notes == ("response dropped by Intercept",)
     dialogue.stop.release(Close())
-    assert dialogue.reasons == ["closed by Stop"]
+    assert dialogue.reasons == ["closed by Intercept"]
     dialogue.hang_up()
     assert dialogue.memory.held == dialogue.copies.held == 0
 

@@ -8,9 +8,9 @@ from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.net.frames import decode_request, decode_response
-from kwire.proxy import Ending, Filters, Kind
+from kwire.proxy import Filters, NoticeKind, Outcome
 from kwire.proxy.filters.presets import PRESETS
-from kwire.proxy.filters.rules import BadRules, Rules, load_rules, read_rules
+from kwire.proxy.filters.rules import BadRules, RulesFile, load_rules, read_rules
 from kwire.proxy.flows.interest import Direction
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue, rule_filters
@@ -81,7 +81,7 @@ def test_an_error_is_the_answer_of_that_api_to_that_request() -> None:
         ("orders", 3)
     ]
     assert body.responses[0].partitions[0].error_code == 6
-    assert dialogue.flows[0].ending is Ending.ANSWERED
+    assert dialogue.flows[0].outcome is Outcome.ANSWERED
 
 
 def test_an_error_in_a_response_takes_the_place_of_its_codes() -> None:
@@ -133,7 +133,7 @@ def test_a_rule_that_cannot_be_done_is_told_once_with_its_flow(on_error: str) ->
     frame = asked(MetadataRequest(topics=[]), 4, 1)
     assert dialogue.ask(frame, frame) == (frame * 2 if on_error == "forward" else b"")
     (notice,) = dialogue.notices
-    assert notice.kind is Kind.FILTER_FAILED
+    assert notice.kind is NoticeKind.FILTER_FAILED
     assert "no answer to this MetadataRequest can carry an error" in notice.text
 
 
@@ -184,7 +184,7 @@ def test_a_file_that_is_wrong_is_told_what_and_where(text: str, said: str) -> No
 
 
 def test_an_empty_file_is_no_rules() -> None:
-    assert read_rules("") == Rules()
+    assert read_rules("") == RulesFile()
 
 
 def test_every_preset_makes_rules_and_takes_what_rules_take() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
-from kwire.proxy import Call, Connection, Ending, Filter, Filters, Kind, Stall
+from kwire.proxy import Call, ClientConnection, Filter, Filters, NoticeKind, Outcome, Stall
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.faulty_filters import FAULTY_METHODS, filter_of, raises, returns, sets
 from tests.support.proxy.filter_dialogue import HeldDialogue, through
@@ -22,7 +22,7 @@ class Good(Filter):
         call.note("seen")
 
 
-def told(dialogue: HeldDialogue, kind: Kind = Kind.FILTER_FAILED) -> list[str]:
+def told(dialogue: HeldDialogue, kind: NoticeKind = NoticeKind.FILTER_FAILED) -> list[str]:
     return [one.text for one in dialogue.notices if one.kind is kind]
 
 
@@ -72,7 +72,7 @@ def test_a_client_is_let_in_or_refused_where_on_connect_is_wrong(
     value: object, drops: bool
 ) -> None:
     class Doorman(Filter):
-        def on_connect(self, connection: Connection) -> Any:
+        def on_connect(self, connection: ClientConnection) -> Any:
             if isinstance(value, BaseException):
                 raise value
             return value
@@ -110,7 +110,7 @@ def test_a_coroutine_that_fails_at_the_end_of_its_connection_harms_nobody() -> N
     dialogue.ask(VOTE)
     dialogue.hang_up()
     assert "coroutine ignored GeneratorExit" in told(dialogue)[0]
-    assert dialogue.flows[0].ending is Ending.LOST
+    assert dialogue.flows[0].outcome is Outcome.LOST
 
 
 def test_who_waits_is_resumed_once() -> None:
@@ -160,7 +160,7 @@ def test_a_method_that_blocks_is_named_with_its_time() -> None:
     texts = []
     for number in range(4):
         dialogue.ask(asked(VoteRequest(), 2, number))
-        texts.append(told(dialogue, Kind.FILTER_SLOW))
+        texts.append(told(dialogue, NoticeKind.FILTER_SLOW))
     first, second = (
         f"Vote v2: Slow.on_vote_request took {seconds} s, and every connection waited for it;"
         " told again when it takes twice as long"

@@ -17,7 +17,7 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.proxy import Copies, Ending, Flow
+from kwire.proxy import Copies, Flow, Outcome
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.flows.dialogue_flows import decoded, rpc
 
@@ -68,7 +68,7 @@ def test_an_envelope_holds_a_flow_with_its_own_errors() -> None:
     inner = flow.envelope
     assert inner is not None
     assert (inner.flow.api, inner.flow.version) == ("CreateTopics", 7)
-    assert (inner.flow.client_id, inner.flow.ending) == ("admin", Ending.ANSWERED)
+    assert (inner.flow.client_id, inner.flow.outcome) == ("admin", Outcome.ANSWERED)
     assert inner.response_as(CreateTopicsResponse) is not None
     assert flow.errors == ("TOPIC_ALREADY_EXISTS",)
     assert not flow.problems

@@ -3,14 +3,14 @@
 import pytest
 
 from kwire.messages.a00_produce import ProduceRequest
-from kwire.proxy.flows.heads import HEAD_LIMIT, REQUEST, More, Tail, tail
+from kwire.proxy.flows.heads import HEAD_LIMIT, REQUEST, More, RestOfHead, rest_of_head
 from tests.support.proxy.dialogue import asked
 
 
-def read(frame: bytes, upto: int | None = None) -> Tail:
-    """The tail of a frame of which the first bytes are there."""
+def read(frame: bytes, upto: int | None = None) -> RestOfHead:
+    """The rest_of_head of a frame of which the first bytes are there."""
     size, key, version, _ = REQUEST.unpack_from(frame)
-    return tail(frame, 0, len(frame) if upto is None else upto, size, key, version)
+    return rest_of_head(frame, 0, len(frame) if upto is None else upto, size, key, version)
 
 
 @pytest.mark.parametrize("version", range(14))

@@ -10,24 +10,24 @@ from kwire.messages.a01_fetch import FetchRequest, FetchResponse, FetchTopic
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.flows.language import BadExpression, parse
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 
-def vote(error: int = 0) -> Subject:
+def vote(error: int = 0) -> MatchTarget:
     """A Vote of node 3001 to node 3000, answered after a second."""
     dialogue = Dialogue()
     dialogue.ask(asked(VoteRequest(cluster_id="c", voter_id=3000), 2, 1, "raft-client-3001"))
     dialogue.answer(answered(VoteResponse(error_code=error), 2, 1))
-    return Subject.of_flow(DecodedFlow(dialogue.flows[0]))
+    return MatchTarget.of_flow(DecodedFlow(dialogue.flows[0]))
 
 
-def fetch() -> Subject:
+def fetch() -> MatchTarget:
     dialogue = Dialogue()
     request = FetchRequest(topics=[FetchTopic(topic_id=UUID(int=1))], max_bytes=7)
     dialogue.ask(asked(request, 17, 1, "broker-1"))
     dialogue.answer(answered(FetchResponse(error_code=41), 17, 1))
-    return Subject.of_flow(DecodedFlow(dialogue.flows[0]))
+    return MatchTarget.of_flow(DecodedFlow(dialogue.flows[0]))
 
 
 TRUE = (
@@ -98,7 +98,7 @@ def test_a_request_alone_cannot_tell_everything(text: str, answer: bool | None) 
     flow = vote().flow
     alone = Flow(flow.connection, 52, 2, 1, "me", 0.0, 0.0, 10)
     expression = parse(text)
-    assert expression.test(Subject(alone, 10, VoteRequest())) is answer
+    assert expression.test(MatchTarget(alone, 10, VoteRequest())) is answer
     assert expression.answers
 
 

@@ -32,7 +32,7 @@ from kwire.net.connection import Connection
 from kwire.net.frames import RequestFrame
 from kwire.net.service import RequestContext
 from kwire.proxy import DecodedFlow, Filters, Flow, Listener, Proxy, Ring
-from kwire.proxy.flows.flow import Deed
+from kwire.proxy.flows.flow import Effect
 from kwire.proxy.serve import Dispatch, RoutedResponse
 from kwire.proxy.serve.describe_configs import join_responses, split_by_owner
 from kwire.proxy.serve.modes import start_task
@@ -170,7 +170,7 @@ async def test_what_is_simulated_is_marked() -> None:
     async with client(service, simulated=frozenset({60})) as (connection, ring):
         await connection.send(DescribeClusterRequest())
     assert flow(ring, "DescribeCluster").handling == "simulated"
-    assert Deed.SIMULATED in flow(ring, "DescribeCluster").deeds
+    assert Effect.SIMULATED in flow(ring, "DescribeCluster").effects
     assert flow(ring, "DescribeCluster").notes[0].startswith("SIMULATED")
 
 

@@ -21,10 +21,10 @@ from kwire.proxy import (
     Filter,
     Filters,
     Interest,
-    Kind,
     Limits,
     Listener,
     Notice,
+    NoticeKind,
     Proxy,
     Sink,
     pass_everything,
@@ -33,7 +33,7 @@ from kwire.proxy import (
 from kwire.proxy.addresses import AddressBook
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.capture.recorder import Recorder
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rules import read_rules
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import parse
@@ -91,7 +91,7 @@ class Front:
         await eventually(lambda: not self.proxy.connections)
         assert (self.proxy.copies.held, self.proxy.held.held) == (0, 0)
 
-    def told(self, kind: Kind) -> list[str]:
+    def told(self, kind: NoticeKind) -> list[str]:
         """Return the texts of notices of this kind."""
         return [one.text for one in self.events if isinstance(one, Notice) and one.kind is kind]
 
@@ -163,7 +163,7 @@ PATHS = {
     "held and recorded": DataPath(lambda: [ObservingFilter()], records=True),
     "delayed by a rule": DataPath(delayed),
     "rewritten": DataPath(rewritten, arrives=REWRITTEN),
-    "intercepted": DataPath(lambda: [Stop(parse("~api Produce"), print), ObservingFilter()]),
+    "intercepted": DataPath(lambda: [Intercept(parse("~api Produce"), print), ObservingFilter()]),
 }
 
 

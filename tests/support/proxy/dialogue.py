@@ -6,15 +6,15 @@ from itertools import pairwise
 
 from kwire.codec.declaration import Request, Response
 from kwire.net.frames import encode_request, encode_response
-from kwire.proxy import Connection, Copies, Event, Flow, Notice, Wants, tap_everything
+from kwire.proxy import ClientConnection, Copies, Event, Flow, Notice, Wants, tap_everything
 from kwire.proxy.data_path.framer import Framer, Framing, RequestFramer, ResponseFramer
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FrameOutput, PassThrough
 
 
-def connection() -> Connection:
+def connection() -> ClientConnection:
     """A connection to node 3000."""
-    return Connection(number=1, node_id=3000, client="127.0.0.1:50000", upstream="", at=0.0)
+    return ClientConnection(number=1, node_id=3000, client="127.0.0.1:50000", upstream="", at=0.0)
 
 
 @dataclass

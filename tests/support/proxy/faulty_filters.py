@@ -115,7 +115,7 @@ FAULTY_METHODS: dict[str, tuple[Any, str]] = {
         answers(DescribeQuorumResponse()),
         "answered with a DescribeQuorumResponse, which is no answer to Vote",
     ),
-    "a deed that is none": (answers(VoteResponse(), "done"), "a deed that is no Deed"),
+    "an effect that is none": (answers(VoteResponse(), "done"), "an effect that is no Effect"),
     "an answer that has no bytes": (
         answers(VoteResponse(error_code=1 << 40)),
         "left an answer that cannot be encoded",

@@ -8,12 +8,12 @@ from kwire.proxy.data_path.filter_runner import FilterRunner
 from kwire.proxy.data_path.own_requests import PairingWithOwn
 from kwire.proxy.data_path.pass_through import Write
 from kwire.proxy.filters.rule import Dice, RuleFilter
-from kwire.proxy.filters.rules import Rules
+from kwire.proxy.filters.rules import RulesFile
 from kwire.proxy.flows.interest import Direction
 from tests.support.proxy.dialogue import Dialogue
 
 
-def rule_filters(rules: Rules, dice: Dice, start: float) -> list[RuleFilter]:
+def rule_filters(rules: RulesFile, dice: Dice, start: float) -> list[RuleFilter]:
     """The rules of a file, in order, which share their dice."""
     return [RuleFilter(rule, dice, start) for rule in rules.rules]
 

@@ -17,7 +17,7 @@ from kwire.messages.headers import RequestHeader
 from kwire.net.frames import RequestFrame, decode_request, request_head, request_header_version
 from kwire.proxy.capture.replay.comparison import IgnoredFields, differences
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Ending, Flow
+from kwire.proxy.flows.flow import Flow, Outcome
 
 _ALSO_IGNORED = ("auth_bytes", "client_software_name", "client_software_version")
 """Fields that differ between clients, and do not decide about the answer."""
@@ -104,9 +104,9 @@ class RecordedAnswers:
 def _is_whole(flow: Flow) -> bool:
     """True if the request has all its bytes, and so has the response if there was one."""
     request, answer = flow.request_copy, flow.response_copy
-    if request is None or len(request) != flow.request_size or flow.ending is Ending.PENDING:
+    if request is None or len(request) != flow.request_size or flow.outcome is Outcome.PENDING:
         return False
-    if flow.ending is not Ending.ANSWERED:
+    if flow.outcome is not Outcome.ANSWERED:
         return True
     return answer is not None and len(answer) == flow.response_size
 

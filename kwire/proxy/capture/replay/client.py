@@ -19,7 +19,7 @@ from kwire.proxy.capture.replay.cluster_ids import ClusterIds
 from kwire.proxy.capture.replay.comparison import FieldPair, IgnoredFields, differences
 from kwire.proxy.capture.replay.plan import ReplayPlan, ReplayStep
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Ending, Flow
+from kwire.proxy.flows.flow import Flow, Outcome
 
 _API_VERSIONS = api_key("ApiVersions")
 
@@ -152,7 +152,7 @@ class _Replay:
         if isinstance(request, ApiVersionsRequest):
             # A broker refuses a client that expects another cluster or node (KIP-1242).
             request.cluster_id, request.node_id = None, -1
-        if flow.ending is Ending.NO_RESPONSE:
+        if flow.outcome is Outcome.NO_RESPONSE:
             await connection.tell(request, version)
             return ReplayOutcome(
                 flow=flow, verdict=ReplayVerdict.NOT_COMPARED, reason="asks for no response"

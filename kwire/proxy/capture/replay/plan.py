@@ -14,10 +14,10 @@ from kwire.capture import REQUEST, CaptureRecord
 from kwire.messages.registry import api_keys
 from kwire.proxy.capture.records import events
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Ending, Flow
+from kwire.proxy.flows.flow import Flow, Outcome
 from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.peers import NODE_APIS
-from kwire.proxy.flows.subject import Subject
+from kwire.proxy.flows.subject import MatchTarget
 
 _SASL = api_keys("SaslHandshake", "SaslAuthenticate")
 
@@ -72,7 +72,7 @@ def _reason_to_leave_out(
     flow: Flow, record: CaptureRecord, expression: Expression | None
 ) -> str | None:
     """Return why a request is not sent: empty if it is not selected, None if it is sent."""
-    if expression is not None and not expression(Subject.of_flow(DecodedFlow(flow))):
+    if expression is not None and not expression(MatchTarget.of_flow(DecodedFlow(flow))):
         return ""
     if record.kind != REQUEST or flow.request_copy is None:
         return "not in the capture"
@@ -99,7 +99,7 @@ def _steps(chosen: list[tuple[Flow, CaptureRecord]]) -> list[ReplayStep]:
     answers = sorted(
         (flow.at + flow.latency, number)
         for number, (flow, _) in enumerate(chosen)
-        if flow.latency is not None and flow.ending is Ending.ANSWERED
+        if flow.latency is not None and flow.outcome is Outcome.ANSWERED
     )
     last = {_connection(record): number for number, (_, record) in enumerate(chosen)}
     steps: list[ReplayStep] = []

@@ -29,7 +29,7 @@ from kwire.net.tls import ServerTls
 from kwire.proxy.capture.replay.answers import RecordedAnswers
 from kwire.proxy.data_path.server import CannotListen
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Connection, Deed, Ending, Flow, Kind, Notice, Sink
+from kwire.proxy.flows.flow import ClientConnection, Effect, Flow, Notice, NoticeKind, Outcome, Sink
 from kwire.proxy.flows.node_addresses import node_addresses
 
 UNMATCHED = ErrorCode.UNKNOWN_SERVER_ERROR
@@ -136,7 +136,7 @@ class _ClientConnection:
         self._writer = writer
         self._host = writer.get_extra_info("sockname")[0]
         host, port = writer.get_extra_info("peername")[:2]
-        self._connection = Connection(
+        self._connection = ClientConnection(
             number=number,
             node_id=node_id,
             client=str(Address(host, port)),
@@ -155,9 +155,9 @@ class _ClientConnection:
                         return
                 frames.clear()
         except KwireError as error:
-            self._notice(Kind.UNREADABLE, str(error))
+            self._notice(NoticeKind.UNREADABLE, str(error))
         except ConnectionError as error:
-            self._notice(Kind.CLOSED, f"the client {error.strerror or 'closed'}")
+            self._notice(NoticeKind.CLOSED, f"the client {error.strerror or 'closed'}")
         finally:
             self._writer.close()
             with suppress(ConnectionError):
@@ -185,28 +185,28 @@ class _ClientConnection:
             self._server.unmatched += 1
             answer = _refusal(flow, self._server.answers)
         else:
-            flow.mark(Deed.ANSWERED, "answered from the recording")
+            flow.add_effect(Effect.ANSWERED, "answered from the recording")
             answer = self._answer(recorded, flow)
             await asyncio.sleep(0.0 if self._server.fast else recorded.latency or 0.0)
         return await self._end(flow, answer)
 
     async def _end(self, flow: Flow, answer: bytes | None) -> bool:
         if answer:
-            flow.ending, flow.answered = Ending.ANSWERED, time.monotonic()
+            flow.outcome, flow.answered = Outcome.ANSWERED, time.monotonic()
             flow.response_copy = answer[_SIZE:]
             flow.response_size = len(flow.response_copy)
             self._writer.write(answer)
         else:
-            flow.ending = Ending.LOST if answer is None else Ending.NO_RESPONSE
+            flow.outcome = Outcome.LOST if answer is None else Outcome.NO_RESPONSE
         self._server.tell(flow)
         await self._writer.drain()
         return answer is not None
 
     def _answer(self, recorded: Flow, flow: Flow) -> bytes | None:
         """Return a frame: empty if the request wants no response, None to close the connection."""
-        if recorded.ending is Ending.NO_RESPONSE:
+        if recorded.outcome is Outcome.NO_RESPONSE:
             return b""
-        if recorded.ending is Ending.LOST or recorded.response_copy is None:
+        if recorded.outcome is Outcome.LOST or recorded.response_copy is None:
             flow.problems.append("the recorded connection ended here, and so does this one")
             return None
         decoded = DecodedFlow(recorded).response
@@ -221,7 +221,7 @@ class _ClientConnection:
         body = flow.correlation_id.to_bytes(4, "big", signed=True) + recorded.response_copy[4:]
         return len(body).to_bytes(_SIZE, "big") + body
 
-    def _notice(self, kind: Kind, text: str) -> None:
+    def _notice(self, kind: NoticeKind, text: str) -> None:
         notice = Notice(connection=self._connection, at=time.time(), kind=kind, text=text)
         self._server.tell(notice)
 

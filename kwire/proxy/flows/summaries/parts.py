@@ -10,14 +10,14 @@ from kwire import error_codes
 from kwire.text.ids import uuid_text
 
 
-class Endpoint(Protocol):
+class HostAndPort(Protocol):
     """Anything with a host and a port."""
 
     host: str
     port: int
 
 
-def endpoints(listeners: Iterable[Endpoint]) -> str:
+def endpoints(listeners: Iterable[HostAndPort]) -> str:
     """`host:port host:port`."""
     return " ".join(f"{listener.host}:{listener.port}" for listener in listeners)
 
@@ -29,14 +29,14 @@ def failed(code: int, message: str | None = None) -> str:
     return f"{error_codes.name(code)} ({message})" if message else error_codes.name(code)
 
 
-class Verdict(Protocol):
+class ErrorResult(Protocol):
     """A response that is an error code, with or without a message, and nothing else."""
 
     error_code: int
     error_message: str | None
 
 
-def done(response: Verdict | None) -> str:
+def done(response: ErrorResult | None) -> str:
     """That it worked, or how it failed; empty where no response came."""
     if response is None:
         return ""

@@ -24,7 +24,7 @@ from kwire.proxy.flows.text import size_text
 from kwire.text.ids import uuid_text
 
 
-class Topic(Protocol):
+class FetchedTopic(Protocol):
     """A topic by name, or by id from v13 on."""
 
     topic: str
@@ -131,9 +131,9 @@ def _who(request: FetchRequest | FetchSnapshotRequest) -> str:
     return "a client" if node is None else str(node)
 
 
-def _is_metadata(topic: Topic) -> bool:
+def _is_metadata(topic: FetchedTopic) -> bool:
     return is_metadata_topic(topic.topic, topic.topic_id)
 
 
-def _name(topic: Topic) -> str:
+def _name(topic: FetchedTopic) -> str:
     return topic.topic or uuid_text(topic.topic_id)

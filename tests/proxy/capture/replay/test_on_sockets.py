@@ -24,7 +24,7 @@ from kwire.net.address import Address
 from kwire.net.frames import RequestFrame, decode_response, encode_request
 from kwire.net.security import Security
 from kwire.net.tls import ClientTls, ServerTls
-from kwire.proxy import Ending, Event, Flow, Notice
+from kwire.proxy import Event, Flow, Notice, Outcome
 from kwire.proxy.capture.replay.answers import RecordedAnswers
 from kwire.proxy.capture.replay.client import ReplayOutcome, ReplayVerdict, Targets, replay
 from kwire.proxy.capture.replay.comparison import IgnoredFields
@@ -63,7 +63,7 @@ def metadata(topic: str, controller: int, at: float = 1.0, number: int = 1) -> F
 def produced() -> Flow:
     """With acks=0."""
     unanswered = flow(ProduceRequest(acks=0), None, 9, at=1.5)
-    unanswered.ending = Ending.NO_RESPONSE
+    unanswered.outcome = Outcome.NO_RESPONSE
     return unanswered
 
 

@@ -16,7 +16,7 @@ def plain(event: Event) -> dict[str, Any]:
     """The values of an event, times rounded to what is recorded."""
     values = {field.name: getattr(event, field.name) for field in fields(event)}
     one = values.pop("connection")
-    values.pop("asked_body", None)
+    values.pop("request_body", None)
     for name in ("at", "asked", "answered"):
         if values.get(name) is not None:
             values[name] = pytest.approx(values[name], abs=MICROSECOND)

@@ -9,10 +9,10 @@ from kwire.proxy import (
     Address,
     Event,
     Flow,
-    Kind,
     Limits,
     Listener,
     Notice,
+    NoticeKind,
     Proxy,
 )
 from tests.support.proxy.dialogue import answered, asked
@@ -62,7 +62,7 @@ async def proxied(
             yield proxy.addresses[listener], proxy
 
 
-def kinds(events: list[Event]) -> list[Kind]:
+def kinds(events: list[Event]) -> list[NoticeKind]:
     return [event.kind for event in events if isinstance(event, Notice)]
 
 

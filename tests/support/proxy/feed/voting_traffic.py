@@ -14,7 +14,7 @@ from kwire.proxy import Filters, Listener, Proxy
 from kwire.proxy.feed.commands import Controls
 from kwire.proxy.feed.receiver import FeedEvent, Receiver
 from kwire.proxy.feed.sender import Feed
-from kwire.proxy.filters.intercept import Stop
+from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rule_set import RuleSet
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, node
 
@@ -44,7 +44,7 @@ class Traffic:
 async def traffic(token: bytes = b"", listen: Address = HERE) -> AsyncIterator[Traffic]:
     """A proxy that viewers control."""
     feeds: list[Feed] = []
-    stop = Stop(None, lambda flow: feeds[0].hold(flow))
+    stop = Intercept(None, lambda flow: feeds[0].hold(flow))
     filters = Filters([stop])
 
     def changed(sentence: str) -> None:
@@ -66,7 +66,7 @@ class ShownEvents(list[FeedEvent]):
     @property
     def flows(self) -> list[FeedEvent]:
         """The RPCs that have ended."""
-        return [one for one in self if hasattr(one.event, "ending") and not one.held]
+        return [one for one in self if hasattr(one.event, "outcome") and not one.held]
 
     @property
     def held(self) -> list[FeedEvent]:

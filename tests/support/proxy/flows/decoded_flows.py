@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from kwire.codec.declaration import Request, Response
 from kwire.net.frames import encode_request, encode_response
-from kwire.proxy import Connection, DecodedFlow, Ending, Flow
+from kwire.proxy import ClientConnection, DecodedFlow, Flow, Outcome
 
 AT = 1_795_246_073.056
 
 
-def connection(node_id: int | None = 3000, peer: int | None = 1) -> Connection:
+def connection(node_id: int | None = 3000, peer: int | None = 1) -> ClientConnection:
     """Connection 7, of node 1 with controller 3000."""
-    return Connection(
+    return ClientConnection(
         number=7,
         node_id=node_id,
         client="127.0.0.1:50000",
@@ -28,7 +28,7 @@ def flow(
     version: int,
     *,
     latency: float = 0.0042,
-    on: Connection | None = None,
+    on: ClientConnection | None = None,
 ) -> DecodedFlow:
     """An RPC that was answered, or lost where there is no response."""
     asked = encode_request(request, version, correlation_id=5, client_id="raft-client-1")[4:]
@@ -49,6 +49,6 @@ def flow(
             response_size=len(answer) if answer else None,
             request_copy=asked,
             response_copy=answer,
-            ending=Ending.ANSWERED if answer else Ending.LOST,
+            outcome=Outcome.ANSWERED if answer else Outcome.LOST,
         )
     )

@@ -7,7 +7,7 @@ from itertools import count
 from kwire.capture import CaptureRecord
 from kwire.codec.declaration import Request, Response
 from kwire.net.frames import encode_request, encode_response
-from kwire.proxy import Connection, Ending, Flow
+from kwire.proxy import ClientConnection, Flow, Outcome
 from kwire.proxy.capture.records import event_records
 
 _numbers = count()
@@ -29,7 +29,9 @@ def flow(
     asked = encode_request(request, version, correlation_id=7, client_id=client_id)[4:]
     answer = None if response is None else encode_response(response, version, correlation_id=7)[4:]
     return Flow(
-        Connection(number=number, node_id=1, client="127.0.0.1:5", upstream="127.0.0.1:9", at=0.0),
+        ClientConnection(
+            number=number, node_id=1, client="127.0.0.1:5", upstream="127.0.0.1:9", at=0.0
+        ),
         key,
         version,
         7,
@@ -41,7 +43,7 @@ def flow(
         response_size=None if answer is None else len(answer),
         request_copy=asked,
         response_copy=answer,
-        ending=Ending.LOST if answer is None else Ending.ANSWERED,
+        outcome=Outcome.LOST if answer is None else Outcome.ANSWERED,
     )
 
 
