@@ -34,7 +34,7 @@ _CHUNK = 1024 * 1024
 _WINDOW = 64 * 1024
 
 
-class _Found(NamedTuple):
+class _SalvagedRecord(NamedTuple):
     """A record and the range of its bytes in the file."""
 
     start: int
@@ -99,7 +99,7 @@ def _part(damage: Damage, start: int, end: int) -> Damage:
 
 def _next_record(
     file: BinaryIO, position: int, end: int, info: CaptureInfo, decoder: RecordDecoder
-) -> _Found | None:
+) -> _SalvagedRecord | None:
     """Return the first whole record from `position` on; None without one."""
     file.seek(position)
     head = file.read(min(_HEAD_SIZE + SYNC_SIZE, end - position))
@@ -141,7 +141,9 @@ def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
         before = chunk[-_START_SIZE - HEAD_SIZE :]
 
 
-def _record_at(file: BinaryIO, start: int, end: int, decoder: RecordDecoder) -> _Found | None:
+def _record_at(
+    file: BinaryIO, start: int, end: int, decoder: RecordDecoder
+) -> _SalvagedRecord | None:
     """Return the record at an offset; None without one."""
     # The windows grow: most records are short, but one with a frame may have 100 MiB.
     window, longest = _WINDOW, min(end - start, BLOCK_LIMIT)
@@ -155,7 +157,7 @@ def _record_at(file: BinaryIO, start: int, end: int, decoder: RecordDecoder) -> 
                 return None
             window *= 8
         else:
-            return _Found(start, start + size, record)
+            return _SalvagedRecord(start, start + size, record)
     return None
 
 

@@ -114,7 +114,7 @@ def repair(
 
 
 def _print_facts(facts: CaptureFacts) -> None:
-    from kwire.text.printable import harmless
+    from kwire.text.untrusted import harmless
 
     for line in facts.lines():
         typer.echo(harmless(line))

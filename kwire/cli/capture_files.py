@@ -38,7 +38,7 @@ def print_written(events: int, out: Path) -> None:
 
 def print_damage(damage: Damage) -> None:
     """Print damage of a capture to stderr."""
-    from kwire.text.printable import harmless
+    from kwire.text.untrusted import harmless
 
     typer.secho(harmless(str(damage)), fg="yellow", err=True)
 

@@ -135,7 +135,7 @@ def _some(data: bytes) -> bytes:
 def _parse_request(response_to: str) -> tuple[int, int]:
     """Parse `DescribeQuorum:2` or `55:2`; return API key and version. Raises WrongUsage."""
     from kwire.messages import registry
-    from kwire.text.numbers import whole_number
+    from kwire.text.untrusted import whole_number
 
     match = REQUEST_NAME.fullmatch(response_to)
     if match is None:

@@ -46,7 +46,7 @@ def dump(
     if as_json:
         return _dump_json(files)
     from kwire.logdir.dump import Dump
-    from kwire.text.printable import harmless
+    from kwire.text.untrusted import harmless
 
     dumper = Dump(skip_record_metadata=skip_record_metadata)
     for file in files:

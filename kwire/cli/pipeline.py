@@ -177,7 +177,7 @@ def print_summary(summary: Summary, as_json: bool) -> None:
     from dataclasses import asdict
 
     from kwire.cli.screen import print_json
-    from kwire.text.printable import harmless
+    from kwire.text.untrusted import harmless
 
     if as_json:
         print_json(asdict(summary))

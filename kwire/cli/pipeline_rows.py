@@ -48,7 +48,7 @@ def json_rows(frame: DataFrame) -> list[dict[str, Any]]:
 def print_rows(console: Console, frame: DataFrame, top: int) -> None:
     """Print the first rows as a table, and whether there are more, or none."""
     from kwire.cli.screen import table_of
-    from kwire.text.printable import harmless
+    from kwire.text.untrusted import harmless
 
     rows = frame.limit(top + 1).collect()
     if not rows:

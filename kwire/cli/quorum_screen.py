@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kwire.cli.screen import columns, is_pipe, screen, table_of
-from kwire.text.printable import harmless
+from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -21,7 +21,7 @@ from kwire.proxy.capture.replay.client import ReplayOutcome, ReplayVerdict, Targ
 from kwire.proxy.capture.replay.comparison import FieldPair, IgnoredFields
 from kwire.proxy.capture.replay.plan import plan_replay
 from kwire.proxy.flows.language import Expression
-from kwire.text.printable import harmless
+from kwire.text.untrusted import harmless
 
 
 def send(

@@ -1,6 +1,6 @@
 """The output of commands: a terminal with colours and a width, or a pipe with neither.
 
-Text that came over the wire goes through `kwire.text.printable.harmless` first, so that no peer can
+Text that came over the wire goes through `kwire.text.untrusted.harmless` first, so that no peer can
 command the terminal.
 """
 

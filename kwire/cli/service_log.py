@@ -14,7 +14,7 @@ from typing import Any
 from kwire.cli.printer import RepeatLimit
 from kwire.proxy import NoticeKind
 from kwire.proxy.service.events import ClusterNotice, ServiceEvent, ServiceEventKind
-from kwire.text.printable import harmless
+from kwire.text.untrusted import harmless
 
 WAITING = 10_000
 """Lines that may wait for a slow reader; those that find no room are left out."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kwire.messages.registry import api_name
 from kwire.proxy.flows.text import MASKED
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 if TYPE_CHECKING:
     from rich.text import Text

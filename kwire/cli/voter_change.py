@@ -16,7 +16,7 @@ from kwire.cli.bootstrap import ask
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.screen import print_json, screen
 from kwire.text.ids import parse_uuid, uuid_text
-from kwire.text.printable import harmless
+from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient

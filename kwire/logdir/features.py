@@ -16,7 +16,7 @@ from kwire.messages.metadata_versions import (
     metadata_version_level,
 )
 from kwire.messages.records.feature_level import FeatureLevelRecord
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 
 def effective_metadata_version(

@@ -26,7 +26,7 @@ from kwire.logdir.names import (
     OffsetAndEpoch,
     snapshot_name,
 )
-from kwire.logdir.recovery import Found, find, remove_left_overs
+from kwire.logdir.recovery import RecoveredLog, recover, remove_left_overs
 from kwire.logdir.segment import Segment, TornTail
 from kwire.logdir.snapshots import SnapshotFile, load_snapshot
 
@@ -42,18 +42,20 @@ class LogConfig:
 class MetadataLog:
     """The log in a metadata folder, `__cluster_metadata-0`, open for writing."""
 
-    def __init__(self, fs: FileSystem, folder: Path, found: Found, config: LogConfig) -> None:
+    def __init__(
+        self, fs: FileSystem, folder: Path, recovered: RecoveredLog, config: LogConfig
+    ) -> None:
         self.folder = folder
-        self.torn: TornTail | None = found.torn
+        self.torn: TornTail | None = recovered.torn
         """The bytes that opening had to cut off; None after an orderly end."""
         self._fs = fs
         self._config = config
-        self._segments = found.segments
-        self._snapshots = found.snapshots
-        self._epochs = found.epochs
+        self._segments = recovered.segments
+        self._snapshots = recovered.snapshots
+        self._epochs = recovered.epochs
         self._failure: OSError | None = None
         self._closed = False
-        self._start = found.segments[0].base_offset if found.segments else 0
+        self._start = recovered.segments[0].base_offset if recovered.segments else 0
 
     @classmethod
     def open(
@@ -68,7 +70,7 @@ class MetadataLog:
         Raises FileError, with file and position, for what a crash cannot explain.
         """
         fs.make_folder(folder)
-        log = cls(fs, folder, find(fs, folder), config or LogConfig())
+        log = cls(fs, folder, recover(fs, folder), config or LogConfig())
         try:
             log._check_snapshots()
             remove_left_overs(fs, folder)

@@ -20,7 +20,7 @@ from kwire.logdir.segment import Segment, TornTail
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class RecoveredLog:
     """The parts of a metadata log; torn: what a crash left of an unflushed write."""
 
     segments: list[Segment]
@@ -29,7 +29,7 @@ class Found:
     torn: TornTail | None
 
 
-def find(fs: FileSystem, folder: Path) -> Found:
+def recover(fs: FileSystem, folder: Path) -> RecoveredLog:
     """Read and check all segments and the small files; cut off a torn tail.
 
     Raises FileError, and has changed nothing, where something else is wrong.
@@ -52,7 +52,9 @@ def find(fs: FileSystem, folder: Path) -> Found:
             segment.close()
         raise
     snapshots = sorted(found for name in names if (found := snapshot_id(name)) is not None)
-    return Found(segments=segments, snapshots=snapshots, epochs=epochs_of(segments), torn=torn)
+    return RecoveredLog(
+        segments=segments, snapshots=snapshots, epochs=epochs_of(segments), torn=torn
+    )
 
 
 def check_small_files(fs: FileSystem, folder: Path) -> None:

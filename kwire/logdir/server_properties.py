@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import InvalidValue
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from kwire.errors import InvalidValue
 from kwire.messages.data.voters_record import Endpoint, KRaftVersionFeature, Voter, VotersRecord
 from kwire.text.ids import parse_uuid, uuid_text
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 _VOTER = re.compile(r"(\d+)@(\[[^\]]+\]|[^:\[\]@]+):(\d+):(\S+)")
 

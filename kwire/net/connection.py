@@ -144,7 +144,7 @@ class Connection:
 
     async def _ask(self, request: Request, version: int | None = None) -> Response:
         chosen = self.version_for(type(request)) if version is None else version
-        return (await self._link.ask(request, chosen)).body
+        return (await self._link.send(request, chosen)).body
 
     def version_for(self, request: type[Request]) -> int:
         """Return the highest version that both sides have.
@@ -179,10 +179,10 @@ class Connection:
                 f"{self.peer} did not answer {name} v{chosen} within {limit:.1f} s"
             ) from None
 
-    async def tell(self, request: Request, version: int) -> None:
+    async def send_unanswered(self, request: Request, version: int) -> None:
         """Send a request that gets no answer: Produce with acks=0. Raises as `send` does."""
         await self._renew_session()
-        await self._link.tell(request, version)
+        await self._link.send_unanswered(request, version)
 
     @property
     def idle(self) -> bool:

@@ -1,7 +1,7 @@
-"""Requests and the answers to them on one connection, without the connection.
+"""Requests and responses of one connection, without the connection.
 
-Kafka answers the requests of a connection in the order they came in, so the oldest one open is the
-one that the next frame answers; its correlation id proves it.
+Kafka answers the requests of a connection in the order they came in, so that each frame
+answers the oldest open request; its correlation id proves it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _CORRELATION_ID_SIZE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A request that was sent; `DescribeQuorum v2` to a person."""
+class SentRequest:
+    """A request that waits for its response; as text `DescribeQuorum v2`."""
 
     correlation_id: int
     key: int
@@ -37,23 +37,23 @@ class Asked:
         return f"{api_name(self.key)} v{self.version}"
 
 
-class AnswerSink(Protocol):
-    """Takes the answer to a request, or what is wrong with its bytes."""
+class ResponseSink(Protocol):
+    """Takes the response to a request, or the error of its bytes."""
 
-    def __call__(self, asked: Asked, answer: ResponseFrame | WireError) -> None: ...
+    def __call__(self, sent: SentRequest, answer: ResponseFrame | WireError) -> None: ...
 
 
 class Exchange:
-    """Numbers requests, cuts what comes back into frames, and matches the two.
+    """Numbers requests, splits the received bytes into frames, and matches the two.
 
-    client_id: what every request header says; None sends a null.
-    frame_limit: largest answer that is accepted, in bytes.
+    client_id: stands in every request header; None sends a null.
+    frame_limit: size of the largest response that is accepted, in bytes.
     """
 
     def __init__(self, *, client_id: str | None, frame_limit: int = FRAME_LIMIT) -> None:
         self._client_id = client_id
         self._splitter = FrameSplitter(frame_limit)
-        self._open: deque[Asked] = deque()
+        self._open: deque[SentRequest] = deque()
         self._next_id = 0
 
     @property
@@ -61,8 +61,10 @@ class Exchange:
         """Bytes of an answer that has not arrived whole."""
         return self._splitter.pending
 
-    def ask(self, request: Request, version: int, *, answered: bool = True) -> tuple[Asked, bytes]:
-        """Return the frame to send, and what its answer will be known by.
+    def send(
+        self, request: Request, version: int, *, answered: bool = True
+    ) -> tuple[SentRequest, bytes]:
+        """Return the request as it will be answered, and the frame to send.
 
         EncodeError changes nothing.
 
@@ -74,21 +76,21 @@ class Exchange:
         frame = encode_request(
             request, version, correlation_id=correlation_id, client_id=self._client_id
         )
-        asked = Asked(correlation_id=correlation_id, key=key, version=version)
+        sent = SentRequest(correlation_id=correlation_id, key=key, version=version)
         if answered:
-            self._open.append(asked)
+            self._open.append(sent)
         self._next_id = 0 if correlation_id == _LAST_CORRELATION_ID else correlation_id + 1
-        return asked, frame
+        return sent, frame
 
-    def receive(self, chunk: bytes, sink: AnswerSink) -> None:
-        """Hand on every answer that is complete.
+    def receive(self, chunk: bytes, sink: ResponseSink) -> None:
+        """Hand on every complete response.
 
-        A body that cannot be read is the answer's own trouble. FrameError means that nothing after
-        it can be trusted: a size out of bounds, an answer nobody asked for or out of order.
+        A body that cannot be read fails its own request only. Raises FrameError if nothing after it
+        can be trusted: a size out of bounds, a response nobody asked for or out of order.
         """
         self._splitter.feed(chunk, lambda frame: self._match(frame, sink))
 
-    def _match(self, frame: bytes, sink: AnswerSink) -> None:
+    def _match(self, frame: bytes, sink: ResponseSink) -> None:
         if len(frame) < _CORRELATION_ID_SIZE:
             raise FrameError(f"an answer of {len(frame)} bytes has no correlation id")
         correlation_id = int.from_bytes(frame[:_CORRELATION_ID_SIZE], "big", signed=True)
@@ -96,17 +98,17 @@ class Exchange:
             raise FrameError(
                 f"an answer with correlation id {correlation_id} that nobody asked for"
             )
-        asked = self._open.popleft()
-        if correlation_id != asked.correlation_id:
+        sent = self._open.popleft()
+        if correlation_id != sent.correlation_id:
             raise FrameError(
-                f"an answer with correlation id {correlation_id} where {asked.correlation_id}"
-                f" ({asked}) is due"
+                f"an answer with correlation id {correlation_id} where {sent.correlation_id}"
+                f" ({sent}) is due"
             )
-        sink(asked, _decoded(frame, asked))
+        sink(sent, _decoded(frame, sent))
 
 
-def _decoded(frame: bytes, asked: Asked) -> ResponseFrame | WireError:
+def _decoded(frame: bytes, sent: SentRequest) -> ResponseFrame | WireError:
     try:
-        return decode_response(frame, asked.key, asked.version)
+        return decode_response(frame, sent.key, sent.version)
     except WireError as error:
         return error

@@ -1,4 +1,4 @@
-"""Moves bytes between a transport and an exchange, and wakes those who wait for an answer."""
+"""Moves bytes between a transport and an exchange, and hands responses to those that wait."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import cast
 
 from kwire.codec.declaration import Request
 from kwire.errors import AnswerLost, ConnectionFailed, FrameError, KwireError, WireError
-from kwire.net.exchange import Asked, Exchange
+from kwire.net.exchange import Exchange, SentRequest
 from kwire.net.frames import ResponseFrame
 
 CLOSE_TIMEOUT = 1.0
@@ -23,7 +23,7 @@ class Link(asyncio.Protocol):
         self._peer = peer
         self._exchange = exchange
         self._transport: asyncio.Transport | None = None
-        self._waiting: dict[int, tuple[Asked, asyncio.Future[ResponseFrame]]] = {}
+        self._waiting: dict[int, tuple[SentRequest, asyncio.Future[ResponseFrame]]] = {}
         self._writable = asyncio.Event()
         self._ended = asyncio.Event()
         self.closed = False
@@ -38,24 +38,24 @@ class Link(asyncio.Protocol):
         """True if nobody waits for a response."""
         return not self._waiting
 
-    async def ask(self, request: Request, version: int) -> ResponseFrame:
-        """Send a request as soon as the transport takes it, and wait for its answer."""
-        transport = await self._free()
-        asked, frame = self._exchange.ask(request, version)
+    async def send(self, request: Request, version: int) -> ResponseFrame:
+        """Send a request as soon as the transport takes it; return its response."""
+        transport = await self._writable_transport()
+        sent, frame = self._exchange.send(request, version)
         answer: asyncio.Future[ResponseFrame] = asyncio.get_running_loop().create_future()
-        self._waiting[asked.correlation_id] = asked, answer
+        self._waiting[sent.correlation_id] = sent, answer
         transport.write(frame)
         try:
             return await answer
         finally:
-            self._waiting.pop(asked.correlation_id, None)
+            self._waiting.pop(sent.correlation_id, None)
 
-    async def tell(self, request: Request, version: int) -> None:
+    async def send_unanswered(self, request: Request, version: int) -> None:
         """Send a request that gets no answer."""
-        transport = await self._free()
-        transport.write(self._exchange.ask(request, version, answered=False)[1])
+        transport = await self._writable_transport()
+        transport.write(self._exchange.send(request, version, answered=False)[1])
 
-    async def _free(self) -> asyncio.Transport:
+    async def _writable_transport(self) -> asyncio.Transport:
         """Return the transport, as soon as it takes more."""
         await self._writable.wait()
         if self.closed or self._transport is None:
@@ -77,11 +77,11 @@ class Link(asyncio.Protocol):
             self._exchange.receive(data, self._answered)
         except FrameError as error:
             reason = f"{self._peer} sent {error}"
-            self._end(lambda asked: FrameError(reason))
+            self._end(lambda sent: FrameError(reason))
             self.abort()
 
-    def _answered(self, asked: Asked, answer: ResponseFrame | WireError) -> None:
-        waiting = self._waiting.get(asked.correlation_id)
+    def _answered(self, sent: SentRequest, answer: ResponseFrame | WireError) -> None:
+        waiting = self._waiting.get(sent.correlation_id)
         if waiting is None or waiting[1].done():
             return
         if isinstance(answer, WireError):
@@ -94,18 +94,16 @@ class Link(asyncio.Protocol):
         how = f" after {half} bytes of half an answer" if half else f" ({exc})" if exc else ""
         peer = self._peer
         self._end(
-            lambda asked: AnswerLost(
-                f"{peer} closed the connection before it answered {asked}{how}"
-            )
+            lambda sent: AnswerLost(f"{peer} closed the connection before it answered {sent}{how}")
         )
         self._ended.set()
 
-    def _end(self, failure: Callable[[Asked], KwireError]) -> None:
+    def _end(self, failure: Callable[[SentRequest], KwireError]) -> None:
         self.closed = True
         self._writable.set()
-        for asked, answer in self._waiting.values():
+        for sent, answer in self._waiting.values():
             if not answer.done():
-                answer.set_exception(failure(asked))
+                answer.set_exception(failure(sent))
 
     def abort(self) -> None:
         """End it without a farewell."""
@@ -123,7 +121,7 @@ class Link(asyncio.Protocol):
         if self._transport is None:
             return
         peer = self._peer
-        self._end(lambda asked: AnswerLost(f"the connection to {peer} was closed here: {asked}"))
+        self._end(lambda sent: AnswerLost(f"the connection to {peer} was closed here: {sent}"))
         if not self._transport.is_closing():
             self._transport.close()
         with suppress(TimeoutError):

@@ -12,7 +12,7 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, InvalidValue
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from kwire.text.printable import harmless
+from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from scramp import ScramClient

@@ -16,7 +16,7 @@ from kwire.net.pem import store_location
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.tls import ClientTls
 from kwire.text.properties import parse_properties
-from kwire.text.text_file import read_text
+from kwire.text.untrusted import read_text
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 

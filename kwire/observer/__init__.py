@@ -7,6 +7,6 @@ async with LiveImage(["localhost:9093"]) as live:
 """
 
 from kwire.observer.live_image import LiveImage
-from kwire.observer.observer import Next, Observer
+from kwire.observer.observer import NextStep, Observer
 
-__all__ = ["LiveImage", "Next", "Observer"]
+__all__ = ["LiveImage", "NextStep", "Observer"]

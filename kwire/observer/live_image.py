@@ -12,7 +12,7 @@ from kwire.image import EMPTY, MetadataImage
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.tasks import cancel_and_wait
-from kwire.observer.observer import MAX_WAIT_MS, Next, Observer
+from kwire.observer.observer import MAX_WAIT_MS, NextStep, Observer
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ class LiveImage:
     async def _follow(self, connection: Connection, address: Address) -> None:
         while True:
             response = await connection.send(self.observer.request(), timeout=PATIENCE)
-            if self.observer.receive(response) is Next.FIND_LEADER:
+            if self.observer.receive(response) is NextStep.FIND_LEADER:
                 self.trouble = f"{address} does not lead"
                 return
             if self.observer.is_current:

@@ -36,14 +36,14 @@ from kwire.messages.a59_fetch_snapshot import (
 from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, is_metadata_topic
-from kwire.observer.download import Download
-from kwire.observer.tail import Tail
+from kwire.observer.snapshot_download import SnapshotDownload
+from kwire.observer.uncommitted import UncommittedBatches
 
 MAX_WAIT_MS = 500
 MAX_BYTES = 8 << 20
 
-_NOWHERE = OffsetAndEpoch(offset=0, epoch=0)
-_ELSEWHERE = {
+_LOG_START = OffsetAndEpoch(offset=0, epoch=0)
+_NOT_LEADING = {
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.UNKNOWN_LEADER_EPOCH,
     ErrorCode.BROKER_NOT_AVAILABLE,
@@ -58,7 +58,7 @@ _HINTS: dict[int, str] = {
 }
 
 
-class Next(Enum):
+class NextStep(Enum):
     """The step after a response: ask the same node again, or find the one that leads."""
 
     ASK = "ask"
@@ -85,8 +85,8 @@ class Observer:
     def __init__(self, cluster_id: str | None = None) -> None:
         self._cluster_id = cluster_id
         self._image = EMPTY
-        self._tail = Tail(_NOWHERE)
-        self._download: Download | None = None
+        self._uncommitted = UncommittedBatches(_LOG_START)
+        self._download: SnapshotDownload | None = None
         self.epoch = 0
         self.leader_id = -1
         self.leader_endpoint: LeaderEndpoint | None = None
@@ -103,12 +103,12 @@ class Observer:
     @property
     def offset(self) -> int:
         """The offset behind the last record in the image."""
-        return self._tail.start.offset
+        return self._uncommitted.start.offset
 
     @property
     def position(self) -> OffsetAndEpoch:
         """The offset behind the last record in the image, with the epoch of that record."""
-        return self._tail.start
+        return self._uncommitted.start
 
     @property
     def is_current(self) -> bool:
@@ -119,7 +119,7 @@ class Observer:
         """Return the next request: Fetch, or FetchSnapshot while a snapshot is downloaded."""
         if self._download is not None:
             return self._download.request(METADATA_TOPIC, self.epoch, self._cluster_id)
-        end = self._tail.end
+        end = self._uncommitted.end
         partition = FetchPartition(
             partition=0,
             current_leader_epoch=self.epoch,
@@ -137,7 +137,7 @@ class Observer:
             topics=[topic],
         )
 
-    def receive(self, response: Response) -> Next:
+    def receive(self, response: Response) -> NextStep:
         """Take the answer to the last request.
 
         Raises BrokerError where the node refuses for good, WireError where the log, or what the
@@ -150,8 +150,8 @@ class Observer:
         partition = _only(response)
         leader = partition.current_leader
         if leader is not None:
-            self._heard(leader.leader_id, leader.leader_epoch)
-            self._endpoint(response.node_endpoints)
+            self._note_leader(leader.leader_id, leader.leader_epoch)
+            self._note_endpoint(response.node_endpoints)
         if partition.error_code:
             return self._refused(partition.error_code)
         return self._receive_log(partition)
@@ -160,51 +160,53 @@ class Observer:
         """Forget the log, and begin at its start."""
         self._image = EMPTY
         self._download = None
-        self._tail = Tail(_NOWHERE)
+        self._uncommitted = UncommittedBatches(_LOG_START)
         self.high_watermark = -1
 
-    def _heard(self, leader_id: int, epoch: int) -> None:
+    def _note_leader(self, leader_id: int, epoch: int) -> None:
         if epoch >= self.epoch:
             self.epoch, self.leader_id = epoch, leader_id
 
-    def _endpoint(self, endpoints: list[NodeEndpoint]) -> None:
-        for one in endpoints:
-            if one.node_id == self.leader_id:
-                self.leader_endpoint = LeaderEndpoint(one.node_id, one.host, one.port)
+    def _note_endpoint(self, endpoints: list[NodeEndpoint]) -> None:
+        for endpoint in endpoints:
+            if endpoint.node_id == self.leader_id:
+                self.leader_endpoint = LeaderEndpoint(
+                    endpoint.node_id, endpoint.host, endpoint.port
+                )
 
-    def _refused(self, code: int) -> Next:
+    def _refused(self, code: int) -> NextStep:
         if code == ErrorCode.FENCED_LEADER_EPOCH:
-            return Next.ASK
-        if code in _ELSEWHERE:
-            return Next.FIND_LEADER
+            return NextStep.ASK
+        if code in _NOT_LEADING:
+            return NextStep.FIND_LEADER
         if code == ErrorCode.SNAPSHOT_NOT_FOUND:
             self._download = None
-            return Next.ASK
+            return NextStep.ASK
         raise _refusal(code)
 
-    def _receive_log(self, partition: PartitionData) -> Next:
+    def _receive_log(self, partition: PartitionData) -> NextStep:
         diverging, snapshot = partition.diverging_epoch, partition.snapshot_id
         if diverging is not None and diverging.end_offset >= 0:
             self._diverged(OffsetAndEpoch(offset=diverging.end_offset, epoch=diverging.epoch))
-            return Next.ASK
+            return NextStep.ASK
         if snapshot is not None and snapshot.end_offset >= 0:
-            self._download = Download(
+            self._download = SnapshotDownload(
                 OffsetAndEpoch(offset=snapshot.end_offset, epoch=snapshot.epoch)
             )
-            return Next.ASK
+            return NextStep.ASK
         for batch in read_batches(partition.records or b""):
             if not isinstance(batch, RecordBatch):
                 raise WireError("the metadata log has a batch of an old format")
-            self._tail.append(batch)
+            self._uncommitted.append(batch)
         self.high_watermark = max(self.high_watermark, partition.high_watermark)
-        for batch in self._tail.take(self.high_watermark):
+        for batch in self._uncommitted.take(self.high_watermark):
             self._apply(batch)
-        return Next.ASK
+        return NextStep.ASK
 
     def _diverged(self, end: OffsetAndEpoch) -> None:
-        before = self._tail.end
-        self._tail.truncate(end)
-        if self._tail.end == before:
+        before = self._uncommitted.end
+        self._uncommitted.truncate(end)
+        if self._uncommitted.end == before:
             raise WireError(f"the leader's log diverges at {end}, below what was committed")
 
     def _apply(self, batch: RecordBatch) -> None:
@@ -219,24 +221,24 @@ class Observer:
             elif isinstance(message, VotersRecord):
                 self.voters = message
 
-    def _receive_snapshot(self, response: FetchSnapshotResponse) -> Next:
+    def _receive_snapshot(self, response: FetchSnapshotResponse) -> NextStep:
         _check(response.error_code)
         piece = _only_piece(response)
         if piece.current_leader is not None:
-            self._heard(piece.current_leader.leader_id, piece.current_leader.leader_epoch)
+            self._note_leader(piece.current_leader.leader_id, piece.current_leader.leader_epoch)
         if piece.error_code:
             return self._refused(piece.error_code)
         assert self._download is not None, "only then it is asked for"
         whole = self._download.take(piece)
         if whole is not None:
             self._load(whole, self._download.id)
-        return Next.ASK
+        return NextStep.ASK
 
     def _load(self, snapshot: SnapshotContent, id: OffsetAndEpoch) -> None:
         self._download = None
         self.snapshot = id
         self._image = apply_all(EMPTY, snapshot.records)
-        self._tail = Tail(id)
+        self._uncommitted = UncommittedBatches(id)
         self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters
         self.high_watermark = max(self.high_watermark, id.offset)
 

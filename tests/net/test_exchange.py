@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from kwire.errors import DecodeError, FrameError, WireError
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from kwire.net.exchange import Asked, Exchange
+from kwire.net.exchange import Exchange, SentRequest
 from kwire.net.frames import ResponseFrame, encode_response
 
-Got = list[tuple[Asked, ResponseFrame | WireError]]
+Got = list[tuple[SentRequest, ResponseFrame | WireError]]
 
 
-def exchange() -> tuple[Exchange, Got, list[Asked]]:
+def exchange() -> tuple[Exchange, Got, list[SentRequest]]:
     """One that asked DescribeQuorum v2, then DescribeCluster v1."""
     ours = Exchange(client_id="test")
-    first, _ = ours.ask(DescribeQuorumRequest(), 2)
-    second, _ = ours.ask(DescribeClusterRequest(), 1)
+    first, _ = ours.send(DescribeQuorumRequest(), 2)
+    second, _ = ours.send(DescribeClusterRequest(), 1)
     return ours, [], [first, second]
 
 
@@ -75,14 +75,14 @@ def test_a_body_that_cannot_be_read_is_handed_on_and_the_next_one_is_read() -> N
 def test_correlation_ids_start_over_behind_the_largest_int32() -> None:
     ours = Exchange(client_id=None)
     ours._next_id = 0x7FFFFFFF
-    ids = [ours.ask(DescribeQuorumRequest(), 2)[0].correlation_id for _ in range(2)]
+    ids = [ours.send(DescribeQuorumRequest(), 2)[0].correlation_id for _ in range(2)]
     assert ids == [0x7FFFFFFF, 0]
 
 
 def test_a_request_without_an_answer_is_not_waited_for() -> None:
     ours, got = Exchange(client_id="test"), Got()
-    told, _ = ours.ask(DescribeQuorumRequest(), 2, answered=False)
-    asked, _ = ours.ask(DescribeClusterRequest(), 1)
+    told, _ = ours.send(DescribeQuorumRequest(), 2, answered=False)
+    asked, _ = ours.send(DescribeClusterRequest(), 1)
     answer = encode_response(DescribeClusterResponse(), 1, correlation_id=asked.correlation_id)
     ours.receive(answer, lambda a, b: got.append((a, b)))
     assert [one for one, _ in got] == [asked]

@@ -22,7 +22,7 @@ from kwire.messages.a01_fetch import (
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.messages.records.topic import TopicRecord
-from kwire.observer import Next, Observer
+from kwire.observer import NextStep, Observer
 from tests.support.controller.raft.single_replica import (
     SingleReplica,
     fetch_request,
@@ -49,7 +49,7 @@ def commit(solo: SingleReplica) -> None:
     solo.ask(fetch_request(2, epoch, end, epoch, max_wait_ms=0))
 
 
-def asked(solo: SingleReplica, observer: Observer) -> Next:
+def asked(solo: SingleReplica, observer: Observer) -> NextStep:
     request = observer.request()
     if isinstance(request, FetchRequest):
         request.max_wait_ms = 0
@@ -59,7 +59,7 @@ def asked(solo: SingleReplica, observer: Observer) -> Next:
 
 def follow(solo: SingleReplica, observer: Observer, times: int = 4) -> None:
     for _ in range(times):
-        assert asked(solo, observer) is Next.ASK
+        assert asked(solo, observer) is NextStep.ASK
 
 
 def names(observer: Observer) -> set[str]:
@@ -92,8 +92,8 @@ def test_it_knows_the_voters_that_the_log_names() -> None:
 
 def test_who_does_not_lead_sends_it_elsewhere() -> None:
     solo, observer = follower(epoch=5, leader=2), Observer(CLUSTER_ID)
-    assert asked(solo, observer) is Next.ASK
-    assert asked(solo, observer) is Next.FIND_LEADER
+    assert asked(solo, observer) is NextStep.ASK
+    assert asked(solo, observer) is NextStep.FIND_LEADER
     assert observer.leader_id == 2
 
 
@@ -132,7 +132,7 @@ def _bytes_below(log: MemoryLog, offset: int) -> int:
 def test_a_log_that_begins_later_is_entered_by_its_snapshot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kwire.observer.download.PIECE", 100)
+    monkeypatch.setattr("kwire.observer.snapshot_download.PIECE", 100)
     id = OffsetAndEpoch(offset=40, epoch=3)
     content = build_snapshot(
         [topic("old"), topic("older")],
@@ -151,7 +151,7 @@ def test_a_log_that_begins_later_is_entered_by_its_snapshot(
     pieces = 0
     while "young" not in names(observer):
         pieces += isinstance(observer.request(), FetchSnapshotRequest)
-        assert asked(solo, observer) is Next.ASK
+        assert asked(solo, observer) is NextStep.ASK
     assert names(observer) == {"old", "older", "young"}
     assert pieces > 3
 

@@ -36,7 +36,7 @@ def decode_function(module: Module, record: ObjectStruct) -> None:
     with function.block("try:"):
         function.line("buf = data if data.__class__ is bytes else bytes(memoryview(data))")
         function.line("p = offset")
-        reader = _Reader(module, function)
+        reader = _DecodeGenerator(module, function)
         message = reader.value(record, "message", "")
         reader.flush()
         with function.block("if p <= len(buf):"):
@@ -46,7 +46,7 @@ def decode_function(module: Module, record: ObjectStruct) -> None:
     function.line("return reference.decode(data, offset)")
 
 
-class _Reader:
+class _DecodeGenerator:
     """Walks a construct; `run` holds the fixed-size fields that are not read yet."""
 
     def __init__(self, module: Module, function: Function) -> None:
@@ -233,7 +233,7 @@ class _Reader:
                 "buf, p",
                 f"Tagged field {tag} at `p`, and where it ends.",
             )
-            reader = _Reader(self.module, function)
+            reader = _DecodeGenerator(self.module, function)
             value = reader.value(known.con, known.name, "")
             reader.flush()
             function.line(f"return {value}, p")

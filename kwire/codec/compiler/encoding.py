@@ -30,7 +30,7 @@ def encode_function(module: Module, record: ObjectStruct) -> None:
     function = module.function("encode", "message, /", "The bytes of a message.")
     with function.block("try:"):
         function.line("parts = []")
-        writer = _Writer(module, function)
+        writer = _EncodeGenerator(module, function)
         writer.value(record, "message", "message")
         writer.flush()
         function.line('return b"".join(parts)')
@@ -39,7 +39,7 @@ def encode_function(module: Module, record: ObjectStruct) -> None:
     function.line("return reference.encode(message)")
 
 
-class _Writer:
+class _EncodeGenerator:
     """Walks a construct; `run` and `parts` hold what is not added to the bytes yet."""
 
     def __init__(self, module: Module, function: Function) -> None:
@@ -212,7 +212,7 @@ class _Writer:
         for tag, known in record.tags.known.items():
             with function.block(f"if {self._differs(f'obj.{known.name}', known.default)}:"):
                 function.line("parts = []")
-                writer = _Writer(self.module, function)
+                writer = _EncodeGenerator(self.module, function)
                 writer.value(known.con, f"obj.{known.name}", known.name)
                 writer.flush()
                 function.line(f'known[{tag}] = b"".join(parts)')

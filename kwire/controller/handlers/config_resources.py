@@ -14,7 +14,7 @@ from kwire.controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
 from kwire.image.configs import ConfigResource, ResourceType
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 
 def check_name(resource: ConfigResource) -> None:

@@ -14,7 +14,7 @@ from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import storage_properties
 from kwire.net.address import Address, cannot_connect, is_wildcard
 from kwire.proxy.data_path.listener import Listener
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 ADVERTISED = "advertised.listeners"
 BOOTSTRAP = "controller.quorum.bootstrap.servers"

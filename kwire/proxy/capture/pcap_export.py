@@ -19,7 +19,7 @@ from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_PUSH, TH_SYN
 
 from kwire.capture import NOTICE, REQUEST, CaptureRecord
 from kwire.proxy.flows.flow import NoticeKind
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 RAW_IP = 101
 """LINKTYPE_RAW: packets begin with the IP header."""

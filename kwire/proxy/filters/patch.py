@@ -16,7 +16,7 @@ from kwire.messages.registry import request, response
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression
 from kwire.text.ids import parse_uuid
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 
 def patch(message: Group, path: str, value: Any) -> bool:

@@ -34,7 +34,7 @@ from kwire.proxy.filters.patch import reachable
 from kwire.proxy.filters.presets import expand
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
-from kwire.text.text_file import read_text
+from kwire.text.untrusted import read_text
 from kwire.text.yaml_file import BadFile, Rate, Seconds, Strict, read_yaml, seconds
 
 

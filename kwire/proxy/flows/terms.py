@@ -21,7 +21,7 @@ from kwire.messages.index import APIS
 from kwire.proxy.flows.field_paths import check_field
 from kwire.proxy.flows.subject import MatchTarget
 from kwire.text.ids import uuid_text
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 Test = Callable[[MatchTarget], bool | None]
 Static = Callable[[int, int], bool | None]

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kwire import error_codes
 from kwire.text.ids import uuid_text
-from kwire.text.printable import harmless
+from kwire.text.untrusted import harmless
 
 TEXT_SHOWN = 200
 """Characters of a string that are shown."""

@@ -9,7 +9,7 @@ from kwire.messages.a32_describe_configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 BROKER, BROKER_LOGGER = 4, 8
 """The resource types whose resources are nodes."""

@@ -33,7 +33,7 @@ from kwire.net.tls import ClientTls, ServerTls
 from kwire.proxy.capture.record_topic import TopicAddress
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.flows.language import Expression, parse
-from kwire.text.text_file import read_text
+from kwire.text.untrusted import read_text
 from kwire.text.yaml_file import BadFile, Seconds, Strict, read_yaml
 
 _LIMITS = Limits()

@@ -14,8 +14,8 @@ from kwire.controller.server.config import property_values
 from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
 from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import StorageProperties, storage_properties
-from kwire.text.numbers import whole_number
 from kwire.text.properties import parse_properties
+from kwire.text.untrusted import whole_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kwire.errors import InvalidValue
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 
 def listed(pairs: Mapping[str, str], name: str) -> list[str]:

@@ -153,7 +153,7 @@ class _Replay:
             # A broker refuses a client that expects another cluster or node (KIP-1242).
             request.cluster_id, request.node_id = None, -1
         if flow.outcome is Outcome.NO_RESPONSE:
-            await connection.tell(request, version)
+            await connection.send_unanswered(request, version)
             return ReplayOutcome(
                 flow=flow, verdict=ReplayVerdict.NOT_COMPARED, reason="asks for no response"
             )

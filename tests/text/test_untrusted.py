@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwire.text.numbers import whole_number
+from kwire.text.untrusted import whole_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), (" 42 ", 42), ("007", 7), ("65535", 65535)])

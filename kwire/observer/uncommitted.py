@@ -13,11 +13,11 @@ from kwire.batches import RecordBatch
 from kwire.errors import WireError
 from kwire.logdir.names import OffsetAndEpoch
 
-TAIL_LIMIT = 64 * 1024 * 1024
+UNCOMMITTED_LIMIT = 64 * 1024 * 1024
 """Bytes that may wait for the high watermark."""
 
 
-class Tail:
+class UncommittedBatches:
     """Batches behind `start`, below which everything is committed; start has the last epoch."""
 
     def __init__(self, start: OffsetAndEpoch) -> None:
@@ -45,8 +45,10 @@ class Tail:
                 f" {self.end.offset} is next"
             )
         self._size += len(batch.data)
-        if self._size > TAIL_LIMIT:
-            raise WireError(f"more than {TAIL_LIMIT} bytes of the metadata log are not committed")
+        if self._size > UNCOMMITTED_LIMIT:
+            raise WireError(
+                f"more than {UNCOMMITTED_LIMIT} bytes of the metadata log are not committed"
+            )
         self._batches.append(batch)
 
     def truncate(self, diverging: OffsetAndEpoch) -> None:

@@ -22,7 +22,7 @@ PIECE = 1 << 20
 """Bytes that are asked for at once."""
 
 
-class Download:
+class SnapshotDownload:
     """The bytes so far; they grow as they come and not as the leader promises."""
 
     def __init__(self, id: OffsetAndEpoch) -> None:
