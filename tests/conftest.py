@@ -175,7 +175,7 @@ def _make(kafka: Launcher, layout: Layout) -> Cluster:
 
 @contextmanager
 def _required(kafka: Launcher) -> Iterator[None]:
-    """Makes a skip of what cannot be had, unless that is a failure."""
+    """Skip the test if Kafka is unavailable, or fail where it is required."""
     try:
         yield
     except KafkaUnavailable as missing:

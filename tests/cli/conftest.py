@@ -13,7 +13,7 @@ from tests.support.cli.service_process import GatedNode
 
 @pytest.fixture
 def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs commands in this process."""
+    """Run commands in this process."""
     return Command(capsys, monkeypatch)
 
 

@@ -57,8 +57,8 @@ def test_a_recording_that_stopped_is_a_failure_in_the_end(
         report(ServiceEvent(kind=ServiceEventKind.RECORDING_STOPPED, text=sentence))
 
     monkeypatch.setattr("kwire.cli.proxy_run._run", run)
-    end_with_ctrl_c = kwire("proxy", "--listen", "127.0.0.1:0=127.0.0.1:1", "-w", "one.avro")
-    assert (end_with_ctrl_c.code, end_with_ctrl_c.err) == (1, f"{sentence}\n")
+    result = kwire("proxy", "--listen", "127.0.0.1:0=127.0.0.1:1", "-w", "one.avro")
+    assert (result.code, result.err) == (1, f"{sentence}\n")
 
 
 def test_cat_shows_whole_messages_and_selected_apis(kwire: Command, capture: Path) -> None:

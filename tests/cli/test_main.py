@@ -23,7 +23,7 @@ HEAVY = ("rich", "construct", "asyncio", "msgspec", "kwire.codec", "kwire.proxy"
 def shell(
     command: str, folder: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a line in bash, in a folder, with `kwire` on its path."""
+    """Run a line in bash, in a folder, with `kwire` on its path."""
     path = f"{KWIRE.parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],

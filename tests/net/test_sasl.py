@@ -174,7 +174,7 @@ class Guarded(ScriptedNode):
 
 
 def content(lifetime: int = 0) -> Script:
-    """Takes every token."""
+    """Take every token."""
     return lambda frame: SaslAuthenticateResponse(session_lifetime_ms=lifetime)
 
 

@@ -17,7 +17,7 @@ async def fail() -> None:
 
 
 async def clean_up(cleaned: asyncio.Event) -> None:
-    """Takes a while to end."""
+    """Take a while to end."""
     try:
         await sleep()
     finally:

@@ -40,7 +40,7 @@ def history(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Histor
 
 @pytest.fixture
 def kwire(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs commands in this process; with `spark`, on the session of all tests."""
+    """Run commands in this process; with `spark`, on the session of all tests."""
     return Command(capsys, monkeypatch)
 
 

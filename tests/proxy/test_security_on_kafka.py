@@ -47,7 +47,7 @@ pytestmark = pytest.mark.xdist_group("secure")
 
 @pytest.fixture
 def clients(secure: SecureCluster) -> Iterator[Any]:
-    """Makes clients of a listener, through the proxy."""
+    """Make clients of a listener, through the proxy."""
     made: list[Client] = []
 
     def make(name: str) -> Client:

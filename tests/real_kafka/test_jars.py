@@ -28,7 +28,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def resolve(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeResolver], None]:
-    """Puts a resolver in the place of the real ones."""
+    """Put a resolver in the place of the real ones."""
     return lambda fake: monkeypatch.setattr(jars, "resolver", lambda: fake)
 
 

@@ -23,7 +23,7 @@ TYPES = {"4.4.0": 278, "4.3.1": 272, "3.9.1": 240}
 
 
 def of_type(counts: dict[str, int]) -> dict[str, int]:
-    """Adds up the kinds (type/source) of one schema type."""
+    """Add up the kinds (type/source) of one schema type."""
     types: Counter[str] = Counter()
     for kind, count in counts.items():
         types[kind.split("/")[0]] += count
@@ -87,7 +87,7 @@ def test_where_a_pair_has_tags_its_largest_instance_has_unknown_ones_in_every_st
 
 
 def count_edges(json: object, sizes: Counter[str]) -> None:
-    """Counts the lengths of a message that need more than one length byte on the wire."""
+    """Count the lengths of a message that need more than one length byte on the wire."""
     if isinstance(json, str):
         length = len(json.encode())
         sizes["strings over 16383 bytes"] += length > 16383

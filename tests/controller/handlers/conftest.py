@@ -15,7 +15,7 @@ def lab() -> Lab:
 
 @pytest.fixture
 def make_lab() -> Callable[..., Lab]:
-    """Makes one with another configuration."""
+    """Makes a lab with another configuration."""
     return Lab
 
 

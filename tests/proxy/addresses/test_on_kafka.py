@@ -81,7 +81,7 @@ class Behind:
         return {node.address.port for node in self.cluster.nodes.values()}
 
     def admin(self, *without: int) -> AdminClient:
-        """Asks the controllers, through the proxy."""
+        """Ask the controllers, through the proxy."""
         nodes = [self.told(node) for node in self.cluster.controllers if node not in without]
         return AdminClient(bootstrap_controllers=",".join(map(str, nodes)), timeout=PATIENCE)
 

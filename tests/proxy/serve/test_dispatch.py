@@ -67,7 +67,7 @@ async def deleted(request: Request) -> Response:
 
 
 def node() -> ScriptedNode:
-    """Deletes topics v0-3, lists ACLs, and would tell of delegation tokens."""
+    """A node that offers DeleteTopics v0-3, DescribeAcls and DescribeDelegationToken."""
 
     def versions(frame: object) -> ApiVersionsResponse:
         offers = {18: (0, 4), 20: (0, 3), 29: (1, 3), 41: (1, 3)}

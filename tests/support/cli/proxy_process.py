@@ -30,16 +30,16 @@ def fixed_answers_node() -> Iterator[str]:
     """Run a node that answers the two requests above; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.1)
-        end_with_ctrl_c = threading.Event()
-        serving = threading.Thread(target=_serve, args=(server, end_with_ctrl_c))
+        stopping = threading.Event()
+        serving = threading.Thread(target=_serve, args=(server, stopping))
         serving.start()
         yield f"127.0.0.1:{server.getsockname()[1]}"
-        end_with_ctrl_c.set()
+        stopping.set()
         serving.join()
 
 
-def _serve(server: socket.socket, end_with_ctrl_c: threading.Event) -> None:
-    while not end_with_ctrl_c.is_set():
+def _serve(server: socket.socket, stopping: threading.Event) -> None:
+    while not stopping.is_set():
         try:
             peer, _ = server.accept()
         except TimeoutError:

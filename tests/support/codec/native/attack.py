@@ -209,7 +209,7 @@ HOSTILE: tuple[Any, ...] = (
 
 
 def spoil(obj: Any, random: Random) -> None:
-    """Gives one field, at any depth, a hostile value, or none at all."""
+    """Give one field, at any depth, a hostile value, or none at all."""
     while True:
         name = random.choice(type(obj).__struct_fields__)
         value = getattr(obj, name, None)
@@ -294,7 +294,7 @@ class Meddler:
 
 
 def meddled(times: int) -> int:
-    """Writes trees that lose the list in hand during a comparison; how often the engine gave up."""
+    """Write trees that lose their list during a comparison; return how often native gave up."""
     response = kwire.message("FetchResponse")
     pair = Pair("FetchResponse", 13)
     for turn in range(times):
@@ -314,7 +314,7 @@ def meddled(times: int) -> int:
 
 
 def threads(seconds: float) -> int:
-    """Reads and writes in three threads while a fourth changes the object; how many rounds."""
+    """Read and write in three threads while a fourth changes the object; return the rounds."""
     vector = max(
         (v for v in all_vectors() if v.name == "MetadataResponse" and len(v.data) < 20_000),
         key=lambda v: len(v.data),
@@ -344,7 +344,7 @@ def threads(seconds: float) -> int:
 
 
 def emptied(times: int) -> int:
-    """Writes very many elements while another thread takes them away; how often it was noticed."""
+    """Write many elements while another thread removes them; return how often that was noticed."""
     pair = Pair("CreateTopicsRequest", 7)
     request: Any = kwire.message("CreateTopicsRequest")
     topic = request.fields["topics"].type.element.cls

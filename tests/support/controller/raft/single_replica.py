@@ -138,31 +138,31 @@ class SingleReplica:
 
 
 def unattached(epoch: int = 5, **settings: Any) -> SingleReplica:
-    """Knows an epoch and nobody in it."""
+    """Return a replica that knows an epoch and no leader or vote in it."""
     return SingleReplica(election=ElectionState(epoch=epoch), **settings)
 
 
 def follower(epoch: int = 5, leader: int = 2, **settings: Any) -> SingleReplica:
-    """Follows a leader that has not answered a fetch yet."""
+    """Return a replica that follows a leader that has not answered a fetch yet."""
     election = ElectionState(epoch=epoch, leader_id=leader)
     return SingleReplica(election=election, **settings)
 
 
 def candidate(epoch: int = 5, **settings: Any) -> SingleReplica:
-    """Has voted for itself."""
+    """Return a replica that has voted for itself."""
     election = ElectionState(epoch=epoch, voted_key=key(1))
     return SingleReplica(election=election, **settings)
 
 
 def prospective(epoch: int = 5, **settings: Any) -> SingleReplica:
-    """Asks for pre-votes."""
+    """Return a replica that asks for pre-votes."""
     solo = unattached(epoch, **settings)
     solo.after(solo.config.election_timeout_ms)
     return solo
 
 
 def leader(epoch: int = 5, *, committed: bool = True, **settings: Any) -> SingleReplica:
-    """Was elected; committed: voter 2 has fetched the first batch."""
+    """Return an elected leader. committed: voter 2 has fetched the first batch."""
     solo = candidate(epoch, **settings)
     if solo.raft.role == "candidate":
         send, _ = solo.sent(VoteRequest)[0]
@@ -174,7 +174,7 @@ def leader(epoch: int = 5, *, committed: bool = True, **settings: Any) -> Single
 
 
 def static_leader() -> SingleReplica:
-    """Leads three voters of kraft.version 0."""
+    """Return a leader of three voters with kraft.version 0."""
     return leader(static_voters=static_voters(1, 2, 3), bootstrap_servers=())
 
 
@@ -185,7 +185,7 @@ def resigned(epoch: int = 5, **settings: Any) -> SingleReplica:
 
 
 def observer(**settings: Any) -> SingleReplica:
-    """Is formatted without voters."""
+    """Return a replica that is formatted without voters."""
     return SingleReplica(voters=VoterSet(), static_voters=VoterSet(), **settings)
 
 
