@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.flow_options import expression
-from kwire.cli.proxy_options import LogForm, ServeMode
+from kwire.cli.proxy_options import LogForm, ServeModeName
 from kwire.cli.tls_options import client_tls, server_tls
 from kwire.proxy.service.config import KeyConflict, ProxyConfig
 
@@ -102,7 +102,7 @@ def feed(listen: str | None, token: Path | None) -> dict[str, Any] | None:
 
 
 def serve(
-    mode: ServeMode | None,
+    mode: ServeModeName | None,
     client_config: Path | None,
     cluster_id: str | None,
     *,

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 
-class ServeMode(StrEnum):
-    """The modes of --serve."""
+class ServeModeName(StrEnum):
+    """The names of modes that --serve takes."""
 
     METADATA = "metadata"
     KIP919 = "kip919"
@@ -111,7 +111,7 @@ Strict = Annotated[
     ),
 ]
 Serve = Annotated[
-    ServeMode | None,
+    ServeModeName | None,
     typer.Option(help="Answer requests here instead of only passing them; see docs/serve.md."),
 ]
 ServeConfigFile = Annotated[

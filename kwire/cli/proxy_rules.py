@@ -11,7 +11,7 @@ import typer
 from kwire.cli.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from kwire.cli.rule_commands import Proxied
+    from kwire.cli.rule_commands import FeedTarget
 
 app = typer.Typer(
     help="List, add, switch and remove the rules of a proxy while traffic flows.",
@@ -68,9 +68,9 @@ def list_(
     kwire proxy rules list --json | jq '.[] | select(.enabled) | .name'
     kwire proxy rules list --config kwire-proxy.yaml --cluster payments
     """
-    from kwire.cli.rule_commands import listed, print_rules
+    from kwire.cli.rule_commands import list_rules, print_rules
 
-    rules = listed(_proxied(feed, token, config, cluster, timeout))
+    rules = list_rules(_target(feed, token, config, cluster, timeout))
     if as_json:
         from kwire.cli.screen import print_json
 
@@ -139,7 +139,7 @@ def add(
     kwire proxy rules add --match "~api Metadata" --direction response --patch topics.name=x
     kwire proxy rules add --preset late-heartbeats --node 2
     """
-    given = {
+    keys = {
         "name": name,
         "match": match,
         "preset": preset,
@@ -160,12 +160,14 @@ def add(
         "until": until,
         "enabled": False if disabled else None,
     }
-    rule = {key: value for key, value in given.items() if value is not None}
-    from kwire.cli.rule_commands import checked, command
+    rule = {key: value for key, value in keys.items() if value is not None}
+    from kwire.cli.rule_commands import check_rule, run_commands
 
-    text = checked(rule)
-    where = _proxied(feed, token, config, cluster, timeout)
-    command(where, [(name or preset or "", "added", lambda at: at.add_rule(text))], as_json=as_json)
+    text = check_rule(rule)
+    target = _target(feed, token, config, cluster, timeout)
+    run_commands(
+        target, [(name or preset or "", "added", lambda at: at.add_rule(text))], as_json=as_json
+    )
 
 
 @app.command()
@@ -183,9 +185,9 @@ def enable(
     \b
     kwire proxy rules enable slow
     """
-    where = _proxied(feed, token, config, cluster, timeout)
+    target = _target(feed, token, config, cluster, timeout)
     _each(
-        where,
+        target,
         names,
         "enabled",
         lambda name: lambda at: at.switch_rule(name, enabled=True),
@@ -208,9 +210,9 @@ def disable(
     \b
     kwire proxy rules disable slow delay-3f9a
     """
-    where = _proxied(feed, token, config, cluster, timeout)
+    target = _target(feed, token, config, cluster, timeout)
     _each(
-        where,
+        target,
         names,
         "disabled",
         lambda name: lambda at: at.switch_rule(name, enabled=False),
@@ -233,34 +235,34 @@ def remove(
     \b
     kwire proxy rules remove slow
     """
-    where = _proxied(feed, token, config, cluster, timeout)
-    _each(where, names, "removed", lambda name: lambda at: at.remove_rule(name), as_json=as_json)
+    target = _target(feed, token, config, cluster, timeout)
+    _each(target, names, "removed", lambda name: lambda at: at.remove_rule(name), as_json=as_json)
 
 
 def _each(
-    where: Proxied,
+    target: FeedTarget,
     names: Sequence[str],
     done: str,
     act: Callable[[str], Callable[[Any], Awaitable[Any]]],
     *,
     as_json: bool,
 ) -> None:
-    from kwire.cli.rule_commands import command
+    from kwire.cli.rule_commands import run_commands
 
-    command(where, [(name, done, act(name)) for name in names], as_json=as_json)
+    run_commands(target, [(name, done, act(name)) for name in names], as_json=as_json)
 
 
-def _proxied(
+def _target(
     feed: str | None,
     token: Path | None,
     config: Path | None,
     cluster: str | None,
     timeout: float,
-) -> Proxied:
+) -> FeedTarget:
     from kwire.cli.feeding import feed_address, feed_token
 
     try:
-        from kwire.cli.rule_commands import Proxied, of_config
+        from kwire.cli.rule_commands import FeedTarget, target_of_config
     except ImportError as error:
         from kwire.proxy.service.feed import explain_import_error
 
@@ -268,10 +270,10 @@ def _proxied(
     if config is not None:
         if feed is not None or token is not None:
             raise WrongUsage("--config says where the feed is: leave --feed and --token.")
-        return of_config(config, cluster, timeout)
+        return target_of_config(config, cluster, timeout)
     if cluster is not None:
         raise WrongUsage("--cluster is one of a service's file: give --config as well.")
-    return Proxied(feed_address(feed or DEFAULT), feed_token(token), timeout)
+    return FeedTarget(feed_address(feed or DEFAULT), feed_token(token), timeout)
 
 
 def _pair(text: str) -> tuple[str, object]:
@@ -282,7 +284,7 @@ def _pair(text: str) -> tuple[str, object]:
 
 
 def _yaml(text: str | None) -> object:
-    """A value as a rules file has it; what is no YAML is text, which the rule's check refuses."""
+    """Return a value as in a rules file; text that is no YAML stays, for the check to refuse."""
     import yaml
 
     try:

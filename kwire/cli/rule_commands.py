@@ -1,4 +1,4 @@
-"""Asks a proxy for its rules and commands them, through its feed, and prints what came of it."""
+"""Lists and changes the rules of a proxy through its feed, and prints the outcome."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.filters.rules import read_rule
 from kwire.proxy.service.config import read_config
 
-Act = Callable[[Receiver], Awaitable[Any]]
-Commanded = tuple[str, str, Act]
-"""The name of a rule, what it is when all went well, and how that is commanded."""
+SendCommand = Callable[[Receiver], Awaitable[Any]]
+RuleChange = tuple[str, str, SendCommand]
+"""The name of a rule, the word for its state after success, and the call that commands it."""
 
 SHOWN_AGAIN = "`kwire proxy rules list` shows what is in force"
 
 
 @dataclass(frozen=True, slots=True)
-class Proxied:
-    """A proxy's feed, and how long it has to answer, in seconds."""
+class FeedTarget:
+    """The feed of a proxy. timeout: seconds that the proxy has to answer."""
 
     feed: Address
     token: bytes
     timeout: float
 
     def receiver(self) -> Receiver:
-        """A viewer of it, which wants no events of before."""
+        """Return a viewer of the feed that asks for no events of before."""
         return Receiver(
             self.feed, lambda _: None, token=self.token, backlog=0, timeout=self.timeout
         )
 
 
-def of_config(path: Path, cluster: str | None, timeout: float) -> Proxied:
-    """The feed of a cluster of a service. Raises WrongUsage."""
+def target_of_config(path: Path, cluster: str | None, timeout: float) -> FeedTarget:
+    """Return the feed of a cluster in a service's file. Raises WrongUsage."""
     try:
         clusters = {one.name: one for one in read_config(path).clusters}
     except InvalidValue as error:
@@ -61,11 +61,11 @@ def of_config(path: Path, cluster: str | None, timeout: float) -> Proxied:
             f"cluster {found.name!r} has no feed: give it `feed: {{listen: 127.0.0.1:9900}}` in"
             f" {path} and start the proxy again."
         )
-    return Proxied(found.feed.listen, feed_token(found.feed.token), timeout)
+    return FeedTarget(found.feed.listen, feed_token(found.feed.token), timeout)
 
 
-def checked(rule: dict[str, Any]) -> str:
-    """The rule as text. Raises WrongUsage where no proxy would take it."""
+def check_rule(rule: dict[str, Any]) -> str:
+    """Return a rule as text. Raises WrongUsage if no proxy would take it."""
     text = json.dumps(rule, default=str)
     try:
         read_rule(text)
@@ -74,11 +74,11 @@ def checked(rule: dict[str, Any]) -> str:
     return text
 
 
-def listed(where: Proxied) -> list[dict[str, Any]]:
-    """The rules of a proxy. Raises CommandFailed where it does not answer."""
+def list_rules(target: FeedTarget) -> list[dict[str, Any]]:
+    """Return the rules of a proxy. Raises ConnectionFailed if it does not answer."""
 
     async def ask() -> list[dict[str, Any]]:
-        async with where.receiver() as receiver:
+        async with target.receiver() as receiver:
             await receiver.reached()
             return [
                 {
@@ -95,21 +95,21 @@ def listed(where: Proxied) -> list[dict[str, Any]]:
 
 
 def print_rules(rules: Sequence[dict[str, Any]]) -> None:
-    """Print a table."""
+    """Print a table of rules."""
     if not rules:
         typer.echo("no rules; `kwire proxy rules add` adds one")
         return
     table = table_of("name", "", "from", "hits", "rule", right=("hits",))
-    for one in rules:
-        state = Text("on", "green") if one["enabled"] else Text("off", "yellow")
-        says = Text(rule_text(one["rule"]))
-        table.add_row(Text(one["name"]), state, one["origin"], str(one["hits"]), says)
+    for rule in rules:
+        state = Text("on", "green") if rule["enabled"] else Text("off", "yellow")
+        text = Text(rule_text(rule["rule"]))
+        table.add_row(Text(rule["name"]), state, rule["origin"], str(rule["hits"]), text)
     screen().print(table)
 
 
-def command(where: Proxied, commands: Sequence[Commanded], *, as_json: bool) -> None:
-    """Command one after the other, print what came of each; exit with 1 where one is not done."""
-    outcomes = asyncio.run(_command(where, commands))
+def run_commands(target: FeedTarget, commands: Sequence[RuleChange], *, as_json: bool) -> None:
+    """Change rules one after the other, print each outcome; exit with 1 unless all is done."""
+    outcomes = asyncio.run(_run(target, commands))
     if as_json:
         print_json(outcomes)
     for outcome in [] if as_json else outcomes:
@@ -119,24 +119,26 @@ def command(where: Proxied, commands: Sequence[Commanded], *, as_json: bool) -> 
         raise typer.Exit(1)
 
 
-async def _command(where: Proxied, commands: Sequence[Commanded]) -> list[dict[str, str]]:
+async def _run(target: FeedTarget, commands: Sequence[RuleChange]) -> list[dict[str, str]]:
     outcomes = []
-    async with where.receiver() as receiver:
+    async with target.receiver() as receiver:
         try:
             await receiver.reached()
         except ConnectionFailed as error:
             raise CommandFailed(f"nothing was changed: {error}") from error
-        for name, done, act in commands:
-            outcomes += await _outcomes(receiver, name, done, act)
+        for name, participle, send in commands:
+            outcomes += await _outcomes(receiver, name, participle, send)
     return outcomes
 
 
-async def _outcomes(receiver: Receiver, name: str, done: str, act: Act) -> list[dict[str, str]]:
+async def _outcomes(
+    receiver: Receiver, name: str, participle: str, send: SendCommand
+) -> list[dict[str, str]]:
     try:
-        names = await act(receiver) or (name,)
+        names = await send(receiver) or (name,)
     except CommandRefused as error:
         return [{"name": name, "outcome": "refused", "problem": str(error)}]
     except AnswerLost as error:
-        problem = f"it is not known whether {name!r} was {done}: {error}; {SHOWN_AGAIN}"
+        problem = f"it is not known whether {name!r} was {participle}: {error}; {SHOWN_AGAIN}"
         return [{"name": name, "outcome": "unknown", "problem": problem}]
-    return [{"name": one, "outcome": done, "problem": ""} for one in names]
+    return [{"name": one, "outcome": participle, "problem": ""} for one in names]

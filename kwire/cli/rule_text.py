@@ -1,4 +1,4 @@
-"""A rule in one line."""
+"""Rules as text in one line."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _CODES = frozenset(code.value for code in ErrorCode)
 
 
 class Labels(NamedTuple):
-    """What a flow is counted under. client: `node 3` where a node has shown itself."""
+    """The labels of a flow's counts. client: `node 3` if the peer has named itself as a node."""
 
     node: str
     api: str
@@ -61,7 +61,7 @@ class Labels(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Count:
-    """The flows of the same labels. buckets: how many took up to each bound, and longer."""
+    """The counts of flows with the same labels. buckets: flows up to each bound, and longer."""
 
     bounds: tuple[float, ...]
     requests: int = 0
@@ -77,7 +77,7 @@ class Count:
         self.buckets = [0] * (len(self.bounds) + 1)
 
     def add(self, flow: Flow) -> None:
-        """One more."""
+        """Count one more flow."""
         self.requests += 1
         self.unanswered += flow.outcome is _LOST
         self.request_bytes += flow.request_size
@@ -91,7 +91,7 @@ class Count:
 
 
 class Metrics:
-    """The counts of one cluster's proxy. It is a sink; `see` is to view the decoded flows.
+    """The counts of one cluster's proxy: a sink of it, with `see` for the decoded flows.
 
     counts: by their labels. notices: how many of each kind, by node.
     """
@@ -167,9 +167,9 @@ class Metrics:
         return client
 
 
-def node_label(place: ClientConnection | Listener) -> str:
-    """The node behind it: its id, or its address where that is not known."""
-    return str(place.upstream if place.node_id is None else place.node_id)
+def node_label(where: ClientConnection | Listener) -> str:
+    """Return the id of the node behind a listener, or its address if the id is not known."""
+    return str(where.upstream if where.node_id is None else where.node_id)
 
 
 def _named(key: int, version: int) -> tuple[str, str]:

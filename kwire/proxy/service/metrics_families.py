@@ -1,4 +1,4 @@
-"""What Prometheus reads of the proxies of one process, a sample a cluster; docs/service.md."""
+"""The metric families of all proxies of the process, with a sample a cluster; docs/service.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PREFIX = "kwire_proxy_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeteredProxy:
-    """A proxy and what belongs to it. cluster: its name, empty where there is but one."""
+    """A proxy with its counts. cluster: its name, empty if it is the only one."""
 
     metrics: Metrics
     proxy: Proxy
@@ -39,13 +39,13 @@ class MeteredProxy:
 
 
 class ProxyCollector:
-    """Reads the proxies that run, each time it is asked."""
+    """Collects the metrics of the proxies that run at the moment of each scrape."""
 
     def __init__(self, proxies: Callable[[], Iterable[MeteredProxy]]) -> None:
         self._proxies = proxies
 
     def collect(self) -> Iterator[Metric]:
-        """One family a name."""
+        """Yield one family a name: Prometheus refuses a name twice."""
         metered = list(self._proxies())
         counts: _Counts = [
             ((one.cluster, *labels), count)
