@@ -129,27 +129,10 @@ def proxy(
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
     if not listen:
         raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
+    from kwire.cli.proxy_flags import build_config
+    from kwire.cli.proxy_run import run_options
 
-    from kwire.cli import proxy_flags, proxy_run
-
-    cluster = {
-        "listeners": proxy_flags.listeners(listen, listen_tls, upstream_tls, upstream_name),
-        "scripts": script or (),
-        "rules": rules,
-        "hold": hold,
-        "feed": proxy_flags.feed(feed, feed_token),
-        "rewrite_endpoints": rewrite_endpoints,
-        "advertised_host": advertised_host,
-        "strict": strict,
-        "serve": proxy_flags.serve(serve, serve_config, cluster_id, off_loopback=off_loopback),
-        "record": proxy_flags.record(
-            write, record_topic, topic_config, record, record_limit, show_secrets=show_secrets
-        ),
-    }
-    shown = proxy_flags.show(
-        api, no_api, view, verbose=verbose, as_json=as_json, show_secrets=show_secrets
-    )
-    proxy_run.run_options(proxy_flags.build_config(cluster, shown, metrics, log_format))
+    run_options(build_config(context))
 
 
 def _only_subcommand(context: typer.Context) -> None:

@@ -1,6 +1,7 @@
 """The options of `kwire proxy` as the configuration of one cluster.
 
-Checks that a file needs, too, are those of the configuration; here are those of options alone.
+The configuration checks its values, as it checks those of a file; here its errors are told in words
+of the options.
 """
 
 from __future__ import annotations
@@ -8,166 +9,95 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
+import typer
 from pydantic import ValidationError
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.flow_options import expression
-from kwire.cli.proxy_options import LogForm, ServeModeName
 from kwire.cli.tls_options import client_tls, server_tls
 from kwire.proxy.service.config import KeyConflict, ProxyConfig
 
-OPTIONS = {
-    "advertised_host": "--advertised-host",
-    "api": "--api",
-    "no_api": "--no-api",
-    "node": "ID@",
-    "off_loopback": "--off-loopback",
-    "rewrite_endpoints": "--rewrite-endpoints",
-    "serve": "--serve",
-    "strict": "--strict",
-    "token": "--feed-token",
-}
-"""The option for each key that a conflict of keys names."""
-
-_ADDRESSES = {
-    "clusters.feed.listen": "--feed",
-    "clusters.listeners.listen": "--listen",
-    "clusters.listeners.upstream": "--listen",
-    "metrics": "--metrics",
-}
-"""The option for each place of an address: an address that is wrong does not tell where it is."""
+PLACES = (
+    ("script", "clusters.scripts"),
+    ("rules", "clusters.rules"),
+    ("hold", "clusters.hold"),
+    ("feed", "clusters.feed.listen"),
+    ("feed_token", "clusters.feed.token"),
+    ("rewrite_endpoints", "clusters.rewrite_endpoints"),
+    ("advertised_host", "clusters.advertised_host"),
+    ("strict", "clusters.strict"),
+    ("serve", "clusters.serve.mode"),
+    ("serve_config", "clusters.serve.client_config"),
+    ("cluster_id", "clusters.serve.cluster_id"),
+    ("off_loopback", "clusters.serve.off_loopback"),
+    ("write", "clusters.record.path"),
+    ("record_topic", "clusters.record.topic"),
+    ("topic_config", "clusters.record.client_config"),
+    ("record", "clusters.record.only"),
+    ("record_limit", "clusters.record.frame_limit"),
+    ("show_secrets", "clusters.record.show_secrets"),
+    ("show_secrets", "show.show_secrets"),
+    ("api", "show.api"),
+    ("no_api", "show.no_api"),
+    ("view", "show.view"),
+    ("verbose", "show.verbose"),
+    ("as_json", "show.json"),
+    ("metrics", "metrics"),
+    ("log_format", "log.format"),
+)
+"""The place of each option in the configuration; those of listeners are put together."""
 
 _LISTEN = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<listen>[^=@]+)=(?P<upstream>[^=@]+)")
 _BY_NODE = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<files>.+)")
 
 
-def build_config(
-    cluster: Mapping[str, Any],
-    shown: Mapping[str, Any],
-    metrics: str | None,
-    log_format: LogForm | None,
-) -> ProxyConfig:
-    """Return the configuration of a cluster by its values.
-
-    Raises WrongUsage, which speaks of options instead of keys.
-    """
-    log = None if log_format is None else {"format": log_format.value}
-    values = {"clusters": [cluster], "show": shown, "metrics": metrics, "log": log}
+def build_config(context: typer.Context) -> ProxyConfig:
+    """Return the configuration that the options of a command line give. Raises WrongUsage."""
+    options = context.params
+    cluster: dict[str, Any] = {"listeners": _listeners(options)}
+    values: dict[str, Any] = {"clusters": cluster, "show": {}, "log": None}
+    given = [(name, place) for name, place in PLACES if _is_given(options[name])]
+    for name, place in given:
+        *parents, key = place.split(".")
+        target = values
+        for parent in parents:
+            target[parent] = target.get(parent) or {}
+            target = target[parent]
+        target[key] = options[name]
+    if not {"path", "topic", "client_config"} & cluster.get("record", {}).keys():
+        expression(options["record"])  # is refused if it is wrong, though nothing is recorded
+        cluster.pop("record", None)
+    values["clusters"] = [cluster]
     try:
         return ProxyConfig.model_validate(values)
     except ValidationError as error:
-        raise WrongUsage(_sentence(error)) from error
+        names = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+        raise WrongUsage(_sentence(error.errors()[0], given, names)) from error
 
 
-def listeners(
-    listen: list[str],
-    listen_tls: list[str] | None,
-    upstream_tls: list[str] | None,
-    upstream_name: str | None,
-) -> list[dict[str, Any]]:
-    """Return the values of listeners, with the TLS that is given for their node or for all.
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False and value not in ((), [])
 
-    Raises WrongUsage.
-    """
-    if upstream_name and not upstream_tls:
+
+def _listeners(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the values of listeners, with the TLS that is given for their node or for all."""
+    name = options["upstream_name"]
+    if name and not options["upstream_tls"]:
         raise WrongUsage("--upstream-name is for --upstream-tls: give that as well.")
-    servers = {node: asdict(server_tls(files)) for node, files in _by_node(listen_tls)}
-    clients = {
-        node: asdict(client_tls(files, upstream_name)) for node, files in _by_node(upstream_tls)
-    }
-    found = [_listener(text) for text in listen]
-    nodes = {listener["node"] for listener in found} | {None}
+    servers = {node: server_tls(files) for node, files in _by_node(options["listen_tls"])}
+    clients = {node: client_tls(files, name) for node, files in _by_node(options["upstream_tls"])}
+    listeners = [_listener(text) for text in options["listen"]]
+    nodes = {listener["node"] for listener in listeners} | {None}
     for node in (*servers, *clients):
         if node not in nodes:
             raise WrongUsage(f"there is TLS for node {node}, and no --listen {node}@….")
-    return [
-        {
-            **listener,
-            "tls": servers.get(listener["node"], servers.get(None)),
-            "upstream_tls": clients.get(listener["node"], clients.get(None)),
-        }
-        for listener in found
-    ]
-
-
-def feed(listen: str | None, token: Path | None) -> dict[str, Any] | None:
-    """Return the values of a feed, None without one. Raises WrongUsage."""
-    if listen is None:
-        _refuse_without("--feed", "--feed-token", token)
-        return None
-    return {"listen": listen, "token": token}
-
-
-def serve(
-    mode: ServeModeName | None,
-    client_config: Path | None,
-    cluster_id: str | None,
-    *,
-    off_loopback: bool,
-) -> dict[str, Any] | None:
-    """Return how to serve, None without a mode. Raises WrongUsage."""
-    if mode is None:
-        _refuse_without("--serve", "--serve-config", client_config)
-        return None
-    return {
-        "mode": mode.value,
-        "client_config": client_config,
-        "cluster_id": cluster_id,
-        "off_loopback": off_loopback,
-    }
-
-
-def record(
-    path: Path | None,
-    topic: str | None,
-    client_config: Path | None,
-    only: str | None,
-    frame_limit: int | None,
-    *,
-    show_secrets: bool,
-) -> dict[str, Any] | None:
-    """Return the values of a recording, None without a path and a topic. Raises WrongUsage."""
-    if topic is None:
-        _refuse_without("--record-topic", "--topic-config", client_config)
-    expression(only)  # an expression that is wrong is refused also without a recording
-    if path is None and topic is None:
-        return None
-    return {
-        "path": path,
-        "topic": topic,
-        "client_config": client_config,
-        "only": only,
-        "frame_limit": frame_limit,
-        "show_secrets": show_secrets,
-    }
-
-
-def show(
-    api: list[str] | None,
-    no_api: list[str] | None,
-    view: str | None,
-    *,
-    verbose: bool,
-    as_json: bool,
-    show_secrets: bool,
-) -> dict[str, Any]:
-    """Return the values of what is shown."""
-    return {
-        "api": api or (),
-        "no_api": no_api or (),
-        "view": view,
-        "verbose": verbose,
-        "json": as_json,
-        "show_secrets": show_secrets,
-    }
-
-
-def _refuse_without(needed: str, option: str, value: object) -> None:
-    if value is not None:
-        raise WrongUsage(f"{option} is for {needed}: give {needed} as well.")
+    for listener in listeners:
+        for key, by_node in (("tls", servers), ("upstream_tls", clients)):
+            tls = by_node.get(listener["node"], by_node.get(None))
+            listener[key] = None if tls is None else asdict(tls)
+    return listeners
 
 
 def _listener(text: str) -> dict[str, Any]:
@@ -189,17 +119,21 @@ def _by_node(texts: list[str] | None) -> list[tuple[int | None, list[str]]]:
     ]
 
 
-def _sentence(error: ValidationError) -> str:
-    """Return the first mistake in words of the options."""
-    mistake = error.errors()[0]
+def _sentence(mistake: Any, given: list[tuple[str, str]], names: Mapping[str | None, str]) -> str:
+    """Return a mistake in words of the options. given: options and their places. names: of all."""
     reason = mistake.get("ctx", {}).get("error")
-    if isinstance(reason, KeyConflict):
-        return f"{reason.with_names(OPTIONS)}."
     place = ".".join(key for key in mistake["loc"] if isinstance(key, str))
-    if not isinstance(reason, ValueError):
-        return f"{place}: {mistake['msg']}."
-    if place in _ADDRESSES:
-        return f"{_ADDRESSES[place]}: {reason}."
-    text = str(reason)
-    # An expression that cannot be read is shown below, with a mark at the column.
-    return text if "\n" in text else f"{text}."
+    options = {place: names[name] for name, place in PLACES}
+    options |= {f"clusters.listeners.{key}": "--listen" for key in ("listen", "upstream")}
+    if isinstance(reason, KeyConflict):
+        keys = {place.rpartition(".")[2]: option for place, option in options.items()}
+        return f"{reason.with_names({**keys, 'serve': '--serve', 'node': 'ID@'})}."
+    if mistake["type"] == "missing":
+        parent = place.rpartition(".")[0]
+        option = next(names[name] for name, other in given if other.startswith(f"{parent}."))
+        return f"{option} is for {options[place]}: give {options[place]} as well."
+    text = str(mistake["msg"] if reason is None else reason)
+    if "\n" in text:
+        return text  # an expression that cannot be read, with a mark below at the column
+    option = options.get(place, place if reason is None else "")
+    return f"{option}: {text}." if option else f"{text}."

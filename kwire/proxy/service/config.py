@@ -164,10 +164,10 @@ class RecordConfig(Strict):
 
     @model_validator(mode="after")
     def _somewhere(self) -> RecordConfig:
+        if self.client_config is not None and self.topic is None:
+            raise KeyConflict("{client_config} is for {topic}: give {topic} as well")
         if self.path is None and self.topic is None:
             raise ValueError("give path, topic or both")
-        if self.client_config is not None and self.topic is None:
-            raise KeyConflict("{client_config} is for the cluster of a topic: give {topic} as well")
         return self
 
 

@@ -76,7 +76,7 @@ def test_what_needs_another_key_says_so(file: Path, more: str, said: str) -> Non
     ("keys", "said"),
     [
         ("only: ~api Vote", ": give path, topic or both"),
-        ("path: here, client_config: c", ": client_config is for the cluster of a topic"),
+        ("path: here, client_config: c", ": client_config is for topic"),
         ("topic: captures", ".topic: 'captures' is no topic: write TOPIC@HOST:PORT"),
         ("topic: 3", ".topic: 3 is no topic: write TOPIC@HOST:PORT"),
     ],
