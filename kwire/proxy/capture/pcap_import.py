@@ -271,6 +271,7 @@ class _FramedConnection:
         """
         if from_client and len(segment.data) >= REQUEST.size:
             size, key, version, _ = REQUEST.unpack_from(segment.data)
+            # Bytes from the middle of a frame seldom look like a size, a key and a version.
             self._started = 8 <= size < 1 << 27 and 0 <= key < 200 and 0 <= version < 50
         return self._started
 

@@ -161,6 +161,7 @@ class Recorder:
             dropped, now, event = queue.popleft()
             self._written += event.weight
             if self._only is None or isinstance(event, Notice) or _matches(self._only, event):
+                # Dropped events leave gaps in the numbers, by which readers count them.
                 self._write(next(self._numbers) + dropped, now, event)
 
     def _write(self, number: int, now: float, event: Event) -> None:

@@ -99,6 +99,7 @@ class _RecordedConnections:
             connection.client_id = record.client_id
         if record.peer_id is not None:
             connection.peer = record.peer_id
+        # A capture may have any number of connections: forget those that are closed.
         if record.notice == NoticeKind.CLOSED.name:
             del self._connections[key]
         return connection
@@ -127,6 +128,7 @@ def _response(
     return _frame(
         flow,
         (capture, number, RESPONSE),
+        # The latency is from the clock that never steps, and so is the time of the response.
         (flow.at + answered - flow.asked, answered),
         (flow.response_size, frames.response, frames.response_redaction),
     )

@@ -287,9 +287,12 @@ def _mask_batch(batch: RecordBatch) -> bytes:
         if isinstance(metadata.record, OpaqueRecord) or not mask_message(metadata.record):
             continue
         masked = metadata.encode()
+        # The length must stay: sizes in a capture are those of the traffic. If masked bytes were
+        # compressed again, it would change.
         if batch.compression or len(masked) != len(record.value) or record.value not in data:
             raise CannotMask("a secret in a compressed batch of the metadata log")
         data = data.replace(record.value, masked)
     if data == batch.data:
         return data
+    # With a right CRC the masked batch decodes like any other.
     return data[:_CRC] + crc32c(memoryview(data)[CHECKED:]).to_bytes(4, "big") + data[CHECKED:]

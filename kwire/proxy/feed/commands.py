@@ -118,6 +118,7 @@ class Controls:
     def _hold(self, expression: str | None) -> None:
         self._stop.match = None if expression is None else parse(expression)
         self.expression = expression
+        # The filters remember which messages each of them wants; another expression wants others.
         self._filters.replace(self._filters.filters)
 
     def _change_held(self, command: Release | Edit, flow: Flow) -> None:

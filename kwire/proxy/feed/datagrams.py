@@ -282,6 +282,7 @@ def _unseal(data: bytes, token: bytes) -> bytes:
     if data[3] != VERSION:
         raise BadDatagram(f"version {data[3]} of the feed, where {VERSION} is spoken")
     body = data[_HEAD:]
+    # Compared in constant time: the time must not reveal how much of a guessed seal is right.
     if not hmac.compare_digest(data[4:_HEAD], _seal(body, token)):
         raise BadDatagram("sealed with another token, or damaged")
     return body

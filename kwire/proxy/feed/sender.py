@@ -66,7 +66,10 @@ PART_SIZE = LIMIT - 128
 """Bytes of one part of a flow or of the rules."""
 
 GATHER = 0.1
-"""Seconds for which events are collected, so that one datagram carries many."""
+"""Seconds for which events are collected, so that one datagram carries many.
+
+To wake up for each event would cost more than the work itself.
+"""
 
 LASTING_NOTICES = 100
 """Most notices of a lasting state, which each new viewer is sent however old they are."""
@@ -165,7 +168,7 @@ class Feed:
         self._announced.set()
 
     def _enqueue(self, item: _Send) -> None:
-        if not len(self._viewers):
+        if not len(self._viewers):  # without viewers the feed costs the traffic next to nothing
             return
         if self._waiting + item.event.weight > QUEUE_LIMIT:
             self._count_lost(self._targets(item))
@@ -244,6 +247,7 @@ class Feed:
     async def _records(
         self, number: int, monotonic: float, event: Event
     ) -> tuple[CaptureRecord, ...]:
+        # A long frame is masked in a thread, so that no turn of the loop takes long.
         if event.weight > LONG:
             return await asyncio.to_thread(records_of_event, event, number, self.name, monotonic)
         return records_of_event(event, number, self.name, monotonic)
@@ -276,6 +280,7 @@ class Feed:
         elif isinstance(message, Leave):
             self._viewers.remove(address)
         elif isinstance(message, GetFlow):
+            # One part for one request: a small datagram must never cause many.
             return await self._flow_part(message)
         elif isinstance(message, GetRules):
             return self._rules_part(message, viewer)

@@ -135,7 +135,7 @@ class ControllerRouter:
                 await asyncio.sleep(PAUSE)
                 continue
             self._rewrite_addresses(response)
-            # 3.
+            # 3. Clients often list what they have just made.
             if type(request).key not in READ_APIS:
                 await self._catch_up(leader)
             return RoutedResponse(response=response, node=node)

@@ -62,6 +62,8 @@ class ServedCluster:
         Raises ConnectionFailed if no controller leads in time, BrokerError if the log may not be
         read.
         """
+        # The node that lets the log be fetched is the active controller: no other node is asked who
+        # leads.
         async with self.live as live:
             try:
                 async with asyncio.timeout(READY):

@@ -1,5 +1,8 @@
 """A listener of the proxy for every node of the cluster: the nodes that clients see.
 
+A node has a listener of its own, since ApiVersions, and so what a client may ask, belongs to a
+connection.
+
 The other controllers are standbys of each controller's listener, so that it still answers when its
 node is gone. A broker's listener leads to the controllers, unless a listener was given for it.
 """

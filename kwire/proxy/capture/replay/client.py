@@ -100,6 +100,7 @@ class _Replay:
         try:
             async with asyncio.TaskGroup() as group:
                 for step in self._plan.steps:
+                    # On any connection: a client produces to a topic that it created on another.
                     for earlier in step.after:
                         await asyncio.wait([tasks[earlier]])
                     if not fast:

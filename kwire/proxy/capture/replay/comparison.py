@@ -192,6 +192,7 @@ def _by_identity(
     left: list[Group], right: list[Group], version: int
 ) -> tuple[dict[str, Group], dict[str, Group]]:
     """Return the elements of both arrays by what they are about, or by index."""
+    # Kafka gives what it keeps in maps in any order: an index alone would compare other elements.
     fields = type((left or right)[0]).fields if left or right else {}
     for identity in _IDENTITIES:
         if identity in fields and version in fields[identity].versions:

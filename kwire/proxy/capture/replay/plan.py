@@ -80,6 +80,7 @@ def _reason_to_leave_out(
         return "of authentication"
     if len(flow.request_copy) < flow.request_size:
         return "cut in the capture"
+    # A masked password would be set to asterisks.
     if record.redaction is not None:
         return "with secrets or names that are not in the capture"
     if DecodedFlow(flow).request is None:

@@ -33,7 +33,7 @@ from kwire.proxy.flows.flow import ClientConnection, Effect, Flow, Notice, Notic
 from kwire.proxy.flows.node_addresses import node_addresses
 
 UNMATCHED = ErrorCode.UNKNOWN_SERVER_ERROR
-"""The error for a request that was not recorded."""
+"""The error for a request that was not recorded: a client that waited would tell nothing."""
 
 _API_VERSIONS = api_key("ApiVersions")
 _SIZE = 4  # bytes of the size in front of a frame
