@@ -38,8 +38,8 @@ def check(configs: Configs) -> None:
             text = f"Unknown client metrics configuration: {name}"
             raise ApiError(ErrorCode.INVALID_REQUEST, text)
     # 2.
-    found = values(KEYS, configs)
-    interval, patterns = found["interval.ms"], found["match"]
+    parsed = values(KEYS, configs)
+    interval, patterns = parsed["interval.ms"], parsed["match"]
     assert isinstance(interval, int)
     assert isinstance(patterns, list)
     # 1.

@@ -43,15 +43,15 @@ def check(configs: Configs, static: Configs) -> None:
         if name not in KEYS:
             raise refused(f"Unknown group config name: {name}")
     # 2.
-    found = values(KEYS, {**inherited(static), **configs})
+    parsed = values(KEYS, {**inherited(static), **configs})
     # 3.
     for kind, key in LIMITED:
         if key != _ONLY_IF_SET or f"{kind}.{key}" in configs:
-            _check_limits(kind, key, found[f"{kind}.{key}"], static)
+            _check_limits(kind, key, parsed[f"{kind}.{key}"], static)
     # 4.
     for kind in ("consumer", "share", "streams"):
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
-        if _number(found[session]) <= _number(found[heartbeat]):
+        if _number(parsed[session]) <= _number(parsed[heartbeat]):
             raise refused(f"{session} must be greater than {heartbeat}")
 
 

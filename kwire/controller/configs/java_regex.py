@@ -53,7 +53,7 @@ class _Parser:
         self._bounded = True
 
     def whole(self) -> None:
-        """The whole text; a closing bracket too many is left over."""
+        """Read the whole text. Raises _Refused if a closing bracket is left over."""
         self._alternatives()
         if self._peek() != END:
             raise _Refused
@@ -79,7 +79,7 @@ class _Parser:
         return found
 
     def _raw(self) -> str:
-        """The next character, no comment."""
+        """Return the next character, comments skipped."""
         found = self._text[self._at] if self._at < len(self._text) else END
         self._at += 1
         return found
@@ -145,7 +145,7 @@ class _Parser:
         return int(found or "0")
 
     def _group(self) -> bool:
-        """A group, or flags for the rest of the one around it; then False."""
+        """Read a group; return False for flags for the rest of the group around them."""
         self._at += 1
         comments = self._comments
         if not self._take("?"):
@@ -207,7 +207,7 @@ class _Parser:
             self._at += 1
 
     def _escape(self, *, in_class: bool, is_range: bool = False) -> int | None:
-        """One escape; the code point it stands for, None for a set or a place."""
+        """Read an escape; return its code point, None for a set of characters or a position."""
         self._at += 1
         kind = self._raw()
         if kind == END:
@@ -305,7 +305,7 @@ class _Parser:
             raise _Refused
 
     def _class(self, *, nested: bool = True) -> None:
-        """A character class behind its bracket; the first thing in it may be a bracket.
+        """Read a character class behind its bracket; its first character may be a bracket.
 
         nested: False for the right side of &&, which ends before the bracket.
         """
@@ -331,7 +331,7 @@ class _Parser:
             is_empty = False
 
     def _intersection(self) -> bool:
-        """The right side of &&; False if there is none."""
+        """Read the right side of &&; return False if there is none."""
         found = False
         while (next_ := self._peek()) not in ("]", "&"):
             found = True

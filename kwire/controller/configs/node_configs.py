@@ -67,13 +67,13 @@ def node_synonyms(
     Values before the first that has the name itself are left out, as Kafka does.
     """
     names = next((names for names in _NAMES if name in names), (name,))
-    found = []
+    values = []
     for look, source in (*levels(image, static, node_id), (_default, ConfigSource.DEFAULT)):
         for synonym in names:
             value = look(synonym)
             if value is not None and _is_effective(synonym, source):
-                found.append(ConfigValue(name=synonym, value=value, stated=value, source=source))
-    return list(dropwhile(lambda value: value.name != name, found))
+                values.append(ConfigValue(name=synonym, value=value, stated=value, source=source))
+    return list(dropwhile(lambda value: value.name != name, values))
 
 
 def _is_effective(name: str, source: ConfigSource) -> bool:

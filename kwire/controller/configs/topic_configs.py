@@ -58,12 +58,12 @@ def described_synonyms(key: ConfigKey, values: list[ConfigValue]) -> list[Config
 
 def inherited(image: MetadataImage, static: Lookup, node_id: int) -> dict[str, str]:
     """Return the values that topics inherit from the nodes, by the topic's own key; no defaults."""
-    found = {}
+    inherited_values = {}
     for name, key in KEYS.items():
         value = next(_of_nodes(image, static, key, node_id), None)
         if value is not None and value.value is not None:
-            found[name] = value.value
-    return found
+            inherited_values[name] = value.value
+    return inherited_values
 
 
 def effective(
@@ -77,5 +77,5 @@ def unclean_election_enabled(
     image: MetadataImage, static: Lookup, topic: str, node_id: int
 ) -> bool:
     """True if a replica outside the ISR may lead rather than nobody."""
-    found = effective(image, static, "unclean.leader.election.enable", topic, node_id)
-    return (found.value or "").strip().lower() == "true"
+    setting = effective(image, static, "unclean.leader.election.enable", topic, node_id)
+    return (setting.value or "").strip().lower() == "true"

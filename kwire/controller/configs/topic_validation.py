@@ -34,18 +34,18 @@ def check(
         if name not in KEYS:
             raise refused(f"Unknown topic config name: {name}")
     # 2.
-    found = values(KEYS, {**inherited, **configs})
+    parsed = values(KEYS, {**inherited, **configs})
     # 3.
-    shortest, longest = found["min.compaction.lag.ms"], found["max.compaction.lag.ms"]
+    shortest, longest = parsed["min.compaction.lag.ms"], parsed["max.compaction.lag.ms"]
     if _number(shortest) > _number(longest):
         raise refused(
             f"conflict topic config setting min.compaction.lag.ms ({shortest}) >"
             f" max.compaction.lag.ms ({longest})"
         )
     # 4., 5.
-    if found["remote.storage.enable"]:
-        _check_remote_storage(found, remote_storage_enabled)
-    elif _was_remote(old) and not found["remote.log.delete.on.disable"]:
+    if parsed["remote.storage.enable"]:
+        _check_remote_storage(parsed, remote_storage_enabled)
+    elif _was_remote(old) and not parsed["remote.log.delete.on.disable"]:
         raise refused(
             "It is invalid to disable remote storage without deleting remote data. If you want to"
             " keep the remote data and turn to read only, please set"
@@ -60,19 +60,19 @@ def _was_remote(old: Configs) -> bool:
     return old.get("remote.storage.enable", "").lower() == "true"
 
 
-def _check_remote_storage(found: Mapping[str, Value], enabled: bool) -> None:
+def _check_remote_storage(parsed: Mapping[str, Value], enabled: bool) -> None:
     if not enabled:
         raise refused(
             "Tiered Storage functionality is disabled in the broker. Topic cannot be configured"
             " with remote log storage."
         )
-    if found["cleanup.policy"] not in ([], ["delete"]):
+    if parsed["cleanup.policy"] not in ([], ["delete"]):
         raise refused(
             "Remote log storage only supports topics with cleanup.policy=delete or"
             " cleanup.policy being an empty list."
         )
     for key, unlimited in (("retention.bytes", range(-1 << 63, 0)), ("retention.ms", (-1,))):
-        whole, local = _number(found[key]), _number(found[f"local.{key}"])
+        whole, local = _number(parsed[key]), _number(parsed[f"local.{key}"])
         if whole in unlimited or local == UNSET:
             continue
         if local == -1:
@@ -81,13 +81,13 @@ def _check_remote_storage(found: Mapping[str, Value], enabled: bool) -> None:
         if local > whole:
             reason = f"Value must not be more than {key} property value: {whole}"
             raise invalid(f"local.{key}", local, reason)
-    if found["remote.log.copy.disable"]:
-        _check_nothing_is_copied(found)
+    if parsed["remote.log.copy.disable"]:
+        _check_nothing_is_copied(parsed)
 
 
-def _check_nothing_is_copied(found: Mapping[str, Value]) -> None:
+def _check_nothing_is_copied(parsed: Mapping[str, Value]) -> None:
     for key in ("retention.bytes", "retention.ms"):
-        if found[f"local.{key}"] not in (UNSET, found[key]):
+        if parsed[f"local.{key}"] not in (UNSET, parsed[key]):
             raise refused(
                 f"When `remote.log.copy.disable` is set to true, the `local.{key}` and `{key}`"
                 " must be set to the identical value because there will be no more logs copied to"

@@ -225,7 +225,7 @@ def _effective_configs(
 ) -> list[CreatableTopicConfigs]:
     image = apply_all(context.image, configs)
     static, node_id = context.config.static.get, context.config.node_id
-    found = [(key, effective(image, static, key, name, node_id)) for key in PUBLIC_KEYS]
+    settings = [(key, effective(image, static, key, name, node_id)) for key in PUBLIC_KEYS]
     return [
         CreatableTopicConfigs(
             name=key,
@@ -234,7 +234,7 @@ def _effective_configs(
             config_source=value.source,
             is_sensitive=False,
         )
-        for key, value in found
+        for key, value in settings
     ]
 
 

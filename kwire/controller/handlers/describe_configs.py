@@ -49,11 +49,11 @@ def handle(request: DescribeConfigsRequest, context: ControllerContext) -> Contr
             result = DescribeConfigsResult(error_code=error.code, error_message=error.message)
         else:
             keys = requested.configuration_keys
-            found = [config for config in configs if not keys or config.name in keys]
+            described = [config for config in configs if not keys or config.name in keys]
             if not request.include_synonyms:
-                for config in found:
+                for config in described:
                     config.synonyms = []
-            result = DescribeConfigsResult(error_message=None, configs=found)
+            result = DescribeConfigsResult(error_message=None, configs=described)
         result.resource_type = requested.resource_type
         result.resource_name = requested.resource_name
         results.append(result)
@@ -129,10 +129,10 @@ def _node(resource: ConfigResource, context: ControllerContext) -> Results:
 
 
 def _every_node(context: ControllerContext) -> Results:
-    found = context.image.configs.of(ResourceType.BROKER, "")
-    known = {name: node_key(name) for name in sorted(found)}
+    settings = context.image.configs.of(ResourceType.BROKER, "")
+    known = {name: node_key(name) for name in sorted(settings)}
     return [
-        _node_entry(name, found[name], context, only=ConfigSource.DYNAMIC_DEFAULT_BROKER)
+        _node_entry(name, settings[name], context, only=ConfigSource.DYNAMIC_DEFAULT_BROKER)
         for name, key in known.items()
         if key is None or key.dynamic is Dynamic.CLUSTER_WIDE
     ]
@@ -144,8 +144,8 @@ def _this_node(context: ControllerContext) -> Results:
     names += sorted(static.keys() - node_keys.KEYS.keys())
     results = []
     for name in names:
-        found = node_synonyms(context.image, static.get, name, context.config.node_id)
-        own = [value.value for value in found if value.name == name]
+        values = node_synonyms(context.image, static.get, name, context.config.node_id)
+        own = [value.value for value in values if value.name == name]
         results.append(_node_entry(name, own[0] if own else None, context))
     return results
 
@@ -154,8 +154,8 @@ def _node_entry(
     name: str, value: str | None, context: ControllerContext, only: ConfigSource | None = None
 ) -> DescribeConfigsResourceResult:
     static, node_id = context.config.static.get, context.config.node_id
-    found = node_synonyms(context.image, static, name, node_id)
-    above = [value for value in found if only in (None, value.source)]
+    values = node_synonyms(context.image, static, name, node_id)
+    above = [value for value in values if only in (None, value.source)]
     key = node_key(name) or ConfigKey(name=name, type=ConfigType.UNKNOWN)
     entry = _entry(key, _text(key, value), above)
     entry.name = name
@@ -168,7 +168,7 @@ def _entry(
 ) -> DescribeConfigsResourceResult:
     """Return one key of an answer. above: every value it has somewhere, the strongest first."""
     is_hidden = key.is_sensitive
-    found = [
+    synonyms_above = [
         DescribeConfigsSynonym(
             name=value_above.name,
             value=None if is_hidden else value_above.stated,
@@ -179,9 +179,9 @@ def _entry(
     return DescribeConfigsResourceResult(
         name=key.name,
         value=None if is_hidden else value,
-        config_source=found[0].source if found else ConfigSource.DEFAULT,
+        config_source=synonyms_above[0].source if synonyms_above else ConfigSource.DEFAULT,
         is_sensitive=is_hidden,
-        synonyms=found,
+        synonyms=synonyms_above,
         config_type=key.type,
         documentation=None,
     )

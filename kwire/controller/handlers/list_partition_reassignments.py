@@ -31,25 +31,25 @@ def handle(
     else:
         requested = [(topic.name, topic.partition_indexes) for topic in request.topics]
     # 2.
-    found = []
+    reassignments = []
     for name, numbers in requested:
         topic = topics.named(name)
         partitions = [] if topic is None else _reassigning(topic, numbers)
         if partitions:
-            found.append(OngoingTopicReassignment(name=name, partitions=partitions))
+            reassignments.append(OngoingTopicReassignment(name=name, partitions=partitions))
     return ControllerResult(
-        response=ListPartitionReassignmentsResponse(error_message=None, topics=found)
+        response=ListPartitionReassignmentsResponse(error_message=None, topics=reassignments)
     )
 
 
 def _reassigning(
     topic: TopicImage, numbers: Iterable[int] | None
 ) -> list[OngoingPartitionReassignment]:
-    found = []
+    reassignments = []
     for number in topic.numbers() if numbers is None else numbers:
         partition = topic.partitions.get(number)
         if partition is not None and partition.is_reassigning:
-            found.append(
+            reassignments.append(
                 OngoingPartitionReassignment(
                     partition_index=number,
                     replicas=partition.replicas,
@@ -57,4 +57,4 @@ def _reassigning(
                     removing_replicas=partition.removing_replicas,
                 )
             )
-    return found
+    return reassignments

@@ -7,6 +7,40 @@
 six *roles* (`roles/`), goes from one to another by `transitions` and does what is due by `poll`.
 Each RPC is one file in `rpc/`. The *log* is read through `Log` and written by effects;
 `control_record_state_machine` knows the voters that it names.
+
+KIP-853, by its sections:
+
+"Replica directory ID"              replica_key.py
+"Supported features"                voter_set.py
+"Adding voters"                     rpc/add_raft_voter.py
+"Removing voters"                   rpc/remove_raft_voter.py
+"Endpoints information"             endpoints.py
+"Set of voters"                     control_record_state_machine.py
+"Bootstrap-servers"                 request_manager.py
+"Leader election"                   transitions.py
+"First leader"                      leader_records.py
+"Automatic endpoint and directory id discovery" rpc/update_raft_voter.py
+"High watermark"                    high_watermark.py
+"Snapshots"                         control_record_state_machine.py
+"Internal listener"                 control_record_state_machine.py
+"KRaft version feature"             kraft_version_upgrade.py
+"Controller auto joining"           poll.py
+"Configuration"                     config.py
+"Log and snapshot control records"  control_record_state_machine.py
+"LeaderChangeMessage"               leader_records.py
+"VotersRecord"                      voter_set.py
+"Quorum state"                      election_state.py
+"UpdateFeatures"                    kraft_version_upgrade.py
+"AddVoter"                          rpc/add_raft_voter.py
+"RemoveVoter"                       rpc/remove_raft_voter.py
+"UpdateVoter"                       rpc/update_raft_voter.py
+"Vote"                              rpc/vote.py
+"BeginQuorumEpoch"                  rpc/begin_quorum_epoch.py
+"EndQuorumEpoch"                    rpc/end_quorum_epoch.py
+"Fetch"                             rpc/fetch.py
+"FetchSnapshot"                     rpc/fetch_snapshot.py
+"DescribeQuorum"                    rpc/describe_quorum.py
+"Monitoring"                        metrics.py
 """
 
 from kwire.controller.raft.config import Config

@@ -1,4 +1,5 @@
-"""The addresses of replicas: one for each of their listeners (Java: Endpoints)."""
+"""The addresses of replicas: one for each of their listeners (KIP-853 "Endpoints information";
+Java: Endpoints)."""
 
 from __future__ import annotations
 

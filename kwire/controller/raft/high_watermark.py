@@ -1,4 +1,5 @@
-"""The consequences of a leader's high watermark (KafkaRaftClient.onUpdateLeaderHighWatermark)."""
+"""The consequences of a leader's high watermark (KIP-853 "High watermark"; Java:
+KafkaRaftClient.onUpdateLeaderHighWatermark)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The work of each role as time passes (Java: KafkaRaftClient.pollCurrentState)."""
+"""The work of each role as time passes (KIP-853 "Controller auto joining"; Java:
+KafkaRaftClient.pollCurrentState)."""
 
 from __future__ import annotations
 

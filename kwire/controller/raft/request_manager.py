@@ -1,4 +1,5 @@
-"""One request at a time to each peer, and a pause after a failure (Java: RequestManager)."""
+"""One request at a time to each peer, and a pause after a failure (KIP-853 "Bootstrap-servers";
+Java: RequestManager)."""
 
 from __future__ import annotations
 

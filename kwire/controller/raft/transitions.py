@@ -1,4 +1,5 @@
-"""The changes of a replica's role, as data, and the functions that make them (Java: QuorumState).
+"""The changes of a replica's role, as data, and the functions that make them (KIP-853 "Leader
+election"; Java: QuorumState).
 
 `TRANSITIONS` has every change that may happen. Each is made by `_become`, which raises
 IllegalTransition for any other; `fixtures/drawings/raft_roles.py` draws the table.

@@ -1,4 +1,5 @@
-"""The set of voters, which elects the leader and commits records (KIP-853 "VotersRecord")."""
+"""The set of voters, which elects the leader and commits records (KIP-853 "VotersRecord",
+"Supported features")."""
 
 from __future__ import annotations
 

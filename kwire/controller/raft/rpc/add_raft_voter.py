@@ -1,4 +1,5 @@
-"""AddRaftVoter, API key 80: an observer becomes a voter (KIP-853 "AddVoter", AddVoterHandler).
+"""AddRaftVoter, API key 80: an observer becomes a voter (KIP-853 "Adding voters", "AddVoter"; Java:
+AddVoterHandler).
 
 The algorithm has ten steps, over three events and therefore several functions:
 

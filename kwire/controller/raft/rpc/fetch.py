@@ -70,22 +70,22 @@ def handle_request(
     # 1.
     if error := validate_cluster_id(replica, request.cluster_id):
         return FetchResponse(error_code=error)
-    asked = _requested_partition(request, received.version)
-    if asked is None:
+    requested = _requested_partition(request, received.version)
+    if requested is None:
         return FetchResponse(error_code=ErrorCode.INVALID_REQUEST)
     # 2.
-    if request.max_wait_ms < 0 or _is_malformed(asked):
+    if request.max_wait_ms < 0 or _is_malformed(requested):
         return _response(replica, received, error=ErrorCode.INVALID_REQUEST)
     # 3.–6.
-    response = _answer(replica, received, request, asked, now)
+    response = _answer(replica, received, request, requested, now)
     leader = replica.leader
-    if leader is None or request.max_wait_ms == 0 or _has_news(response, asked):
+    if leader is None or request.max_wait_ms == 0 or _has_anything_new(response, requested):
         return response
     # 7.
     replica.fetch_purgatory.append(
         DelayedFetch(
             received=received,
-            offset=asked.fetch_offset,
+            offset=requested.fetch_offset,
             high_watermark=_known_high_watermark(leader),
             epoch=leader.epoch,
             deadline=now + request.max_wait_ms,
@@ -105,8 +105,8 @@ def complete_delayed_fetches(replica: Replica, now: int) -> None:
         elif delayed.is_due(replica.log.end.offset, _known_high_watermark(leader), now):
             request = delayed.received.request
             assert isinstance(request, FetchRequest)
-            asked = request.topics[0].partitions[0]
-            _reply(replica, delayed, _answer(replica, delayed.received, request, asked, now))
+            requested = request.topics[0].partitions[0]
+            _reply(replica, delayed, _answer(replica, delayed.received, request, requested, now))
         else:
             replica.fetch_purgatory.append(delayed)
 
@@ -124,15 +124,15 @@ def _requested_partition(request: FetchRequest, version: int) -> FetchPartition 
     return only_partition_0(topic.partitions) if is_metadata else None
 
 
-def _is_malformed(asked: FetchPartition) -> bool:
+def _is_malformed(requested: FetchPartition) -> bool:
     return (
-        asked.fetch_offset < 0
-        or asked.last_fetched_epoch < 0
-        or asked.last_fetched_epoch > asked.current_leader_epoch
+        requested.fetch_offset < 0
+        or requested.last_fetched_epoch < 0
+        or requested.last_fetched_epoch > requested.current_leader_epoch
     )
 
 
-def _has_news(response: FetchResponse, asked: FetchPartition) -> bool:
+def _has_anything_new(response: FetchResponse, requested: FetchPartition) -> bool:
     partition = response.responses[0].partitions[0]
     return bool(
         partition.error_code
@@ -141,7 +141,7 @@ def _has_news(response: FetchResponse, asked: FetchPartition) -> bool:
         or partition.snapshot_id
         # Versions below 18 do not tell what the fetcher knows: the default is the greatest
         # number, so that their requests wait for records as before (KIP-1166).
-        or asked.high_watermark < partition.high_watermark
+        or requested.high_watermark < partition.high_watermark
     )
 
 
@@ -155,34 +155,34 @@ def _answer(
     replica: Replica,
     received: RequestReceived,
     request: FetchRequest,
-    asked: FetchPartition,
+    requested: FetchPartition,
     now: int,
 ) -> FetchResponse:
     """Do the steps 3 to 6 of `handle_request`."""
     # 3.
-    if error := validate_leader_only_request(replica, asked.current_leader_epoch):
+    if error := validate_leader_only_request(replica, requested.current_leader_epoch):
         return _response(replica, received, error=error)
     leader = replica.leader
     assert leader is not None
-    fetcher = ReplicaKey.from_wire(_replica_id(request), asked.replica_directory_id)
+    fetcher = ReplicaKey.from_wire(_replica_id(request), requested.replica_directory_id)
     # Another node with this leader's id: its offset must not count as the leader's own.
     if fetcher.id == leader.local.id:
         return _response(replica, received, error=ErrorCode.UNKNOWN_SERVER_ERROR)
     # 4.
-    position = OffsetAndEpoch(offset=asked.fetch_offset, epoch=asked.last_fetched_epoch)
+    position = OffsetAndEpoch(offset=requested.fetch_offset, epoch=requested.last_fetched_epoch)
     validation = replica.log.validate_offset_and_epoch(position)
     if not validation.is_valid:
         return _response(replica, received, validation=validation)
     # 5. An id of -1 is a consumer's, who replicates nothing.
     if fetcher.id >= 0:
-        leader.record_fetch(fetcher, asked.fetch_offset, replica.log.end.offset, now)
+        leader.record_fetch(fetcher, requested.fetch_offset, replica.log.end.offset, now)
         if leader.update_check_quorum(fetcher):
             leader.check_quorum_deadline = now + replica.config.check_quorum_timeout_ms
         if leader.is_voter(fetcher):
             advance_high_watermark(replica, leader)
     # 6.
     limit = min(request.max_bytes, MAX_RESPONSE_BYTES)
-    return _response(replica, received, records=replica.log.read(asked.fetch_offset, limit))
+    return _response(replica, received, records=replica.log.read(requested.fetch_offset, limit))
 
 
 def _replica_id(request: FetchRequest) -> int:

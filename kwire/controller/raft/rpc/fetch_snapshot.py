@@ -53,26 +53,26 @@ def handle_request(
         return FetchSnapshotResponse(error_code=error)
     if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
         return FetchSnapshotResponse(error_code=ErrorCode.INVALID_REQUEST)
-    name, asked = request.topics[0].name, request.topics[0].partitions[0]
-    if (name, asked.partition) != (METADATA_TOPIC, METADATA_PARTITION):
+    name, requested = request.topics[0].name, request.topics[0].partitions[0]
+    if (name, requested.partition) != (METADATA_TOPIC, METADATA_PARTITION):
         unknown = ResponsePartitionSnapshot(
-            index=asked.partition, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            index=requested.partition, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         )
         return _response(replica, received, unknown, name)
     # 2.
-    if error := validate_leader_only_request(replica, asked.current_leader_epoch):
+    if error := validate_leader_only_request(replica, requested.current_leader_epoch):
         return _response(replica, received, _refusal(error))
     # 3. Every replica was formatted with a bootstrap snapshot of its own, or with none.
-    id = OffsetAndEpoch(offset=asked.snapshot_id.end_offset, epoch=asked.snapshot_id.epoch)
+    id = OffsetAndEpoch(offset=requested.snapshot_id.end_offset, epoch=requested.snapshot_id.epoch)
     log = replica.log.stored
     size = log.snapshot_size(id)
     if size is None or id == BOOTSTRAP_SNAPSHOT:
         return _response(replica, received, _refusal(ErrorCode.SNAPSHOT_NOT_FOUND))
     # 4.
-    if not 0 <= asked.position < size:
+    if not 0 <= requested.position < size:
         return _response(replica, received, _refusal(ErrorCode.POSITION_OUT_OF_RANGE))
     # 5.
-    fetcher = ReplicaKey.from_wire(request.replica_id, asked.replica_directory_id)
+    fetcher = ReplicaKey.from_wire(request.replica_id, requested.replica_directory_id)
     if replica.leader and replica.leader.update_check_quorum(fetcher):
         replica.leader.check_quorum_deadline = now + replica.config.check_quorum_timeout_ms
     # 6.
@@ -81,8 +81,8 @@ def handle_request(
         index=METADATA_PARTITION,
         snapshot_id=messages.SnapshotId(end_offset=id.offset, epoch=id.epoch),
         size=size,
-        position=asked.position,
-        unaligned_records=log.read_snapshot(id, asked.position, limit),
+        position=requested.position,
+        unaligned_records=log.read_snapshot(id, requested.position, limit),
     )
     return _response(replica, received, piece)
 
@@ -109,7 +109,7 @@ def _response(
 def build_request(replica: Replica, download: SnapshotDownload) -> FetchSnapshotRequest:
     """Make the request for the next piece."""
     config = replica.config
-    asked = PartitionSnapshot(
+    partition = PartitionSnapshot(
         partition=METADATA_PARTITION,
         current_leader_epoch=replica.epoch,
         snapshot_id=messages.SnapshotId(end_offset=download.id.offset, epoch=download.id.epoch),
@@ -120,7 +120,7 @@ def build_request(replica: Replica, download: SnapshotDownload) -> FetchSnapshot
         cluster_id=config.cluster_id,
         replica_id=config.node_id,
         max_bytes=config.fetch_snapshot_max_bytes,
-        topics=[messages.TopicSnapshot(name=METADATA_TOPIC, partitions=[asked])],
+        topics=[messages.TopicSnapshot(name=METADATA_TOPIC, partitions=[partition])],
     )
 
 

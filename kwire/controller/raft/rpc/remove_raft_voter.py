@@ -1,5 +1,5 @@
-"""RemoveRaftVoter, API key 81: a voter becomes an observer (KIP-853 "RemoveVoter",
-RemoveVoterHandler)."""
+"""RemoveRaftVoter, API key 81: a voter becomes an observer (KIP-853 "Removing voters",
+"RemoveVoter"; Java: RemoveVoterHandler)."""
 
 from __future__ import annotations
 

@@ -52,33 +52,33 @@ def handle_request(
     # 1.
     if error := validate_cluster_id(replica, request.cluster_id):
         return VoteResponse(error_code=error)
-    asked = only_partition(request.topics)
-    if asked is None:
+    requested = only_partition(request.topics)
+    if requested is None:
         return VoteResponse(error_code=ErrorCode.INVALID_REQUEST)
     # 2. A candidate stands in an epoch in which nobody has written yet; a prospective has not
     # raised its epoch, in which its log may well have records.
-    last, epoch = asked.last_offset_epoch, asked.replica_epoch
-    is_epoch_wrong = last > epoch if asked.pre_vote else last >= epoch
-    if asked.last_offset < 0 or last < 0 or is_epoch_wrong:
+    last, epoch = requested.last_offset_epoch, requested.replica_epoch
+    is_epoch_wrong = last > epoch if requested.pre_vote else last >= epoch
+    if requested.last_offset < 0 or last < 0 or is_epoch_wrong:
         return _response(replica, received, ErrorCode.INVALID_REQUEST)
     # 3.
-    if error := validate_voter_only_request(replica, asked.replica_id, epoch):
+    if error := validate_voter_only_request(replica, requested.replica_id, epoch):
         return _response(replica, received, error)
     # 4.
     if epoch > replica.epoch:
         to_unattached(replica, epoch, None, now)
     # 5.
-    receiver = ReplicaKey.from_wire(request.voter_id, asked.voter_directory_id)
+    receiver = ReplicaKey.from_wire(request.voter_id, requested.voter_directory_id)
     if error := validate_voter_key(replica, receiver):
         return _response(replica, received, error)
     # 6.
-    candidate = ReplicaKey.from_wire(asked.replica_id, asked.replica_directory_id)
-    log_end = OffsetAndEpoch(offset=asked.last_offset, epoch=last)
+    candidate = ReplicaKey.from_wire(requested.replica_id, requested.replica_directory_id)
+    log_end = OffsetAndEpoch(offset=requested.last_offset, epoch=last)
     granted = replica.role.can_grant_vote(
-        candidate, is_up_to_date=log_end >= replica.log.end, pre_vote=asked.pre_vote
+        candidate, is_up_to_date=log_end >= replica.log.end, pre_vote=requested.pre_vote
     )
     # 7. `Replica.become` emits PersistElection, which stands before the Reply.
-    if granted and not asked.pre_vote:
+    if granted and not requested.pre_vote:
         record_vote(replica, candidate, now)
     return _response(replica, received, granted=granted)
 
