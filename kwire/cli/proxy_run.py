@@ -114,6 +114,6 @@ def _display(config: ProxyConfig, show: ShowConfig) -> Display:
 
 def _simulate_controller(cluster: ServedCluster) -> ServeBackend:
     # kwire.controller takes long to load, and only this mode needs it.
-    from kwire.cli.simulation import SimulatedBackend
+    from kwire.cli.sandbox_backend import SandboxBackend
 
-    return SimulatedBackend(cluster)
+    return SandboxBackend(cluster)

@@ -1,7 +1,7 @@
-"""`kwire proxy --serve controller`: a controller of kwire's own answers in front of a real cluster.
+"""`kwire proxy --serve controller`: a sandbox controller answers in front of a real cluster.
 
-It leads a copy of the cluster's metadata that was made when the proxy started; nothing that it
-carries out reaches the cluster.
+It leads a copy of the cluster's metadata that was made when the proxy started. Nothing that it does
+reaches the cluster.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ BANNER = (
 _DESCRIBE_CLUSTER = DescribeClusterRequest.key or 0
 
 
-class SimulatedBackend:
-    """Answers with a simulated controller; see `kwire.proxy.service.serving.ServeBackend`."""
+class SandboxBackend:
+    """Answers with a sandbox controller; see `kwire.proxy.service.serving.ServeBackend`."""
 
     banner = BANNER
 
@@ -50,11 +50,11 @@ class SimulatedBackend:
 
     @property
     def apis(self) -> Mapping[int, Versions]:
-        """The APIs of the simulated controller, and DescribeCluster, by which tools find it."""
+        """The APIs of the sandbox controller, and DescribeCluster, by which tools find it."""
         return {**APIS, _DESCRIBE_CLUSTER: DescribeClusterRequest.versions}
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """Answer as the simulated controller, whichever node is asked."""
+        """Return the sandbox controller's answer, whichever node is asked."""
         if isinstance(request, DescribeClusterRequest):
             view = await self.cluster.view()
             return describe_cluster.answer(request, context.version, view)
@@ -69,7 +69,7 @@ class SimulatedBackend:
         async with (
             self.cluster.follow(),
             self.cluster.listen(proxy),
-            SandboxController(self._origin()) as controller,
+            SandboxController(self._copy()) as controller,
         ):
             self._started.set_result(controller)
             yield
@@ -78,7 +78,7 @@ class SimulatedBackend:
         """Read the files of the proxy's own connections again; return what undoes that."""
         return self.cluster.connector.renew()
 
-    def _origin(self) -> ClusterCopy:
+    def _copy(self) -> ClusterCopy:
         cluster = self.cluster
         observer = cluster.live.observer
         if cluster.cluster_id is None:
@@ -104,8 +104,8 @@ class SimulatedBackend:
         if voters is None:
             return None
         addresses = self.cluster.nodes.addresses
-        copied = VotersRecord.decode(voters.encode(0), 0)
-        for found in node_addresses(copied):
+        copy = VotersRecord.decode(voters.encode(0), 0)
+        for found in node_addresses(copy):
             if found.node_id is not None and found.node_id in addresses:
                 found.change(addresses[found.node_id])
-        return copied
+        return copy

@@ -9,7 +9,7 @@ import pytest
 
 from kwire.admin import AdminClient
 from kwire.admin.describe_quorum import RaftVoterEndpoint
-from kwire.cli.simulation import SimulatedBackend
+from kwire.cli.sandbox_backend import SandboxBackend
 from kwire.codec.declaration import Request
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
@@ -38,14 +38,14 @@ class Front:
         listeners = [
             Listener(node_id=id, upstream=controller(cluster, id)) for id in cluster.controllers
         ]
-        self.simulation = SimulatedBackend(ServedCluster(listeners))
+        self.backend = SandboxBackend(ServedCluster(listeners))
         self.bootstrap = ""
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> "Front":
-        filters = Filters([self.simulation.filter])
+        filters = Filters([self.backend.filter])
         proxy = await self._stack.enter_async_context(Proxy(sinks=[self.ring], filters=filters))
-        await self._stack.enter_async_context(self.simulation.run(proxy))
+        await self._stack.enter_async_context(self.backend.run(proxy))
         self.bootstrap = ",".join(
             str(address)
             for listener, address in proxy.addresses.items()
@@ -114,7 +114,7 @@ async def test_an_isr_with_a_fenced_broker_is_refused_as_kip_841_says(quorum: Cl
     await asyncio.to_thread(create, quorum.bootstrap_servers, topic)
     try:
         async with asyncio.timeout(PATIENCE), Front(quorum) as front:
-            image = front.simulation.cluster.live.image
+            image = front.backend.cluster.live.image
             found = image.topics.named(topic)
             assert found is not None
             partition = found.partitions[0]
