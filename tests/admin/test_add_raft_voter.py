@@ -83,7 +83,7 @@ async def test_voters_come_and_go_and_kafkas_own_tool_sees_the_same(
         async with client(cluster) as admin:
             await eventually(
                 admin.describe_metadata_quorum,
-                lambda q: 3003 in {one.replica_id for one in q.observers},
+                lambda q: 3003 in {observer.replica_id for observer in q.observers},
             )
             endpoints = [endpoint(joining.quorum_address)]
             await accepted(lambda: admin.add_raft_voter(3003, text, endpoints))
@@ -105,7 +105,7 @@ async def test_voters_come_and_go_and_kafkas_own_tool_sees_the_same(
             assert voters(two) == java_voters(cluster) == expected
             await eventually(
                 admin.describe_metadata_quorum,
-                lambda q: leader in {one.replica_id for one in q.observers},
+                lambda q: leader in {observer.replica_id for observer in q.observers},
             )
 
 

@@ -139,7 +139,7 @@ async def test_kafka_4_4_0_is_asked_for_its_apis_once_in_version_5(kafka440: Clu
             (at,) = proxy.addresses.values()
             async with await Connection.open(at.host, at.port):
                 pass
-        asked = [(one.key, one.version) for one in flows if isinstance(one, Flow)]
+        asked = [(flow.key, flow.version) for flow in flows if isinstance(flow, Flow)]
         assert asked == [(18, 5)]
 
 

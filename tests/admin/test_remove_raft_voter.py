@@ -71,7 +71,7 @@ async def test_static_voters_have_no_directory_ids_and_cannot_be_changed(
     with own_cluster(layout) as cluster:
         async with client(cluster) as admin:
             quorum = await admin.describe_metadata_quorum()
-            assert [one.replica_id for one in quorum.voters] == [1]
+            assert [voter.replica_id for voter in quorum.voters] == [1]
             error = await refused(admin.remove_raft_voter, 1, UUID(int=5))
     # golden/remove-controller-static391.txt
     assert error.name == "UNSUPPORTED_VERSION"

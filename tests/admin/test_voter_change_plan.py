@@ -52,7 +52,7 @@ def problem(change: VoterChangePlan) -> str:
 def test_directory_id_and_endpoint_of_a_new_voter_are_inferred() -> None:
     change = addition(quorum(*THREE, observers=(replica(4),)), CONTROLLERS, 4)
     assert (change.directory_id, change.endpoints) == (UUID(int=4), (FOUR,))
-    assert [one.verdict for one in change.checks] == [CheckVerdict.FINE, CheckVerdict.FINE]
+    assert [check.verdict for check in change.checks] == [CheckVerdict.FINE, CheckVerdict.FINE]
 
 
 def test_endpoints_that_are_given_are_taken() -> None:

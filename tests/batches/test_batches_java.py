@@ -68,7 +68,7 @@ def without_messages(batches: Iterable[vectors.DecodedBatch]) -> list[vectors.De
     return [
         replace(
             batch,
-            records=[replace(one, control_type=None, message=None) for one in batch.records],
+            records=[replace(record, control_type=None, message=None) for record in batch.records],
         )
         for batch in batches
     ]
@@ -172,7 +172,8 @@ def seen(batch: vectors.DecodedBatch) -> dict[str, object]:
     fields = {name: getattr(batch, name) for name in batch.__slots__}
     del fields["crc"], fields["size"]
     fields["records"] = [
-        {name: getattr(one, name) for name in (*RECORD_FIELDS, "headers")} for one in batch.records
+        {name: getattr(record, name) for name in (*RECORD_FIELDS, "headers")}
+        for record in batch.records
     ]
     return fields
 

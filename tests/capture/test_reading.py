@@ -58,7 +58,7 @@ def test_a_torn_tail_costs_the_last_block_only(capture: Path, cut: int) -> None:
     records, damages = read(torn)
     whole = max(number for number, edge in enumerate(edges) if edge <= end)
     assert records == RECORDS[: whole * 10]
-    assert [(one.offset, one.size, one.torn) for one in damages] == (
+    assert [(damage.offset, damage.size, damage.torn) for damage in damages] == (
         [] if end == edges[whole] else [(edges[whole], end - edges[whole], True)]
     )
 

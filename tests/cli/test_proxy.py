@@ -55,8 +55,8 @@ def test_json_is_a_value_a_line_with_the_counts_last(node: str) -> None:
         lines, _ = end_with_ctrl_c(run)
     values: list[dict[str, Any]] = [json.loads(line) for line in lines]
     flows = [value for value in values if value["type"] == "flow"]
-    assert [one["api"] for one in flows] == ["ApiVersions", "API 9999"]
-    assert [one["node"] for one in flows] == [3000, 3000]
+    assert [flow["api"] for flow in flows] == ["ApiVersions", "API 9999"]
+    assert [flow["node"] for flow in flows] == [3000, 3000]
     assert values[-1]["type"] == "summary"
     assert values[-1]["apis"]["ApiVersions"]["flows"] == 1
 
@@ -142,7 +142,7 @@ def test_a_script_sees_the_traffic(node: str, tmp_path: Path) -> None:
         talk(run[1])
         lines, _ = end_with_ctrl_c(run[0])
     flows = [value for value in map(json.loads, lines) if value["type"] == "flow"]
-    assert [one["notes"] for one in flows] == [["hello x"], []]
+    assert [flow["notes"] for flow in flows] == [["hello x"], []]
 
 
 @pytest.mark.parametrize(

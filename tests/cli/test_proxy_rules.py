@@ -95,7 +95,7 @@ def test_every_key_of_a_rule_can_be_given(kwire: Command, node: str) -> None:
         assert kwire(*add, "--preset", "one-way-partition", "--from", "1", "--to", "2").code == 0
         rules = kwire("proxy", "rules", "list", "--json", "--feed", feed).json
         end_with_ctrl_c(run)
-    assert [one["rule"] for one in rules] == [
+    assert [rule["rule"] for rule in rules] == [
         {
             "match": "~api Metadata",
             "direction": "response",
@@ -112,7 +112,7 @@ def test_every_key_of_a_rule_can_be_given(kwire: Command, node: str) -> None:
         {"match": "~api Vote", "error": 41},
         {"match": "~from 1 & ~to 2", "stall": True},
     ]
-    assert [one["enabled"] for one in rules] == [True, False, True, True]
+    assert [rule["enabled"] for rule in rules] == [True, False, True, True]
     assert rules[3]["name"] == "one-way-partition-1-2"
 
 

@@ -103,8 +103,13 @@ def test_a_recorded_session_is_the_same_again_and_can_be_served(
 
     run = kwire("replay", "--client", str(path), *to)
     *outcomes, summary = [json.loads(line) for line in run.out.splitlines()]
-    assert [one for one in outcomes if one["verdict"] in ("different", "failed")] == []
-    assert {one["api"] for one in outcomes} >= {"ApiVersions", "Metadata", "ListOffsets", "Fetch"}
+    assert [outcome for outcome in outcomes if outcome["verdict"] in ("different", "failed")] == []
+    assert {outcome["api"] for outcome in outcomes} >= {
+        "ApiVersions",
+        "Metadata",
+        "ListOffsets",
+        "Fetch",
+    }
     assert summary["counts"]["same"] >= 8
     assert run.code == 0
 
@@ -113,7 +118,7 @@ def test_a_recorded_session_is_the_same_again_and_can_be_served(
     admin.close()
     run = kwire("replay", "--client", str(path), *to, "--fast", "--only", "~api Metadata,Describe*")
     outcomes = [json.loads(line) for line in run.out.splitlines()][:-1]
-    found = {pair["path"]: pair for one in outcomes for pair in one["differences"]}
+    found = {pair["path"]: pair for outcome in outcomes for pair in outcome["differences"]}
     (grown,) = [pair for name, pair in found.items() if name.endswith(".partitions[1]")]
     assert (grown["recorded"], grown["answered"]) == ("nothing", "there")
     assert run.code == 1
@@ -142,7 +147,7 @@ def test_a_quorum_replayed_against_itself_has_only_grown(
     target = ["--target", combined.bootstrap_servers, "--fast", "--json"]
     run = kwire("replay", "--client", str(capture), *target)
     *outcomes, summary = [json.loads(line) for line in run.out.splitlines()]
-    assert [one["differences"] for one in outcomes] == [[]] * len(outcomes)
+    assert [outcome["differences"] for outcome in outcomes] == [[]] * len(outcomes)
     assert run.code == 0
     assert {"high_watermark", "log_end_offset"} <= set(summary["grown"])
     told = kwire("replay", "--client", str(capture), *target[:-1], "--from", "+0s", "--to", "+1h")

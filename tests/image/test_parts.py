@@ -85,7 +85,7 @@ def test_a_metadata_version_that_nobody_knows_is_kept() -> None:
     image = apply_all(EMPTY, [LATEST.replace(feature_level=99)])
 
     assert image.features.metadata_version.level == 99
-    assert [one.record for one in image.records()] == [LATEST.replace(feature_level=99)]
+    assert [record.record for record in image.records()] == [LATEST.replace(feature_level=99)]
 
 
 def broker(*directories: int, cordoned: tuple[int, ...] | None = None) -> BrokerRegistration:
@@ -93,7 +93,7 @@ def broker(*directories: int, cordoned: tuple[int, ...] | None = None) -> Broker
         id=1,
         epoch=1,
         incarnation_id=UUID(int=1),
-        directories=tuple(UUID(int=one) for one in directories),
+        directories=tuple(UUID(int=directory) for directory in directories),
         cordoned_directories=None if cordoned is None else tuple(UUID(int=one) for one in cordoned),
     )
 

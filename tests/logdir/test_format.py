@@ -102,7 +102,7 @@ def said(folder: Path) -> list[object]:
         if (directory / METADATA_FOLDER).exists():
             snapshot = load_snapshot(directory / METADATA_FOLDER, BOOTSTRAP_SNAPSHOT)
             assert snapshot.voters is not None
-            voters = {one.voter_id: one.voter_directory_id for one in snapshot.voters.voters}
+            voters = {voter.voter_id: voter.voter_directory_id for voter in snapshot.voters.voters}
             assert voters.get(meta.node_id or 0, meta.directory_id) == meta.directory_id
             facts += [snapshot.kraft_version, snapshot.records]
     return facts

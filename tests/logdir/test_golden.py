@@ -95,7 +95,11 @@ def test_a_snapshot_is_built_again_but_for_the_times_of_its_batches() -> None:
 
 def timeless(data: bytes) -> list[tuple[object, ...]]:
     return [
-        (batch.base_offset, batch.is_control, [(one.key, one.value) for one in batch.records()])
+        (
+            batch.base_offset,
+            batch.is_control,
+            [(record.key, record.value) for record in batch.records()],
+        )
         for batch in read_batches(data)
     ]
 

@@ -82,9 +82,9 @@ def test_fetch_has_the_code_twice_until_readers_know_the_one_beside_the_response
         answer = error_response(FetchRequest(session_id=9, topics=[topic]), version, 6)
         assert (answer.error_code, answer.session_id) == (6, 9)  # type: ignore[attr-defined]
         assert partitions == [
-            (one.partition_index, one.error_code, one.high_watermark)
+            (partition.partition_index, partition.error_code, partition.high_watermark)
             for topic in answer.responses  # type: ignore[attr-defined]
-            for one in topic.partitions
+            for partition in topic.partitions
         ]
 
 

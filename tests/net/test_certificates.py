@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 
 def issue(path: Path, begin: datetime, end: datetime) -> Path:
     issued = trustme.CA().issue_cert("proxy.example.org", not_before=begin, not_after=end)
-    path.write_bytes(b"".join(one.bytes() for one in issued.cert_chain_pems))
+    path.write_bytes(b"".join(pem.bytes() for pem in issued.cert_chain_pems))
     return path
 
 

@@ -49,9 +49,9 @@ async def test_it_sees_what_real_kafka_does(quorum: Cluster) -> None:
         image = await live.until(lambda image: name in image.topics.ids)
         topic = image.topics.named(name)
         assert topic is not None
-        assert [(one.replicas, one.leader) for one in _partitions(topic.partitions)] == [
-            ((1,), 1)
-        ] * 3
+        assert [
+            (partition.replicas, partition.leader) for partition in _partitions(topic.partitions)
+        ] == [((1,), 1)] * 3
         await asyncio.to_thread(delete, quorum.bootstrap_servers, name)
         await live.until(lambda image: name not in image.topics.ids)
 
@@ -85,7 +85,7 @@ async def test_it_finds_the_next_leader() -> None:
         first = await quorum.wait_for_leader()
         # One address is enough: the others are found through the leader that nodes name.
         start = [Address(*quorum.addresses[first.node_id])]
-        start += [Address(*one) for one in quorum.addresses.values()]
+        start += [Address(*address) for address in quorum.addresses.values()]
         async with LiveImage(start, cluster_id=quorum.cluster_id) as live:
             await live.ready()
             assert live.leader_id == first.node_id
@@ -98,7 +98,7 @@ async def test_it_finds_the_next_leader() -> None:
 
 async def test_a_refusal_ends_the_waiting() -> None:
     async with Quorum(1, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
-        start = [Address(*one) for one in quorum.addresses.values()]
+        start = [Address(*address) for address in quorum.addresses.values()]
         async with LiveImage(start, cluster_id="another cluster") as live:
             with pytest.raises(BrokerError, match="INCONSISTENT_CLUSTER_ID"):
                 await live.ready()

@@ -83,7 +83,7 @@ def test_tables_are_views_for_a_query(kwire: Command, folder: str) -> None:
 def test_what_cannot_be_answered_is_told_in_a_sentence(
     kwire: Command, folder: str, arguments: list[str], code: int, told: str
 ) -> None:
-    done = kwire("pipeline", *(one.format(folder=folder) for one in arguments))
+    done = kwire("pipeline", *(argument.format(folder=folder) for argument in arguments))
     assert (done.code, done.out) == (code, "")
     assert told in done.error
 

@@ -196,7 +196,7 @@ def test_partitions_have_a_row_a_state() -> None:
         RemoveTopicRecord(topic_id=ORDERS),
         moved(leader=1),
     ]
-    found = [row for one in records for row in fold.take(PLACE, versioned(one))]
+    found = [row for record in records for row in fold.take(PLACE, versioned(record))]
     assert {row["topic_id"] for row in found} == {uuid_text(ORDERS)}
     names = ("change", "leader", "leader_epoch", "partition_epoch", "isr", "elr", "adding_replicas")
     assert [tuple(row.get(name) for name in names) for row in found] == [

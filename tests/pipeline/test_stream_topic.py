@@ -30,7 +30,9 @@ def test_what_is_no_record_is_a_row_that_says_so() -> None:
     whole = message_head() + RecordEncoder().encode(record(3))
     messages = [("t", 0, 0, whole), ("t", 0, 1, b"junk"), ("t", 1, 7, None), ("t", 1, 8, whole)]
     names = ("topic", "partition", "offset", "value")
-    batch = pa.RecordBatch.from_pylist([dict(zip(names, one, strict=True)) for one in messages])
+    batch = pa.RecordBatch.from_pylist(
+        [dict(zip(names, message, strict=True)) for message in messages]
+    )
     found = [row for out in read_messages([batch]) for row in out.to_pylist()]
     assert [(row["file"], row["event"], row["text"]) for row in found] == [
         ("t-0", 3, None),

@@ -50,7 +50,11 @@ def test_checks_of_frames_tell_what_is_wrong(spark: SparkSession) -> None:
         answered(7, frame=None),
     ]
     verdicts = frame_verdicts(decoded(spark, rows)).orderBy("event", "check").collect()
-    wrong = {(one["event"], one["check"]): one["detail"] for one in verdicts if not one["passed"]}
+    wrong = {
+        (verdict["event"], verdict["check"]): verdict["detail"]
+        for verdict in verdicts
+        if not verdict["passed"]
+    }
     assert set(wrong) == {(2, "round-trip"), (3, "round-trip"), (5, "response-version")}
     assert wrong[2, "round-trip"] == "4 bytes behind the body"
     assert "VoteRequest v2" in wrong[3, "round-trip"]
@@ -59,7 +63,7 @@ def test_checks_of_frames_tell_what_is_wrong(spark: SparkSession) -> None:
 
 
 def voters(offset: int, *ids: int, snapshot: str | None = None) -> dict[str, Any]:
-    record = VotersRecord(voters=[Voter(voter_id=one) for one in ids])
+    record = VotersRecord(voters=[Voter(voter_id=id_) for id_ in ids])
     replace_fields(record, replacements(VotersRecord))
     return {
         **dict.fromkeys(LOGGED.names),

@@ -49,7 +49,7 @@ class Quorum:
 
     def rules(self, *presets: str) -> None:
         """These are in force from now on; none makes everything well."""
-        text = "rules: [" + ", ".join(f"{{preset: {one}}}" for one in presets) + "]"
+        text = "rules: [" + ", ".join(f"{{preset: {preset}}}" for preset in presets) + "]"
         self.flows.clear()
         self.filters.replace(rule_filters(read_rules(text), Random(7).random, monotonic()))
 

@@ -98,8 +98,8 @@ def test_a_nodes_own_properties_and_jvm_flags_override_the_common_ones() -> None
 def test_ids_have_kafkas_form() -> None:
     ids = {random_uuid() for _ in range(500)}
     assert len(ids) == 500
-    assert {len(one) for one in ids} == {22}
-    assert not [one for one in ids if one.startswith("-")]
+    assert {len(id_) for id_ in ids} == {22}
+    assert not [id_ for id_ in ids if id_.startswith("-")]
 
 
 def test_a_layout_knows_the_roles_of_its_nodes_and_of_one_that_joins_later() -> None:

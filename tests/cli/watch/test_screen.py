@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.keys import _character_to_key
 from textual.widgets import DataTable, Input, Static
@@ -236,9 +237,9 @@ async def test_the_keys_are_shown_and_are_those_of_the_page() -> None:
         for key, text in KEYS:
             assert text in said.get()
             assert all(f"`{one}`" in page or one in page for one in key.split())
-        assert {one.key_display or one.key for one in shown.app.BINDINGS if one.show} <= {  # type: ignore[union-attr]
-            one for key, _ in KEYS for one in key.split()
-        }
+        bindings = [binding for binding in shown.app.BINDINGS if isinstance(binding, Binding)]
+        shown_keys = {binding.key_display or binding.key for binding in bindings if binding.show}
+        assert shown_keys <= {key for keys, _ in KEYS for key in keys.split()}
         await shown.press("escape")
         assert len(shown.app.screen_stack) == 1
 
@@ -361,11 +362,11 @@ async def test_what_is_shown_is_exported(tmp_path: Path) -> None:
             await shown.write(str(tmp_path / name))
             await shown.press("escape")
     values = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [(one["api"], one["node"]) for one in values] == [("Vote", 3000)] * 3
+    assert [(value["api"], value["node"]) for value in values] == [("Vote", 3000)] * 3
     assert values[0]["messages"][0]["name"] == "VoteRequest"
     recorded = list(events(read_capture(tmp_path / "out.avro")))
     flows = [one for one in recorded if isinstance(one, Flow)]
-    assert [one.request_copy for one in flows] == [VOTE[4:]] * 3
+    assert [flow.request_copy for flow in flows] == [VOTE[4:]] * 3
     assert not [one for one in recorded if isinstance(one, Damage)]
     assert sorted(os.listdir(tmp_path)) == ["out.avro", "out.jsonl"]
 

@@ -12,7 +12,7 @@ def test_producer_ids_are_given_in_blocks_of_1000(three: Any) -> None:
 
     blocks = [three.ask(request) for _ in range(2)]
 
-    assert [(one.producer_id_start, one.producer_id_len) for one in blocks] == [
+    assert [(block.producer_id_start, block.producer_id_len) for block in blocks] == [
         (0, 1000),
         (1000, 1000),
     ]

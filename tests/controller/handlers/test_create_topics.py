@@ -161,13 +161,13 @@ def test_what_is_wrong_with_a_topic_is_refused(
 def test_topics_that_are_too_many_together_are_all_refused(three: Any) -> None:
     results = create(three, *(topic(f"t{i}", num_partitions=101) for i in range(100)))
 
-    assert {one.error_code for one in results} == {ErrorCode.POLICY_VIOLATION}
+    assert {result.error_code for result in results} == {ErrorCode.POLICY_VIOLATION}
 
 
 def test_one_bad_topic_does_not_stop_the_others(three: Any) -> None:
     results = create(three, topic("a"), topic("b", num_partitions=0), topic("c"))
 
-    assert [(one.name, one.error_code == 0) for one in results] == [
+    assert [(result.name, result.error_code == 0) for result in results] == [
         ("a", True),
         ("b", False),
         ("c", True),
@@ -177,7 +177,7 @@ def test_one_bad_topic_does_not_stop_the_others(three: Any) -> None:
 def test_a_name_that_occurs_twice_is_refused_once(three: Any) -> None:
     results = create(three, topic("a"), topic("b"), topic("a"))
 
-    assert [(one.name, one.error_code) for one in results] == [
+    assert [(result.name, result.error_code) for result in results] == [
         ("b", ErrorCode.NONE),
         ("a", ErrorCode.INVALID_REQUEST),
     ]

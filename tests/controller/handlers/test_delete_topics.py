@@ -79,6 +79,6 @@ def test_topics_beyond_10000_are_not_deleted_by_one_request(three: Any) -> None:
         three.write(TopicRecord(name=f"t{number}", topic_id=id))
     names = [f"t{number}" for number in range(10_001)]
     answer = three.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names]))
-    codes = [one.error_code for one in answer.responses]
+    codes = [response.error_code for response in answer.responses]
     assert codes == [ErrorCode.NONE] * 10_000 + [ErrorCode.UNKNOWN_SERVER_ERROR]
     assert len(three.image.topics.ids) == 1

@@ -51,11 +51,13 @@ def test_this_node_is_described_with_every_key_and_secrets_stay_secret(make_lab:
     lab = make_lab(static={**static, "ssl.keystore.password": "hush"})
     alter(lab, 4, "", ("log.retention.ms", SET, "5"))
 
-    found = {one.name: one for one in describe(lab, 4, "3000", include_synonyms=True).configs}
+    found = {
+        config.name: config for config in describe(lab, 4, "3000", include_synonyms=True).configs
+    }
 
     assert len(found) > 300
     assert (found["num.partitions"].value, found["num.partitions"].config_source) == ("3", 4)
-    assert [one.value for one in found["log.retention.ms"].synonyms] == ["5", "2", "168"]
+    assert [synonym.value for synonym in found["log.retention.ms"].synonyms] == ["5", "2", "168"]
     assert found["message.max.bytes"].value == "1048588"
     assert [found[name].value for name in ("own.word", "ssl.keystore.password")] == [None, None]
     assert "hush" not in repr(found)
@@ -74,12 +76,14 @@ def test_a_group_is_described_with_every_key_and_its_sources(make_lab: Any) -> N
     lab = make_lab(static={"group.consumer.session.timeout.ms": "46000"})
     alter(lab, 32, "g", ("consumer.heartbeat.interval.ms", SET, " 7000 "))
 
-    found = {one.name: one for one in describe(lab, 32, "g", include_synonyms=True).configs}
+    found = {
+        config.name: config for config in describe(lab, 32, "g", include_synonyms=True).configs
+    }
 
     assert len(found) == 17
     heartbeat = found["consumer.heartbeat.interval.ms"]
     assert (heartbeat.value, heartbeat.config_source) == ("7000", 8)
-    assert [one.value for one in heartbeat.synonyms] == ["7000", "5000"]
+    assert [synonym.value for synonym in heartbeat.synonyms] == ["7000", "5000"]
     session = found["consumer.session.timeout.ms"]
     assert (session.value, session.config_source) == ("46000", 4)
     assert found["share.isolation.level"].config_source == 5
@@ -88,7 +92,9 @@ def test_a_group_is_described_with_every_key_and_its_sources(make_lab: Any) -> N
 def test_a_subscription_is_described_with_every_key(three: Any) -> None:
     alter(three, 16, "m", ("interval.ms", SET, "1000"), ("metrics", SET, "a.,a.,b."))
 
-    found = {one.name: one for one in describe(three, 16, "m", include_synonyms=True).configs}
+    found = {
+        config.name: config for config in describe(three, 16, "m", include_synonyms=True).configs
+    }
 
     assert {name: (one.value, one.config_source) for name, one in found.items()} == {
         "interval.ms": ("1000", 7),

@@ -30,7 +30,7 @@ Step = tuple[MetadataImage, list[VersionedRecord]]
 def batches() -> Iterator[tuple[int, list[VersionedRecord]]]:
     for batch in read_batches(LOG.read_bytes()):
         if not batch.is_control:
-            records = [read_metadata_record(one.value or b"") for one in batch.records()]
+            records = [read_metadata_record(record.value or b"") for record in batch.records()]
             yield batch.base_offset, records
 
 

@@ -63,7 +63,7 @@ def leading(controller: QuorumController) -> QuorumController:
 
 
 def names(records: tuple[VersionedRecord, ...]) -> list[str]:
-    return [type(one.record).__name__.removesuffix("Record") for one in records]
+    return [type(record.record).__name__.removesuffix("Record") for record in records]
 
 
 def test_an_empty_log_begins_with_the_bootstrap_records_in_a_transaction(

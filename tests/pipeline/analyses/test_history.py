@@ -22,7 +22,7 @@ def dumped(history: History, name: str) -> Iterable[DumpedRecord]:
     """Records of this name as Java printed them, those of segments only."""
     for file, lines in history.dumped.items():
         if file.endswith(".log"):
-            yield from (one for one in dumped_records(lines) if one.name == name)
+            yield from (record for record in dumped_records(lines) if record.name == name)
 
 
 def numbers(rows: Iterable[Row], *names: str) -> set[tuple[Any, ...]]:

@@ -22,7 +22,7 @@ def naive(seconds: float) -> Any:
 
 
 def voters(*ids: int) -> list[dict[str, Any]]:
-    return [{"id": one, "directory_id": None, "endpoints": []} for one in ids]
+    return [{"id": id_, "directory_id": None, "endpoints": []} for id_ in ids]
 
 
 def recording(capture: str, seconds: Sequence[float], first: int = 0) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ def test_a_browser_shows_the_night(
     assert done.code == 0, done.err
     look(chromium, page, plots=10)
     text = chromium.find_element("tag name", "body").text
-    assert [one for one in TOPICS if one.upper() in text] == TOPICS
+    assert [topic for topic in TOPICS if topic.upper() in text] == TOPICS
     told = quorum_timeline(tables["quorum"], tables["frames"])
     assert told is not None
     longest = max(told.gaps, key=lambda gap: gap.milliseconds)

@@ -53,7 +53,7 @@ def test_leaders_won_the_votes_that_are_shown(told: QuorumTimeline, history: His
 
 
 def test_the_voter_that_joined_is_added_and_removed(told: QuorumTimeline, history: History) -> None:
-    steps = [one for one in told.changes if one.replica_id is not None]
+    steps = [change for change in told.changes if change.replica_id is not None]
     assert [(one.change, one.replica_id) for one in steps] == [
         ("ADDED", JOINED_ID),
         ("REMOVED", JOINED_ID),
@@ -118,5 +118,5 @@ def test_time_that_was_not_recorded_is_a_gap_with_its_name(spark: SparkSession) 
     assert section.finding == (
         "3 leaders, node 3 took over after 3.5 s without one, nothing recorded for 59 min 57 s"
     )
-    texts = [one.text for one in section.figures[0].layout.annotations]
+    texts = [annotation.text for annotation in section.figures[0].layout.annotations]
     assert texts == ["<b>no leader</b> 3.5 s", "<b>nothing recorded</b><br>59 min 57 s"]

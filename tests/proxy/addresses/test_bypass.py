@@ -125,7 +125,7 @@ def rpc(field: AddressField, body: Message) -> tuple[Request, Response | None, i
         except Exception:
             continue
         again = type(body).decode(data, version)
-        if [one.field for one in node_addresses(again)] == [field]:
+        if [address.field for address in node_addresses(again)] == [field]:
             if isinstance(body, Request):
                 return body, None, version
             return request(key)(), cast(Response, body), version

@@ -99,5 +99,7 @@ async def test_a_client_that_names_another_node_or_cluster_is_refused_and_the_li
         (own, -1): ErrorCode.INVALID_REQUEST,
         (None, 1): ErrorCode.INVALID_REQUEST,
     }
-    lines = [str(summarize(one)) for one in here.handshakes]
-    assert any(f"test 1, to node 2 of cluster {own}: REBOOTSTRAP_REQUIRED" in one for one in lines)
+    lines = [str(summarize(handshake)) for handshake in here.handshakes]
+    assert any(
+        f"test 1, to node 2 of cluster {own}: REBOOTSTRAP_REQUIRED" in line for line in lines
+    )

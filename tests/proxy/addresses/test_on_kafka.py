@@ -225,7 +225,9 @@ async def test_nothing_passes_the_proxy_by(own_cluster: OwnCluster, rewriting: b
     assert any("answered by RewriteEndpoints" in flow.notes for flow in reads) is rewriting
     notices = [event for event in here.events if isinstance(event, Notice)]
     assert [
-        one for one in notices if one.kind in (NoticeKind.UNREADABLE, NoticeKind.FILTER_FAILED)
+        notice
+        for notice in notices
+        if notice.kind in (NoticeKind.UNREADABLE, NoticeKind.FILTER_FAILED)
     ] == []
 
 
@@ -245,7 +247,7 @@ async def a_voter_is_added(here: Behind) -> None:
         return True
 
     await eventually(add, timeout=PATIENCE)
-    info = await here.quorum(lambda info: JOINING in {one.replica_id for one in info.voters})
+    info = await here.quorum(lambda info: JOINING in {voter.replica_id for voter in info.voters})
     assert {
         node_id: [Address(end.host, end.port) for end in node.endpoints]
         for node_id, node in info.nodes.items()

@@ -42,7 +42,9 @@ async def test_a_client_and_a_new_voter_begin_at_one_listener_and_stay_on_the_pr
             assert told == {id: book.proxy_address(address) for id, address in real.items()}
             listening = {one.node_id: at for one, at in proxy.addresses.items()}
             assert listening == told
-            peers = {one.peer for one in proxy.connections if one.peer is not None}
+            peers = {
+                connection.peer for connection in proxy.connections if connection.peer is not None
+            }
             assert JOINING in peers
 
 
@@ -50,7 +52,9 @@ async def add(client: AdminClient, endpoint: RaftVoterEndpoint) -> None:
     """Make the observer a voter, as soon as it has caught up."""
     while True:
         observers = (await client.describe_metadata_quorum()).observers
-        directory = {one.replica_id: one.replica_directory_id for one in observers}.get(JOINING)
+        directory = {
+            observer.replica_id: observer.replica_directory_id for observer in observers
+        }.get(JOINING)
         with suppress(BrokerError):
             if directory is not None:
                 return await client.add_raft_voter(JOINING, directory, [endpoint])

@@ -45,7 +45,7 @@ def exported(events: list[Event]) -> bytes:
 
 
 def flows_of(data: bytes) -> list[Flow]:
-    return [one for one in import_events(BytesIO(data), "x") if isinstance(one, Flow)]
+    return [event for event in import_events(BytesIO(data), "x") if isinstance(event, Flow)]
 
 
 def same(given: list[Event], back: list[Flow]) -> bool:
@@ -167,7 +167,7 @@ def test_a_lost_segment_ends_what_can_be_told_of_its_connection() -> None:
     found = packets(exported(given))
     del found[5]  # the second request
     events = list(import_events(BytesIO(pcap(found)), "x"))
-    flows = [one for one in events if isinstance(one, Flow)]
+    flows = [event for event in events if isinstance(event, Flow)]
     assert same(given[:1], flows[:1])
     assert isinstance(events[-1], Notice)
 

@@ -39,7 +39,7 @@ DAY = 86400.0
 
 def test_a_message_holds_a_record() -> None:
     decoder, encoder = MessageDecoder(), RecordEncoder()
-    assert [decoder.decode(message_head() + encoder.encode(one)) for one in KINDS] == list(KINDS)
+    assert [decoder.decode(message_head() + encoder.encode(kind)) for kind in KINDS] == list(KINDS)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def consumed(bootstrap: str, topic: str) -> list[Message]:
     """All messages of a topic."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test"})
     partitions = [TopicPartition(topic, index, OFFSET_BEGINNING) for index in (0, 1)]
-    ends = [consumer.get_watermark_offsets(one, PATIENCE)[1] for one in partitions]
+    ends = [consumer.get_watermark_offsets(partition, PATIENCE)[1] for partition in partitions]
     consumer.assign(partitions)
     found: list[Message] = []
     until = time.monotonic() + PATIENCE

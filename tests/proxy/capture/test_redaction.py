@@ -146,7 +146,7 @@ def test_an_api_version_that_is_not_known_is_left_out() -> None:
 
 
 def batch(*records: MetadataRecord, compression: Compression = Compression.NONE) -> bytes:
-    values = [VersionedRecord(record=one, version=0).encode() for one in records]
+    values = [VersionedRecord(record=record, version=0).encode() for record in records]
     return build_batch([Record(value=value) for value in values], compression=compression)
 
 
@@ -178,7 +178,7 @@ def test_secrets_in_the_metadata_log_are_masked_and_the_crc_is_right(version: in
     response = DecodedFlow(one).response_as(FetchResponse)
     assert response
     batches = list(read_batches(response.responses[0].partitions[0].records or b""))
-    records = [read_metadata_record(one.value or b"").record for one in batches[1].records()]
+    records = [read_metadata_record(record.value or b"").record for record in batches[1].records()]
     assert records[0] == LOG[0]
     assert records[2] == ConfigRecord(name="sasl.jaas.config", value="*" * len(TEXT))
     assert records[3] == LOG[3]

@@ -50,8 +50,8 @@ async def test_a_node_that_ends_inside_a_response_ends_its_client(
     assert here.told(NoticeKind.TIMED_OUT) == []
     if cut > 8:  # below, nobody can tell whose response it would have been
         assert any(
-            f"{cut} of the response's {len(GRANTED[1])} bytes came" in one
-            for one in second.problems
+            f"{cut} of the response's {len(GRANTED[1])} bytes came" in problem
+            for problem in second.problems
         )
     if capture is not None:
         assert records(capture) == ["ANSWERED", "LOST"]

@@ -72,7 +72,7 @@ def test_every_byte_arrives_and_no_token_is_kept(name: str, held: bool, cuts: li
     arrived = [direction[-1] if held else b"".join(direction) for direction in came]
     assert arrived == [b"".join(side) for side in zip(*turns, strict=True)]
     assert dialogue.flows[-1].api == "Metadata"
-    assert not [one for one in dialogue.notices if one.kind is not NoticeKind.SASL_TOKENS]
+    assert not [notice for notice in dialogue.notices if notice.kind is not NoticeKind.SASL_TOKENS]
     if "framed" not in name:
         copies = [flow.request_copy or b"" for flow in dialogue.flows]
         assert not [copy for copy in copies if b"sesame" in copy or b"biws" in copy]

@@ -84,7 +84,7 @@ async def test_a_node_that_stands_still_inside_a_response(path: str, then: str) 
             writer.write(ASKED[0])
             async with asyncio.timeout(PATIENCE):
                 assert await told.readline() == b"half\n"
-            await eventually(lambda: any(one.node._framer.passed == 9 for one in proxy._relays))
+            await eventually(lambda: any(relay.node._framer.passed == 9 for relay in proxy._relays))
             if then == "goes on":
                 process.send_signal(signal.SIGCONT)
                 assert await reader.readexactly(len(GRANTED[0])) == GRANTED[0]
@@ -97,7 +97,7 @@ async def test_a_node_that_stands_still_inside_a_response(path: str, then: str) 
             writer.close()
             await eventually(lambda: not proxy.connections)
     (flow,) = flows(events)
-    texts = [one.text for one in events if isinstance(one, Notice)]
+    texts = [event.text for event in events if isinstance(event, Notice)]
     assert flow.outcome is (Outcome.ANSWERED if then == "goes on" else Outcome.LOST)
     if then == "is killed":
         assert any("node 3000 closed after 9 of" in text for text in texts)

@@ -264,7 +264,9 @@ async def test_a_node_that_wants_a_certificate_is_told_of(authority: Authority) 
             with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
                 await ask(address, None)
         await refused
-    (closed,) = [one for one in events if isinstance(one, Notice) and one.kind is NoticeKind.CLOSED]
+    (closed,) = [
+        event for event in events if isinstance(event, Notice) and event.kind is NoticeKind.CLOSED
+    ]
     assert closed.text == "node 3000 wants a certificate, and is shown none"
 
 

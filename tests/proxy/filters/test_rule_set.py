@@ -51,11 +51,11 @@ class Laboratory:
     @property
     def names(self) -> list[str]:
         """The rules in their order, those that are switched off in parentheses."""
-        return [one.name if one.enabled else f"({one.name})" for one in self.rules.entries]
+        return [entry.name if entry.enabled else f"({entry.name})" for entry in self.rules.entries]
 
     @property
     def hits(self) -> dict[str, int]:
-        return {one.name: one.filter.hits for one in self.rules.entries}
+        return {entry.name: entry.filter.hits for entry in self.rules.entries}
 
 
 def test_rules_are_added_switched_and_removed_and_say_so() -> None:

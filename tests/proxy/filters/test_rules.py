@@ -77,9 +77,9 @@ def test_an_error_is_the_answer_of_that_api_to_that_request() -> None:
     body = decode_response(dialogue.at_client[4:], 1, 12).body
     assert isinstance(body, FetchResponse)
     assert body.error_code == 6
-    assert [(one.topic, one.partitions[0].partition_index) for one in body.responses] == [
-        ("orders", 3)
-    ]
+    assert [
+        (response.topic, response.partitions[0].partition_index) for response in body.responses
+    ] == [("orders", 3)]
     assert body.responses[0].partitions[0].error_code == 6
     assert dialogue.flows[0].outcome is Outcome.ANSWERED
 

@@ -75,7 +75,9 @@ def test_hide_broker() -> None:
     body = told(dialogue, 3, 9)
     assert isinstance(body, MetadataResponse)
     assert [broker.node_id for broker in body.brokers] == [1]
-    assert [(one.leader_id, one.error_code) for one in body.topics[0].partitions] == [
+    assert [
+        (partition.leader_id, partition.error_code) for partition in body.topics[0].partitions
+    ] == [
         (1, 0),
         (-1, 5),
     ]

@@ -23,7 +23,7 @@ class Good(Filter):
 
 
 def told(dialogue: HeldDialogue, kind: NoticeKind = NoticeKind.FILTER_FAILED) -> list[str]:
-    return [one.text for one in dialogue.notices if one.kind is kind]
+    return [notice.text for notice in dialogue.notices if notice.kind is kind]
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["forward", "drop"])
@@ -47,7 +47,7 @@ def test_a_method_that_does_what_it_must_not_is_told_once(
     assert says in text
     assert ("the message is dropped" if drops else "sent on as it came") in text
     problems = [" ".join(flow.problems) for flow in dialogue.flows]
-    assert [f"Wrong.on_vote_{direction} " in one for one in problems] == [True, True]
+    assert [f"Wrong.on_vote_{direction} " in problem for problem in problems] == [True, True]
     dialogue.hang_up()
     assert (dialogue.memory.held, dialogue.copies.held) == (0, 0)
 
@@ -95,7 +95,9 @@ def test_a_filter_whose_wants_fails_sees_nothing(caplog: pytest.LogCaptureFixtur
 
     dialogue = through(Unsure())
     assert dialogue.ask(VOTE) == VOTE
-    assert [one.message for one in caplog.records] == ["Unsure.wants failed: RuntimeError: no idea"]
+    assert [record.message for record in caplog.records] == [
+        "Unsure.wants failed: RuntimeError: no idea"
+    ]
 
 
 def test_a_coroutine_that_fails_at_the_end_of_its_connection_harms_nobody() -> None:

@@ -29,7 +29,7 @@ def test_a_fetch_is_a_long_poll() -> None:
     latencies = Latencies()
     latencies.add(flow(FetchRequest(max_wait_ms=500), FetchResponse(), 17))
     latencies.add(flow(VoteRequest(), VoteResponse(), 2))
-    assert {one.api: one.is_long_poll for one in latencies.apis} == {"Fetch": True, "Vote": False}
+    assert {api.api: api.is_long_poll for api in latencies.apis} == {"Fetch": True, "Vote": False}
 
 
 def test_made_up_apis_do_not_fill_the_memory() -> None:

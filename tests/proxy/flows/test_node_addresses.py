@@ -35,11 +35,11 @@ def fields(kind: StructClass, path: str = "") -> Iterator[tuple[str, bool]]:
 def listed() -> set[str]:
     """Return the fields of the table: hosts, ports, and the structs that hold them."""
     found = set()
-    for one in ADDRESS_FIELDS:
-        inside = f"{one.path}." if one.path else ""
-        steps = one.path.split(".") if one.path else []
-        found |= {f"{one.message} {'.'.join(steps[: n + 1])}" for n in range(len(steps))}
-        found |= {f"{one.message} {inside}{name}" for name in (one.host, one.port)}
+    for field in ADDRESS_FIELDS:
+        inside = f"{field.path}." if field.path else ""
+        steps = field.path.split(".") if field.path else []
+        found |= {f"{field.message} {'.'.join(steps[: n + 1])}" for n in range(len(steps))}
+        found |= {f"{field.message} {inside}{name}" for name in (field.host, field.port)}
     return found
 
 
@@ -50,7 +50,12 @@ def test_every_field_named_like_an_address_is_in_the_table_or_has_a_reason_not_t
         for path, _ in fields(kind)
         if SUSPICIOUS.search(path.rpartition(".")[2])
     }
-    excused = {one for one in suspicious for form in NO_ADDRESSES if re.fullmatch(form, one)}
+    excused = {
+        suspiciou
+        for suspiciou in suspicious
+        for form in NO_ADDRESSES
+        if re.fullmatch(form, suspiciou)
+    }
     assert excused & listed() == set()
     assert suspicious - listed() - excused == set()
     unused = [form for form in NO_ADDRESSES if not any(re.fullmatch(form, o) for o in suspicious)]

@@ -57,7 +57,9 @@ def seen(*flows: DecodedFlow) -> QuorumSeen:
 def test_a_fetch_tells_the_leader_the_high_watermark_and_how_far_the_follower_is() -> None:
     quorum = seen(fetch(3001, 100), fetch(1, 88))
     assert (quorum.leader_id, quorum.epoch, quorum.high_watermark) == (3000, 5, 100)
-    assert [(one.node_id, one.role, quorum.lag(one)) for one in quorum.replicas] == [
+    assert [
+        (replica.node_id, replica.role, quorum.lag(replica)) for replica in quorum.replicas
+    ] == [
         (1, "", 12),
         (3000, "voter", 0),
         (3001, "", 0),
@@ -93,7 +95,7 @@ def test_elections_tell_who_leads() -> None:
 
 
 def roles(quorum: QuorumSeen) -> dict[int, str]:
-    return {one.node_id: one.role for one in quorum.replicas}
+    return {replica.node_id: replica.role for replica in quorum.replicas}
 
 
 def test_elections_tell_who_votes_where_no_describe_quorum_has_passed() -> None:
@@ -141,7 +143,7 @@ def test_describe_quorum_tells_everything() -> None:
     )
     quorum = seen(flow(a55_describe_quorum.DescribeQuorumRequest(), answer, 2))
     assert (quorum.leader_id, quorum.epoch, quorum.high_watermark) == (3000, 5, 90)
-    found = [(one.node_id, one.role, quorum.lag(one)) for one in quorum.replicas]
+    found = [(replica.node_id, replica.role, quorum.lag(replica)) for replica in quorum.replicas]
     assert found == [(1, "observer", None), (3000, "voter", 0), (3001, "voter", 10)]
 
 

@@ -79,7 +79,7 @@ async def test_topics_are_told_as_the_broker_tells_them(quorum: Cluster) -> None
     try:
         async with both(quorum) as (_, ours, theirs):
             (topic,) = await same(asked(name), ours, theirs)
-            assert [one.leader_id for one in topic.partitions] == [1, 1, 1]
+            assert [partition.leader_id for partition in topic.partitions] == [1, 1, 1]
             missing = f"missing-{uuid4()}"
             request = asked(missing).replace(allow_auto_topic_creation=False)
             (topic,) = await same(request, ours, theirs, since=4)
@@ -162,12 +162,12 @@ async def test_credentials_are_described_as_the_broker_describes_them(quorum: Cl
         try:
             await served.mode.cluster.live.until(lambda image: len(image.scram.credentials) > 0)
             every = await same(everybody, ours, theirs)
-            assert [(one.user, one.error_code) for one in every.results] == [(USER, 0)]
+            assert [(result.user, result.error_code) for result in every.results] == [(USER, 0)]
             assert every.results[0].credential_infos[0].iterations == 4096
             missing = await same(users("bob"), ours, theirs)
-            assert [one.error_code for one in missing.results] == [91]
+            assert [result.error_code for result in missing.results] == [91]
             twice = await same(users(USER, USER), ours, theirs)
-            assert [one.error_code for one in twice.results] == [92]
+            assert [result.error_code for result in twice.results] == [92]
         finally:
             await ours.send(gone)
 
@@ -181,12 +181,12 @@ async def test_a_node_itself_tells_its_configuration(quorum: Cluster) -> None:
     ]
     async with both(quorum) as (served, ours, _):
         response: Any = await ours.send(configs.DescribeConfigsRequest(resources=resources))
-    assert [(one.error_code, one.resource_name) for one in response.results] == [
+    assert [(result.error_code, result.resource_name) for result in response.results] == [
         (0, "3002"),
         (0, "1"),
         (0, "3000"),
     ]
-    assert [one.configs[0].value for one in response.results] == ["3002", "1", "3000"]
+    assert [result.configs[0].value for result in response.results] == ["3002", "1", "3000"]
     assert served.handled("DescribeConfigs") == {"routed"}
 
 
@@ -202,5 +202,5 @@ async def test_api_versions_offers_what_can_be_had_here(quorum: Cluster) -> None
         assert ours.node.finalized_features == direct.node.finalized_features
         request = DescribeClusterRequest(endpoint_type=2)
         response: Any = await ours.send(request)
-        told = {str(Address(one.host, one.port)) for one in response.brokers}
+        told = {str(Address(broker.host, broker.port)) for broker in response.brokers}
         assert told == set(served.bootstrap.split(","))

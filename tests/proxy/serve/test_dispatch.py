@@ -258,7 +258,7 @@ def test_configs_are_asked_of_their_owners_and_put_together_in_order() -> None:
         for owner, share in shares.items()
     }
     whole = join_responses(request, answers)
-    assert [(one.resource_type, one.resource_name) for one in whole.results] == [
+    assert [(result.resource_type, result.resource_name) for result in whole.results] == [
         (one.resource_type, one.resource_name) for one in asked
     ]
     assert whole.throttle_time_ms == 7

@@ -62,7 +62,7 @@ async def routed(
 async def test_a_connection_that_breaks_after_sending_is_told_as_a_timeout() -> None:
     async with ScriptedNode({CreateTopicsRequest: lambda frame: HANG_UP}) as node:
         response, who = await routed(node)
-        assert [one.error_code for one in response.topics] == [ErrorCode.REQUEST_TIMED_OUT]
+        assert [topic.error_code for topic in response.topics] == [ErrorCode.REQUEST_TIMED_OUT]
         assert who == "node 3000: no answer"
         assert len(node.requests(CreateTopicsRequest)) == 1
 
@@ -71,7 +71,7 @@ async def test_an_answer_that_cannot_be_read_is_too() -> None:
     nonsense = Raw(data=(14).to_bytes(4, "big") + (1).to_bytes(4, "big") + b"\xff" * 10)
     async with ScriptedNode({CreateTopicsRequest: lambda frame: nonsense}) as node:
         response, _ = await routed(node)
-        assert [one.error_code for one in response.topics] == [ErrorCode.REQUEST_TIMED_OUT]
+        assert [topic.error_code for topic in response.topics] == [ErrorCode.REQUEST_TIMED_OUT]
         assert len(node.requests(CreateTopicsRequest)) == 1
 
 
@@ -83,7 +83,7 @@ async def test_who_leads_no_more_did_nothing_and_it_is_sent_again() -> None:
 
     async with ScriptedNode({CreateTopicsRequest: script}) as node:
         response, who = await routed(node)
-        assert [one.error_code for one in response.topics] == [0]
+        assert [topic.error_code for topic in response.topics] == [0]
         assert who == "node 3000"
         assert len(node.requests(CreateTopicsRequest)) == 3
 
@@ -104,7 +104,7 @@ async def test_the_proxy_speaks_tls_where_its_listeners_do(
         {CreateTopicsRequest: lambda frame: answered(0)}, ssl=authority.server(host)
     ) as node:
         response, _ = await routed(node, ClientTls(authorities=authority.path, **tls))
-        assert [one.error_code for one in response.topics] == [0]
+        assert [topic.error_code for topic in response.topics] == [0]
 
 
 async def test_new_connections_log_in_as_the_file_says_since_it_was_read_again(

@@ -24,9 +24,11 @@ async def test_controllers_that_nobody_named_get_listeners_too() -> None:
             async with await Connection.open(at.host, at.port) as connection:
                 response = await connection.send(DescribeClusterRequest())
             assert isinstance(response, DescribeClusterResponse)
-            told = {one.broker_id: Address(one.host, one.port) for one in response.brokers}
+            told = {
+                broker.broker_id: Address(broker.host, broker.port) for broker in response.brokers
+            }
             assert told == dict(nodes)
-            (through,) = [one for one in served.proxy.addresses if one.node_id == 3002]
+            (through,) = [address for address in served.proxy.addresses if address.node_id == 3002]
             assert through.upstream == Address(*quorum.addresses[3002])
             assert set(through.standbys) == {Address(*quorum.addresses[3000])}
 

@@ -41,7 +41,9 @@ def test_the_dashboard_has_a_panel_for_every_metric() -> None:
     assert {re.sub(r"_bucket$", "", name) for name in asked} == served
 
 
-@pytest.mark.parametrize("query", [*QUERIES, *(one["query"]["query"] for one in VARIABLES)])
+@pytest.mark.parametrize(
+    "query", [*QUERIES, *(variable["query"]["query"] for variable in VARIABLES)]
+)
 def test_a_query_asks_for_a_metric_and_labels_that_there_are(query: str) -> None:
     (name,) = re.findall(r"kwire_proxy_\w+", query)
     labels = labels_of()[name]
@@ -50,7 +52,7 @@ def test_a_query_asks_for_a_metric_and_labels_that_there_are(query: str) -> None
     asked |= set(re.findall(r"label_values\(.*, (\w+)\)", query))
     assert asked <= labels
     assert query.count("(") == query.count(")")
-    assert set(re.findall(r'"\$(\w+)"', query)) <= {one["name"] for one in VARIABLES}
+    assert set(re.findall(r'"\$(\w+)"', query)) <= {variable["name"] for variable in VARIABLES}
 
 
 def test_legends_name_labels_that_their_query_keeps() -> None:

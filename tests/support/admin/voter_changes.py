@@ -55,12 +55,13 @@ def java_voters(cluster: Cluster) -> set[Voter]:
     )
     found = re.search(r"CurrentVoters:\s+(.*)", told.stdout)
     assert found, told.stderr
-    return {(one["id"], one["directoryId"]) for one in json.loads(found[1])}
+    return {(load["id"], load["directoryId"]) for load in json.loads(found[1])}
 
 
 def voters(quorum: QuorumInfo) -> set[Voter]:
     return {
-        (one.replica_id, uuid_text(one.replica_directory_id or ZERO_UUID)) for one in quorum.voters
+        (voter.replica_id, uuid_text(voter.replica_directory_id or ZERO_UUID))
+        for voter in quorum.voters
     }
 
 

@@ -207,7 +207,7 @@ class _Scenario:
         here = await self.stand_before(node)
         await asyncio.to_thread(node.start)
         await self.quorum_when(
-            lambda quorum: JOINED_ID in {one.replica_id for one in quorum.observers}
+            lambda quorum: JOINED_ID in {observer.replica_id for observer in quorum.observers}
         )
         directory = node.directory_id
         endpoint = RaftVoterEndpoint(name="CONTROLLER", host=here.host, port=here.port)
@@ -220,7 +220,7 @@ class _Scenario:
             ),
         )
         await self.quorum_when(
-            lambda quorum: JOINED_ID in {one.replica_id for one in quorum.voters}
+            lambda quorum: JOINED_ID in {voter.replica_id for voter in quorum.voters}
         )
         await self.deed(
             "removed",

@@ -93,7 +93,9 @@ class Front:
 
     def told(self, kind: NoticeKind) -> list[str]:
         """Return the texts of notices of this kind."""
-        return [one.text for one in self.events if isinstance(one, Notice) and one.kind is kind]
+        return [
+            event.text for event in self.events if isinstance(event, Notice) and event.kind is kind
+        ]
 
 
 @dataclass

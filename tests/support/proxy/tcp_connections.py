@@ -23,9 +23,9 @@ def foreign_connections(ports: Iterable[int]) -> list[tuple[int, int]]:
     """Connections to local ports, as (source port, port), that are not this process's own."""
     wanted, own = set(ports), _sockets_of("self")
     return [
-        (one.local, one.remote)
-        for one in _sockets()
-        if one.state == ESTABLISHED and one.remote in wanted and one.inode not in own
+        (socket.local, socket.remote)
+        for socket in _sockets()
+        if socket.state == ESTABLISHED and socket.remote in wanted and socket.inode not in own
     ]
 
 

@@ -176,7 +176,7 @@ async def test_what_was_not_recorded_gets_a_well_formed_error() -> None:
         writer.close()
     assert answer.header.correlation_id == 5
     assert isinstance(answer.body, MetadataResponse)
-    assert [(one.name, one.error_code) for one in answer.body.topics] == [("b", -1)]
+    assert [(topic.name, topic.error_code) for topic in answer.body.topics] == [("b", -1)]
     (unmatched,) = events
     assert isinstance(unmatched, Flow)
     assert unmatched.problems == ["not in the recording: answered with UNKNOWN_SERVER_ERROR"]

@@ -21,7 +21,7 @@ def describe(**answer: Any) -> tuple[Request, Response, int]:
 
 
 def replicas(*ids: int) -> list[quorum.ReplicaState]:
-    return [quorum.ReplicaState(replica_id=one) for one in ids]
+    return [quorum.ReplicaState(replica_id=id_) for id_ in ids]
 
 
 VOTE = vote.VoteRequest(

@@ -82,13 +82,15 @@ class Screen:
     @property
     def told(self) -> list[str]:
         """The messages that have popped up."""
-        return [one.message for one in self.app._notifications]
+        return [notification.message for notification in self.app._notifications]
 
     @property
     def held(self) -> list[DecodedFlow]:
         """The flows that are marked as held."""
         entries = self.app.flows.shown
-        return [one.seen for one in entries if one.held and isinstance(one.seen, DecodedFlow)]
+        return [
+            entry.seen for entry in entries if entry.held and isinstance(entry.seen, DecodedFlow)
+        ]
 
 
 def opened(node: TreeNode[TreePosition]) -> Iterator[TreeNode[TreePosition]]:

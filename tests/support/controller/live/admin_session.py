@@ -105,11 +105,11 @@ class Session:
         assert isinstance(answer, ApiVersionsResponse)
         self.features = [
             Feature(
-                name=one.name,
-                min_supported_version=one.min_version,
-                max_supported_version=one.max_version,
+                name=feature.name,
+                min_supported_version=feature.min_version,
+                max_supported_version=feature.max_version,
             )
-            for one in answer.supported_features
+            for feature in answer.supported_features
         ]
 
 
@@ -131,7 +131,7 @@ async def leader_of(addresses: dict[int, tuple[str, int]], timeout: float = 60) 
                 except KwireError:
                     continue
                 assert isinstance(answer, DescribeQuorumResponse)
-                found = [one for topic in answer.topics for one in topic.partitions]
+                found = [partition for topic in answer.topics for partition in topic.partitions]
                 if any(one.leader_id == node_id and not one.error_code for one in found):
                     return node_id
             await asyncio.sleep(0.1)

@@ -135,14 +135,16 @@ class ControllerProcesses:
             InitialVoter(node_id=id, host="127.0.0.1", port=one.port, directory_id=one.directory_id)
             for id, one in self.members.items()
         )
-        servers = ",".join(f"127.0.0.1:{one.port}" for one in self.members.values())
+        servers = ",".join(f"127.0.0.1:{member.port}" for member in self.members.values())
         options = FormatOptions(
             cluster_id=self.cluster_id,
             initial_controllers=voters,
             features={ELIGIBLE_LEADER_REPLICAS: 0},
         )
-        for one in self.members.values():
-            one.configure({"controller.quorum.bootstrap.servers": servers, **properties}, options)
+        for member in self.members.values():
+            member.configure(
+                {"controller.quorum.bootstrap.servers": servers, **properties}, options
+            )
 
     @property
     def addresses(self) -> dict[int, tuple[str, int]]:
@@ -151,8 +153,8 @@ class ControllerProcesses:
 
     def __enter__(self) -> Self:
         try:
-            for one in self.members.values():
-                one.start()
+            for member in self.members.values():
+                member.start()
         except BaseException:
             self._close()
             raise
@@ -162,6 +164,6 @@ class ControllerProcesses:
         self._close()
 
     def _close(self) -> None:
-        for one in self.members.values():
-            one.kill()
+        for member in self.members.values():
+            member.kill()
         self._guard.close()

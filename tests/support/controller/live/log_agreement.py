@@ -30,7 +30,7 @@ async def check(mixed: MixedQuorum) -> None:
     end = (await mixed.until(lambda told: told.high_watermark > 0)).high_watermark
     await mixed.until(lambda told: all(its >= end for its in ends(told).values()))
     await mixed.end()
-    folders = [one.data for one in mixed.kwire.members.values()]
+    folders = [member.data for member in mixed.kwire.members.values()]
     logs = [log_bytes(folder, end) for folder in (*folders, Path(mixed.java.folder) / "data")]
     assert [log == logs[0] for log in logs] == [True, True, True]
     records = list(_records(logs[0]))
@@ -92,13 +92,13 @@ def latencies(history: WriteHistory) -> str:
 
 async def read_by_kafka(mixed: MixedQuorum) -> None:
     """Check that Kafka's own tool reads what kwire wrote."""
-    for one in mixed.kwire.members.values():
+    for member in mixed.kwire.members.values():
         told = await asyncio.to_thread(
             mixed.java.tool,
             "org.apache.kafka.tools.DumpLogSegments",
             "--cluster-metadata-decoder",
             "--files",
-            str(segment(one.data)),
+            str(segment(member.data)),
         )
         assert told.returncode == 0, told.stderr
         assert told.stdout.count('"type":"TOPIC_RECORD"') >= len(mixed.history.acknowledged)

@@ -164,14 +164,14 @@ class MixedQuorum:
 
     async def end(self) -> None:
         """Stop all three."""
-        for one in self.kwire.members.values():
-            await asyncio.to_thread(one.stop)
+        for member in self.kwire.members.values():
+            await asyncio.to_thread(member.stop)
         await asyncio.to_thread(self.java.kill)
 
 
 def ends(told: quorum.ResponsePartitionData) -> dict[int, int]:
     """Return the end of each voter's log."""
-    return {one.replica_id: one.log_end_offset for one in told.current_voters}
+    return {voter.replica_id: voter.log_end_offset for voter in told.current_voters}
 
 
 async def register_a_broker(mixed: MixedQuorum) -> None:
