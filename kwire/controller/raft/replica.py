@@ -86,9 +86,9 @@ class Replica:
         1. It votes, by the latest voter set.
         2. Or the record that removed it is not known to be committed.
         """
-        # 2. A leader that removes itself and dies has the longest log; if it did not stand, and its
-        # successors lacked that record, nobody could win any more (Ongaro 4.2.2; Kafka 4.3 does get
-        # stuck there).
+        # 1., 2. A leader that removes itself and dies has the longest log; if it did not stand, and
+        # its successors lacked that record, nobody could win any more (Ongaro 4.2.2; Kafka 4.3 does
+        # get stuck there).
         entry, key = self.control_records.voters_entry, self.config.key
         is_open = entry is not None and entry.offset >= self.committed
         return self.is_voter or (is_open and self.control_records.previous_voters.contains(key))
