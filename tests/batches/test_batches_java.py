@@ -163,7 +163,9 @@ def test_kafka_reads_what_is_built_and_without_compression_it_is_the_same_bytes(
         expected.append(vector.decoded)
     for theirs, wanted in zip(vectors.judge_batches(release, judged), expected, strict=True):
         assert theirs.error is None
-        assert [seen(batch) for batch in theirs.batches] == [seen(one) for one in wanted.batches]
+        assert [seen(batch) for batch in theirs.batches] == [
+            seen(log_batch) for log_batch in wanted.batches
+        ]
     assert equal["plain"] == count
 
 

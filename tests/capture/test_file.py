@@ -18,9 +18,9 @@ def test_a_file_is_hidden_until_it_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "one.avro"
     file = CaptureFile(path)
     file.write(ENCODED)
-    assert [one.name for one in tmp_path.iterdir()] == [".one.avro.part"]
+    assert [entry.name for entry in tmp_path.iterdir()] == [".one.avro.part"]
     file.close()
-    assert [one.name for one in tmp_path.iterdir()] == ["one.avro"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["one.avro"]
     assert read(path) == ([record()], [])
 
 

@@ -77,9 +77,9 @@ def test_damage_in_the_middle_is_seen_and_costs_one_block_at_most(
         assert (records, damages) == (RECORDS, [])
         return
     assert damages
-    lost = [one for one in RECORDS if one not in records]
-    assert {one.event // 10 for one in lost} <= {2, 3}
-    assert all(one in RECORDS for one in records), "nothing is read that was not written"
+    lost = [entry for entry in RECORDS if entry not in records]
+    assert {flow.event // 10 for flow in lost} <= {2, 3}
+    assert all(entry in RECORDS for entry in records), "nothing is read that was not written"
 
 
 def test_a_wrong_crc_costs_one_record(capture: Path) -> None:

@@ -71,15 +71,15 @@ def test_without_a_whole_record_nothing_is_written_and_nothing_claimed(tmp_path:
     for target in (None, tmp_path / "mended.avro"):
         with pytest.raises(FileError, match="no record of it is whole: nothing was written"):
             repair_capture(path, target)
-        assert [one.name for one in tmp_path.iterdir()] == ["one.avro"]
+        assert [entry.name for entry in tmp_path.iterdir()] == ["one.avro"]
         assert path.read_bytes() == cut
 
 
 def spans(path: Path, records: list[CaptureRecord]) -> list[tuple[int, int]]:
     """Return the position of each record in a file."""
     data, encoder, found, place = path.read_bytes(), RecordEncoder(), [], 0
-    for one in records:
-        encoded = encoder.encode(one)
+    for entry in records:
+        encoded = encoder.encode(entry)
         place = data.index(encoded, place)
         found.append((place, place + len(encoded)))
         place += len(encoded)
@@ -91,8 +91,8 @@ def spans(path: Path, records: list[CaptureRecord]) -> list[tuple[int, int]]:
 def test_every_record_that_no_damage_touches_is_kept(tmp_path: Path, data: st.DataObject) -> None:
     """Bytes changed anywhere behind the header, and a cut: heads, lengths, markers and records."""
     path, mended = tmp_path / "bad.avro", tmp_path / "mended.avro"
-    for one in tmp_path.iterdir():
-        one.unlink()
+    for entry in tmp_path.iterdir():
+        entry.unlink()
     records = [*KINDS, *RECORDS]
     write(path, records, block=data.draw(st.sampled_from([1, 7, 100])))
     places, start = spans(path, records), capture_info(path).start

@@ -214,7 +214,7 @@ def test_a_service_is_changed_by_cluster_and_a_reload_keeps_it(
         run.reload(config)
         run.told("the configuration was loaded again")
         found = kwire("proxy", "rules", "list", "--json", *of).json
-        assert [(one["name"], one["enabled"]) for one in found] == [
+        assert [(item["name"], item["enabled"]) for item in found] == [
             ("cut", False),
             ("delay-e5bf", True),
             ("mine", True),

@@ -57,7 +57,9 @@ class Front:
         await self._stack.aclose()
 
     def handled(self, api: str) -> set[str]:
-        return {one.handling for one in self.ring if isinstance(one, Flow) and one.api == api}
+        return {
+            event.handling for event in self.ring if isinstance(event, Flow) and event.api == api
+        }
 
 
 def controller(cluster: Cluster, id: int) -> Address:
@@ -104,7 +106,9 @@ async def test_voters_change_in_the_copy_alone(quorum: Cluster) -> None:
         assert await asyncio.to_thread(voters, quorum) == {3000, 3001, 3002}
     assert front.handled("AddRaftVoter") == front.handled("DescribeQuorum") == {"simulated"}
     marked = [
-        one for one in front.ring if isinstance(one, Flow) and Effect.SIMULATED in one.effects
+        event
+        for event in front.ring
+        if isinstance(event, Flow) and Effect.SIMULATED in event.effects
     ]
     assert all(any(note.startswith("SIMULATED") for note in flow.notes) for flow in marked)
 

@@ -230,7 +230,7 @@ def test_it_records_shows_and_logs_what_passes(gated_node: GatedNode, file: Path
         assert run.end() == 0
     records = list(read_capture(file.with_name("what.avro")))
     assert records
-    assert not [one for one in records if isinstance(one, Damage) or one.kind == "request"]
+    assert not [entry for entry in records if isinstance(entry, Damage) or entry.kind == "request"]
 
 
 def test_without_a_file_sigterm_drains_and_metrics_and_logs_are_there_as_well(

@@ -48,7 +48,7 @@ CONTROLLER = RegisterControllerRecord(
 def test_a_snapshot_has_every_record_back(record: MetadataRecord) -> None:
     image = apply_all(EMPTY, [LATEST, record])
 
-    assert [one.record for one in image.records()] == [LATEST, record]
+    assert [entry.record for entry in image.records()] == [LATEST, record]
 
 
 def test_a_snapshot_forgets_who_had_the_last_producer_ids() -> None:

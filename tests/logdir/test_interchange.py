@@ -137,7 +137,7 @@ def test_kafka_and_kwire_take_turns_on_one_directory(own_cluster: OwnCluster) ->
         assert log.end_offset > written
         assert log.last_fetched_epoch > first_epoch
         assert log.snapshots[-1].offset >= start
-        records = [one.record for one in load_snapshot(folder, log.snapshots[-1]).records]
+        records = [entry.record for entry in load_snapshot(folder, log.snapshots[-1]).records]
         assert TOPIC in records
         assert any(isinstance(record, RegisterControllerRecord) for record in records)
 

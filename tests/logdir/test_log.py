@@ -53,12 +53,12 @@ def snapshot(log: MetadataLog, offset: int, epoch: int, last_contained: int = 0)
 
 
 def test_a_log_comes_back_as_it_was_closed(fs: FileSystem, folder: Path, log: MetadataLog) -> None:
-    batches = [one.data for one in log.batches(0)]
+    batches = [log_batch.data for log_batch in log.batches(0)]
     log.close()
     with MetadataLog.open(folder, fs, SMALL) as again:
         assert again.torn is None
         assert (again.start_offset, again.end_offset, again.last_fetched_epoch) == (0, 100, 5)
-        assert [one.data for one in again.batches(0)] == batches
+        assert [log_batch.data for log_batch in again.batches(0)] == batches
         assert [(start.epoch, start.offset) for start in again.epoch_starts] == [
             (1, 0),
             (2, 30),
@@ -103,7 +103,7 @@ def test_a_read_gives_whole_batches_at_least_one_and_none_behind_its_end(
     log: MetadataLog, offset: int, size: int, end: int | None, bases: list[int]
 ) -> None:
     data = log.read(offset, size, end)
-    assert [one.base_offset for one in read_batches(data)] == bases
+    assert [log_batch.base_offset for log_batch in read_batches(data)] == bases
 
 
 @pytest.mark.parametrize("offset", [-1, 101])
@@ -180,7 +180,7 @@ def test_snapshots_let_the_segments_before_them_go(
     with MetadataLog.open(folder, fs, SMALL) as again:
         assert again.start_offset <= 70
         assert again.snapshots == (new,)
-        assert [one.base_offset for one in again.batches(70)] == [70, 80, 90]
+        assert [log_batch.base_offset for log_batch in again.batches(70)] == [70, 80, 90]
 
 
 def test_cleaning_keeps_the_latest_snapshot_and_all_behind_it(log: MetadataLog) -> None:

@@ -251,7 +251,7 @@ def test_a_power_cut_at_any_operation_loses_nothing_that_was_flushed(torn: str) 
         fs.crash(rest)
         with MetadataLog.open(FOLDER, fs, LogConfig(segment_bytes=400)) as log:
             assert log.end_offset > max(acknowledged, default=-1)
-            offsets = [one.base_offset for one in log.batches(log.start_offset)]
+            offsets = [log_batch.base_offset for log_batch in log.batches(log.start_offset)]
             assert offsets == list(range(log.start_offset, log.end_offset))
             if log.start_offset:
                 assert log.snapshots

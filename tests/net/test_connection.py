@@ -89,7 +89,7 @@ async def test_a_node_that_knows_only_older_api_versions_is_asked_again_in_its_o
     async with ScriptedNode({ApiVersionsRequest: old}) as node:
         async with await Connection.open("127.0.0.1", node.port) as connection:
             assert 18 in connection.node.api_versions
-        assert [one.version for one in node.asked] == [5, 3]
+        assert [frame.version for frame in node.asked] == [5, 3]
 
 
 async def test_a_node_that_refuses_every_version_of_api_versions_is_not_asked_for_ever() -> None:
@@ -101,7 +101,7 @@ async def test_a_node_that_refuses_every_version_of_api_versions_is_not_asked_fo
     async with ScriptedNode({ApiVersionsRequest: never}) as node:
         with pytest.raises(UnsupportedVersion, match="v0 was refused"):
             await Connection.open("127.0.0.1", node.port)
-        assert [one.version for one in node.asked] == [5, 0]
+        assert [frame.version for frame in node.asked] == [5, 0]
 
 
 async def test_another_error_to_api_versions_is_the_nodes_own() -> None:
@@ -125,7 +125,7 @@ async def test_the_highest_version_of_both_sides_is_sent_and_a_given_one_is_not_
             await connection.send(DescribeQuorumRequest(), version=2)
             with pytest.raises(UnsupportedVersion, match=f"{node.address} does not offer"):
                 await connection.send(DescribeClusterRequest())
-        assert [one.version for one in node.asked[1:]] == [1, 2]
+        assert [frame.version for frame in node.asked[1:]] == [1, 2]
 
 
 async def test_a_value_that_does_not_fit_is_refused_and_the_connection_goes_on() -> None:
@@ -148,7 +148,7 @@ async def test_every_request_in_flight_is_lost_when_the_peer_hangs_up() -> None:
     async with connected(lambda request: HANG_UP) as connection:
         requests = [DescribeQuorumRequest(), DescribeClusterRequest()]
         lost = await asyncio.gather(*map(connection.send, requests), return_exceptions=True)
-    assert [type(one) for one in lost] == [AnswerLost, AnswerLost]
+    assert [type(flow) for flow in lost] == [AnswerLost, AnswerLost]
     assert "DescribeQuorum v2" in str(lost[0])
     assert "DescribeCluster v2" in str(lost[1])
 

@@ -185,9 +185,9 @@ async def open(node: ScriptedNode, within: float = PATIENCE) -> Connection:
 async def test_a_connection_is_authenticated_before_anything_else_is_asked() -> None:
     async with Guarded(content()) as node, await open(node) as connection:
         await asyncio.gather(*(connection.send(DescribeClusterRequest()) for _ in range(3)))
-        asked = [type(one.body).__name__ for one in node.asked]
+        asked = [type(frame.body).__name__ for frame in node.asked]
         assert asked[1:3] == ["SaslHandshakeRequest", "SaslAuthenticateRequest"]
-        assert [one.version for one in node.asked[1:3]] == [1, 2]
+        assert [frame.version for frame in node.asked[1:3]] == [1, 2]
         assert asked[3:] == ["DescribeClusterRequest"] * 3
 
 
@@ -198,7 +198,7 @@ async def test_a_session_is_renewed_before_it_ends_and_requests_wait_for_it(
     monkeypatch.setattr("kwire.net.connection.SESSION_SHARE", 0.0)
     async with Guarded(content(lifetime=60_000)) as node, await open(node) as connection:
         await asyncio.gather(*(connection.send(DescribeClusterRequest()) for _ in range(3)))
-        names = [type(one.body).__name__.removesuffix("Request") for one in node.asked]
+        names = [type(frame.body).__name__.removesuffix("Request") for frame in node.asked]
         login = ["SaslHandshake", "SaslAuthenticate"]
         assert names[:5] == ["ApiVersions", *login, *login]
         assert node.logins == 4

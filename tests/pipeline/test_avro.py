@@ -40,7 +40,7 @@ def first_version(path: Path) -> None:
     file.close()
     with path.open("rb") as opened:
         found: Iterator[Any] = fastavro.reader(opened)
-        assert [one["text"] for one in found] == ["T"]
+        assert [item["text"] for item in found] == ["T"]
 
 
 def test_both_readers_give_the_same_rows(avro: SparkSession, tmp_path: Path) -> None:

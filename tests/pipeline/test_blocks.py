@@ -50,7 +50,7 @@ def test_all_that_a_recorder_writes_is_read(records: list[CaptureRecord]) -> Non
 def test_parts_do_not_pile_up() -> None:
     reader = BlockReader(SCHEMA, "night.avro")
     for first in range(0, 3 * PARTS, PARTS):
-        clients = [record(client_id=f"{first + one}") for one in range(PARTS)]
+        clients = [record(client_id=f"{first + number}") for number in range(PARTS)]
         assert reader.read(block(clients))
         (expected,) = captured_batches(clients, "night.avro")
         assert reader.take() == expected

@@ -35,11 +35,11 @@ def test_no_row_is_lost_and_none_raises(
     decoded = decode_batch(batch(rows))
     assert decoded.schema == arrow_schema()
     assert decoded.column("event").to_pylist() == list(range(len(rows)))
-    for one in decoded.to_pylist():
-        assert (one["status"] is None) is (one["kind"] == "NOTICE")
-        assert one["status"] in (None, *STATUSES)
-        assert (one["status"] == "DECODED") is (one["body"] is not None)
-        assert (one["error"] is None) is (one["status"] in (None, "DECODED"))
+    for entry in decoded.to_pylist():
+        assert (entry["status"] is None) is (entry["kind"] == "NOTICE")
+        assert entry["status"] in (None, *STATUSES)
+        assert (entry["status"] == "DECODED") is (entry["body"] is not None)
+        assert (entry["error"] is None) is (entry["status"] in (None, "DECODED"))
 
 
 def test_columns_of_the_capture_pass_as_they_are() -> None:
@@ -48,5 +48,5 @@ def test_columns_of_the_capture_pass_as_they_are() -> None:
     given, found = batch(rows), decoded.to_pylist()
     for name in ("at", "monotonic_ns", "notes", "deeds", "file", "client", "capture"):
         assert decoded.column(name).equals(given.column(name)), name
-    assert [one["api"] for one in found] == ["Vote", "Vote"]
-    assert [one["copied"] for one in found] == [len(vote()), None]
+    assert [item["api"] for item in found] == ["Vote", "Vote"]
+    assert [item["copied"] for item in found] == [len(vote()), None]

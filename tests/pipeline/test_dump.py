@@ -52,9 +52,9 @@ def test_records_are_what_java_prints(tables: Tables, history: History, file: st
 def test_the_quorum_is_what_java_prints(tables: Tables, dumped: list[DumpedRecord]) -> None:
     found = tables["quorum"].where("source = 'LOG'").orderBy("offset").collect()
     leaders = [
-        (one.offset, one.epoch, one.data["leaderId"], ids(one.data["grantingVoters"]))
-        for one in dumped
-        if one.name == "LeaderChangeMessage"
+        (record.offset, record.epoch, record.data["leaderId"], ids(record.data["grantingVoters"]))
+        for record in dumped
+        if record.name == "LeaderChangeMessage"
     ]
     assert [
         (row["offset"], row["epoch"], row["leader_id"], row["granting"])
@@ -62,9 +62,9 @@ def test_the_quorum_is_what_java_prints(tables: Tables, dumped: list[DumpedRecor
         if row["what"] == "LEADER_CHANGE"
     ] == leaders
     voters = [
-        (one.offset, list(map(voter, one.data["voters"])))
-        for one in dumped
-        if one.name == "VotersRecord"
+        (record.offset, list(map(voter, record.data["voters"])))
+        for record in dumped
+        if record.name == "VotersRecord"
     ]
     assert [
         (row["offset"], [(v["id"], v["directory_id"], v["endpoints"]) for v in row["voters"]])
@@ -88,21 +88,21 @@ def states(dumped: list[DumpedRecord]) -> Iterator[tuple[Any, ...]]:
     """The states of partitions, by Kafka's rules, from what Java prints."""
     topics: dict[str, str] = {}
     known: dict[tuple[str, int], dict[str, Any]] = {}
-    for one in dumped:
-        data = one.data
-        if one.name == "TopicRecord":
+    for record in dumped:
+        data = record.data
+        if record.name == "TopicRecord":
             topics[data["topicId"]] = data["name"]
-        if one.name not in ("PartitionRecord", "PartitionChangeRecord"):
+        if record.name not in ("PartitionRecord", "PartitionChangeRecord"):
             continue
         key = (data["topicId"], data["partitionId"])
         state = dict(known.get(key, {})) | data
-        if one.name == "PartitionChangeRecord":
+        if record.name == "PartitionChangeRecord":
             before = known[key]
             state["partitionEpoch"] = before["partitionEpoch"] + 1
             state["leaderEpoch"] = before["leaderEpoch"] + ("leader" in data)
         known[key] = state
         yield (
-            *(one.offset, topics[key[0]], key[1], state["leader"], state["leaderEpoch"]),
+            *(record.offset, topics[key[0]], key[1], state["leader"], state["leaderEpoch"]),
             *(state["partitionEpoch"], state["replicas"], state["isr"]),
             state.get("eligibleLeaderReplicas") or [],
         )

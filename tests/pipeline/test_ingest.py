@@ -24,8 +24,8 @@ from tests.support.pipeline.tables import Tables
 
 
 def test_counts_in_are_counts_out(tables: Tables, history: History) -> None:
-    records = [one for path in captures_at([history.captures]) for one in read_capture(path)]
-    assert not [one for one in records if isinstance(one, Damage)]
+    records = [entry for path in captures_at([history.captures]) for entry in read_capture(path)]
+    assert not [entry for entry in records if isinstance(entry, Damage)]
     summary = tables.summary
     assert summary.rows["frames"] == sum(summary.frames.values()) == len(records)
     assert tables["frames"].count() == len(records)
@@ -135,7 +135,7 @@ def test_files_that_are_none_are_reported_and_the_others_are_read(
     captures.mkdir()
     for name, (content, _) in NO_FILES.items():
         (captures / name).write_bytes(content)
-    write(captures / "night.avro", [one for event in range(4) for one in call(event)])
+    write(captures / "night.avro", [entry for event in range(4) for entry in call(event)])
     ingested = ingest(spark, [str(captures)], str(tmp_path / "ingested"))
     follow = follow_captures(spark, str(captures), split=100)
     streamed = stream(follow, str(tmp_path / "streamed"), every=None)
@@ -156,7 +156,7 @@ def test_a_copy_of_a_capture_adds_nothing(spark: SparkSession, tmp_path: Path) -
     """Of what is in both, that which has more of its bytes is taken."""
     captures, output = tmp_path / "captures", tmp_path / "tables"
     captures.mkdir()
-    whole = [one for event in range(4) for one in call(event)]
+    whole = [entry for event in range(4) for entry in call(event)]
     write(captures / "night.avro", [*whole, notice(9)])
     cut = [msgspec.structs.replace(one, frame=b"") for one in whole]
     write(captures / "copy.avro", [*cut, notice(9)])
@@ -170,7 +170,7 @@ def test_a_copy_of_a_capture_adds_nothing(spark: SparkSession, tmp_path: Path) -
 
 def test_a_capture_that_is_in_a_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     path, output = tmp_path / "night.avro", str(tmp_path / "tables")
-    write(path, [one for event in range(4) for one in call(event)])
+    write(path, [entry for event in range(4) for entry in call(event)])
     ingest(spark, [str(path)], output)
     with pytest.raises(AlreadyThere, match=rf"frames of {path} are in {output}/frames already"):
         ingest(spark, [str(path)], output)

@@ -7,7 +7,7 @@ from tests.support.pipeline.captured_rows import answered, asked, batch, row
 
 
 def paired(*rows: dict[str, Any]) -> list[bool]:
-    return [one["paired"] for one in decode_batch(batch(list(rows))).to_pylist()]
+    return [entry["paired"] for entry in decode_batch(batch(list(rows))).to_pylist()]
 
 
 def test_a_response_knows_what_its_request_says() -> None:

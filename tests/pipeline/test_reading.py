@@ -30,12 +30,12 @@ def rows(batches: list[pa.RecordBatch]) -> list[dict[str, object]]:
 
 def captured(path: str, split: int = 1 << 20) -> list[dict[str, object]]:
     return rows(
-        [one for part in plan(find([path], CAPTURED), split) for one in read_captured(part)]
+        [row for part in plan(find([path], CAPTURED), split) for row in read_captured(part)]
     )
 
 
 def logged(path: str, split: int = 1 << 20) -> list[dict[str, object]]:
-    return rows([one for part in plan(find([path], LOGGED), split) for one in read_logged(part)])
+    return rows([row for part in plan(find([path], LOGGED), split) for row in read_logged(part)])
 
 
 def test_a_folder_gives_what_is_whole_and_known(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_tasks_tell_of_what_they_staged(spark: SparkSession, tmp_path: Path) -> 
     slices = plan(find([str(captures)], CAPTURED))
     ours, folder = tmp_path / "ours", f"file://{tmp_path}/theirs"
     staged = stage_slices(spark, slices, str(ours), bodies=False)
-    read = sum(one.num_rows for part in slices for one in read_captured(part))
+    read = sum(entry.num_rows for part in slices for entry in read_captured(part))
     assert staged.read == staged.written == staged.counts.total() == read
     assert {name for name, count in staged.counts.items() if count} == {
         "DECODED",

@@ -96,8 +96,8 @@ def test_a_capture_with_an_old_time_of_modification_is_read(
     folder, output = tmp_path / "captures", tmp_path / "tables"
     folder.mkdir()
     old = tmp_path / "old.avro"
-    write(folder / "new.avro", [one for event in range(4) for one in call(event)])
-    write(old, [one for event in range(4, 8) for one in call(event)])
+    write(folder / "new.avro", [entry for event in range(4) for entry in call(event)])
+    write(old, [entry for event in range(4, 8) for entry in call(event)])
     os.utime(old, (1_500_000_000, 1_500_000_000))
     for captures in (1, 2):
         summary = run(follow_captures(spark, str(folder)), str(output), every=None)
@@ -124,12 +124,12 @@ def test_what_waits_too_long_is_settled_without_its_other_half(spark: SparkSessi
     assert _events(waits) == [20, 21]
     done = settled(decoded, waits)
     assert _events(done) == [0, 1, 22, 23, 23, 24]
-    outcomes = {one.event: one.outcome for one in calls(done).collect()}
+    outcomes = {entry.event: entry.outcome for entry in calls(done).collect()}
     assert outcomes == {0: "ANSWERED", 1: ORPHAN, 22: "LOST", 23: "ANSWERED"}
 
 
 def _events(rows: DataFrame) -> list[int]:
-    return sorted(one.event for one in rows.select("event").collect())
+    return sorted(entry.event for entry in rows.select("event").collect())
 
 
 def _numbers() -> str:

@@ -23,7 +23,7 @@ from tests.support.pipeline.decodable_calls import call, notice
 from tests.support.pipeline.streamed_tables import rows
 
 PATIENCE = 120.0
-RECORDS = [notice(1_000), *(one for event in range(40) for one in call(event))]
+RECORDS = [notice(1_000), *(entry for event in range(40) for entry in call(event))]
 
 
 def test_what_is_no_record_is_a_row_that_says_so() -> None:

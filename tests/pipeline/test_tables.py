@@ -30,7 +30,7 @@ def test_every_side_is_kept_without_the_other(spark: SparkSession) -> None:
     columns = ("capture", "event", "outcome", "latency_ms", "request_status", "response_status")
     found = calls(decoded(spark, rows)).orderBy("event", "capture").select(*columns, "error")
     error = "BROKER_ID_NOT_REGISTERED"
-    assert [tuple(one) for one in found.collect()] == [
+    assert [tuple(entry) for entry in found.collect()] == [
         ("c", 1, "ANSWERED", 5.0, "DECODED", "DECODED", error),
         ("c", 2, "LOST", None, "DECODED", None, None),
         ("c", 3, "ORPHAN", None, None, "DECODED", error),

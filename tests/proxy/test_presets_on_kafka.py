@@ -198,7 +198,7 @@ async def a_follower_left_behind_by_a_partition(quorum: Quorum) -> None:
 
 def lag(info: QuorumInfo, node: int) -> int:
     """Return how many records a voter is behind."""
-    (voter,) = [one for one in info.voters if one.replica_id == node]
+    (voter,) = [replica for replica in info.voters if replica.replica_id == node]
     found = info.lag(voter)
     assert found is not None
     return found

@@ -365,9 +365,9 @@ async def test_what_is_shown_is_exported(tmp_path: Path) -> None:
     assert [(value["api"], value["node"]) for value in values] == [("Vote", 3000)] * 3
     assert values[0]["messages"][0]["name"] == "VoteRequest"
     recorded = list(events(read_capture(tmp_path / "out.avro")))
-    flows = [one for one in recorded if isinstance(one, Flow)]
+    flows = [event for event in recorded if isinstance(event, Flow)]
     assert [flow.request_copy for flow in flows] == [VOTE[4:]] * 3
-    assert not [one for one in recorded if isinstance(one, Damage)]
+    assert not [event for event in recorded if isinstance(event, Damage)]
     assert sorted(os.listdir(tmp_path)) == ["out.avro", "out.jsonl"]
 
 

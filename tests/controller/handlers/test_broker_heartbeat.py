@@ -174,7 +174,9 @@ def test_the_version_of_a_registration_change_is_the_lowest_that_carries_it(lab:
     lab.heartbeat(2, offline_log_dirs=(UUID(int=2002),))
 
     found = [
-        one.version for one in lab.log if isinstance(one.record, BrokerRegistrationChangeRecord)
+        record.version
+        for record in lab.log
+        if isinstance(record.record, BrokerRegistrationChangeRecord)
     ]
     assert found == [0, 0, 3, 1, 2]
 

@@ -59,7 +59,7 @@ def test_another_incarnation_leads_nothing_and_is_in_no_isr_of_others(lab: Any) 
     response = lab.ask(lab.registration(1, incarnation_id=UUID(int=5)))
 
     assert response.broker_epoch == before
-    assert [type(one.record).__name__ for one in lab.log[-3:]] == [
+    assert [type(record.record).__name__ for record in lab.log[-3:]] == [
         "PartitionChangeRecord",
         "PartitionChangeRecord",
         "RegisterBrokerRecord",

@@ -103,7 +103,7 @@ def test_configuration_is_recorded_and_answered(three: Any) -> None:
     assert values["retention.ms"] == "5"
     assert values["cleanup.policy"] == "delete"
     assert three.image.configs.of(ResourceType.TOPIC, "foo")["retention.ms"] == "5"
-    assert [type(one.record).__name__ for one in three.log[-3:]] == [
+    assert [type(record.record).__name__ for record in three.log[-3:]] == [
         "TopicRecord",
         "ConfigRecord",
         "PartitionRecord",

@@ -37,12 +37,13 @@ def test_the_nameless_broker_is_described_by_what_is_set_for_all(three: Any) -> 
     found = describe(three, 4, "", include_synonyms=True).configs
 
     assert {
-        one.name: (one.value, one.is_sensitive, one.read_only, one.config_type) for one in found
+        item.name: (item.value, item.is_sensitive, item.read_only, item.config_type)
+        for item in found
     } == {
         "log.cleaner.threads": ("2", False, False, 3),
         "no.such": (None, True, True, 0),
     }
-    assert {source.source for one in found for source in one.synonyms} == {3}
+    assert {source.source for item in found for source in item.synonyms} == {3}
     assert "hush" not in repr(found)
 
 

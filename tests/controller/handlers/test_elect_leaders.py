@@ -17,7 +17,7 @@ def elect(lab: Any, type: int, *numbers: int, topic: str = "foo") -> list[int]:
     wanted = [TopicPartitions(topic=topic, partitions=numbers)] if numbers else None
     response = lab.ask(ElectLeadersRequest(election_type=type, topic_partitions=wanted))
     assert response.error_code == ErrorCode.NONE
-    return [one.error_code for one in response.replica_election_results[0].partition_result]
+    return [result.error_code for result in response.replica_election_results[0].partition_result]
 
 
 def restart(lab: Any, id: int) -> None:

@@ -22,7 +22,7 @@ ANSWERED: dict[str, Any] = {"outcome": "ANSWERED", "error": None, "errors": []}
 
 
 def test_long_polls_stand_apart_and_the_slowest_stand_first(spark: SparkSession) -> None:
-    quick = [FETCH | {"latency_ms": float(one), "max_wait_ms": None} for one in range(1, 101)]
+    quick = [FETCH | {"latency_ms": float(number), "max_wait_ms": None} for number in range(1, 101)]
     waiting = [FETCH | {"latency_ms": 500.0, "max_wait_ms": 500} for _ in range(100)]
     lost = [FETCH | {"latency_ms": None}]
     found = row_values(latencies(rows(spark, "calls", *quick, *waiting, *lost), by=["api"]))

@@ -36,7 +36,7 @@ def test_latencies(tables: Tables) -> None:
     assert {row.api for row in found if row.long_poll} == {"Fetch"}
     mine = "client_id = 'filler-1' and api = 'Produce'"
     told = [row.latency_ms for row in calls.where(mine).select("latency_ms").collect()]
-    (row,) = (one for one in found if (one.client_id, one.api) == ("filler-1", "Produce"))
+    (row,) = (item for item in found if (item.client_id, item.api) == ("filler-1", "Produce"))
     assert (row.calls, row.max_ms) == (len(told), max(told))
     hundredths = quantiles(told, n=100)
     near = quantiles(told, n=100, method="inclusive")
@@ -78,7 +78,7 @@ def test_elections(tables: Tables, history: History) -> None:
     }
     assert numbers(found, "epoch", "leader_id") == told
     killed, returned = history.did("killed"), history.did("returned")
-    (taken,) = (one for one in found if killed.ended < one.at.timestamp() < returned.began)
+    (taken,) = (item for item in found if killed.ended < item.at.timestamp() < returned.began)
     assert taken.leader_id == history.leaders[1]
     assert taken.granted >= 1
     assert taken.leader_id in taken.candidates
@@ -106,7 +106,7 @@ def test_isr(tables: Tables) -> None:
 def test_alter_partitions(tables: Tables) -> None:
     """Broker 1 asks for broker 2 in all six partitions, when it is back."""
     taken = [row for row in rows(tables, "alter-partitions") if row.outcome == "NONE"]
-    (row,) = (one for one in taken if one.broker_id == 1)
+    (row,) = (item for item in taken if item.broker_id == 1)
     assert row.partitions == 6
 
 

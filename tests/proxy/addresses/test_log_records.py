@@ -81,17 +81,17 @@ def fetched(
 
 def headers(batches: Iterable[object]) -> list[RecordBatch]:
     """Return batches with the fields that must stay: all but bytes and CRC."""
-    found = [one for one in batches if isinstance(one, RecordBatch)]
-    return [replace(one, data=b"", crc=0) for one in found]
+    found = [log_batch for log_batch in batches if isinstance(log_batch, RecordBatch)]
+    return [replace(item, data=b"", crc=0) for item in found]
 
 
 def endpoints(data: bytes) -> list[tuple[str, int]]:
     """The hosts and ports in all records, in order."""
     found: list[tuple[str, int]] = []
-    for one in read_batches(data):
-        assert isinstance(one, RecordBatch)
-        for record in one.records():
-            if one.is_control:
+    for log_batch in read_batches(data):
+        assert isinstance(log_batch, RecordBatch)
+        for record in log_batch.records():
+            if log_batch.is_control:
                 message = read_control_record(record).message
                 voters = message.voters if isinstance(message, VotersRecord) else []
                 ends: list[Endpoint] = [end for voter in voters for end in voter.endpoints]

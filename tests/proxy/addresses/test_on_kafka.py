@@ -266,7 +266,10 @@ async def the_leader_is_killed(here: Behind) -> None:
     )
 
     def caught_up(info: QuorumInfo) -> bool:
-        ends = {one.replica_id: one.log_end_offset for one in (*info.voters, *info.observers)}
+        ends = {
+            replica.replica_id: replica.log_end_offset
+            for replica in (*info.voters, *info.observers)
+        }
         return all(ends.get(one, 0) >= after.high_watermark for one in (*alive, *BROKERS))
 
     await here.quorum(caught_up, before.leader_id)

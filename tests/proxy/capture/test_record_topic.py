@@ -115,7 +115,7 @@ def test_nothing_that_a_recorders_connection_does_is_recorded() -> None:
         recorder(notice(other, NoticeKind.CLOSED))
         late.client_id = f"{CLIENT}2"
     records = [MessageDecoder().decode(message) for message in messages.kept]
-    found = [(one.connection, one.kind, one.notice) for one in records]
+    found = [(entry.connection, entry.kind, entry.notice) for entry in records]
     assert found == [
         (2, NOTICE, "OPENED"),
         (2, REQUEST, None),
@@ -152,12 +152,12 @@ async def test_what_passes_is_in_the_topic_and_the_recorder_is_not(
     assert (topic.lost, recorder.dropped) == (0, 0)
     messages = await asyncio.to_thread(consumed, combined.bootstrap_servers, captured)
     records = [MessageDecoder().decode(message.value() or b"") for message in messages]
-    spoken = [one for one in records if one.kind != NOTICE]
+    spoken = [entry for entry in records if entry.kind != NOTICE]
     assert {one.client_id for one in spoken} == {"till"}
     assert [one.kind for one in spoken].count(REQUEST) >= 5
-    assert {one.capture for one in records} == {recorder.capture}
-    assert {one.connection for one in records if one.kind == NOTICE} == {spoken[0].connection}
-    assert "OPENED" in {one.notice for one in records}
+    assert {entry.capture for entry in records} == {recorder.capture}
+    assert {entry.connection for entry in records if entry.kind == NOTICE} == {spoken[0].connection}
+    assert "OPENED" in {entry.notice for entry in records}
 
 
 def test_a_long_frame_is_cut_to_fit_into_a_message(combined: Cluster, captured: str) -> None:

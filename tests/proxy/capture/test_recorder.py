@@ -120,7 +120,7 @@ def test_only_what_is_meant_is_recorded_without_gaps_in_the_numbers(tmp_path: Pa
             recorder(flow)
         recorder(said)
     assert recorder.events == 4
-    numbers = [one.event for one in read_capture(path) if isinstance(one, CaptureRecord)]
+    numbers = [record.event for record in read_capture(path) if isinstance(record, CaptureRecord)]
     assert numbers == [0, 0, 1, 1, 2, 2, 3]
 
 
@@ -134,7 +134,9 @@ def test_of_long_frames_the_beginning_is_recorded_without_secrets(tmp_path: Path
     path = tmp_path / "one.avro"
     with Recorder(files_at(path), frame_limit=30) as recorder:
         recorder(flow)
-    request, response = (one for one in read_capture(path) if isinstance(one, CaptureRecord))
+    request, response = (
+        record for record in read_capture(path) if isinstance(record, CaptureRecord)
+    )
     assert request.frame == flow.request_copy.replace(secret.auth_bytes, bytes(19))[:30]
     assert (request.size, request.redaction) == (flow.request_size, MASKED_FIELDS)
     assert request.truncated == flow.request_size - 30
@@ -216,7 +218,7 @@ async def test_real_traffic_is_read_back_flow_for_flow(combined: Cluster, tmp_pa
 
 
 def records_of(path: Path) -> list[CaptureRecord]:
-    return [one for one in read_capture(path) if isinstance(one, CaptureRecord)]
+    return [record for record in read_capture(path) if isinstance(record, CaptureRecord)]
 
 
 def test_secrets_are_recorded_where_that_was_asked_for(tmp_path: Path) -> None:

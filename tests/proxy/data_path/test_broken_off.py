@@ -146,5 +146,5 @@ async def test_a_produce_without_acks_that_breaks_off_is_told_all_the_same() -> 
 
 def records(capture: Path) -> list[str | None]:
     """Return the outcomes of a recording's requests."""
-    found = [one for one in read_capture(capture) if isinstance(one, CaptureRecord)]
-    return [one.ending for one in found if one.kind == REQUEST]
+    found = [record for record in read_capture(capture) if isinstance(record, CaptureRecord)]
+    return [item.ending for item in found if item.kind == REQUEST]

@@ -20,9 +20,9 @@ async def test_flows_come_decoded_and_in_order() -> None:
             tap(flow)
         assert not seen  # the data path has not waited
         await asyncio.sleep(0)
-    decoded = [one for one in seen if isinstance(one, DecodedFlow)]
-    assert [one.flow.correlation_id for one in decoded] == list(range(20))
-    assert all(one.errors == ("FENCED_LEADER_EPOCH",) for one in decoded)
+    decoded = [event for event in seen if isinstance(event, DecodedFlow)]
+    assert [ended.flow.correlation_id for ended in decoded] == list(range(20))
+    assert all(ended.errors == ("FENCED_LEADER_EPOCH",) for ended in decoded)
     assert decoded[0].request_as(VoteRequest) is not None
     assert not decoded[0].problems
 
@@ -35,9 +35,9 @@ async def test_long_frames_are_decoded_in_a_thread_and_stay_in_order() -> None:
     async with Tap(seen.append) as tap:
         for flow in flows:
             tap(flow)
-    assert [one.flow for one in seen if isinstance(one, DecodedFlow)] == flows
+    assert [event.flow for event in seen if isinstance(event, DecodedFlow)] == flows
     assert "50000 bytes behind the request" in str(
-        [one.problems for one in seen if isinstance(one, DecodedFlow)]
+        [event.problems for event in seen if isinstance(event, DecodedFlow)]
     )
 
 
@@ -47,8 +47,8 @@ async def test_what_exceeds_the_queue_is_shown_without_its_messages() -> None:
     async with Tap(seen.append, limit=flows[0].weight * 2 + 600) as tap:
         for flow in flows:
             tap(flow)
-    decoded = [one for one in seen if isinstance(one, DecodedFlow)]
-    assert [one.request is not None for one in decoded] == [True, True, False]
+    decoded = [event for event in seen if isinstance(event, DecodedFlow)]
+    assert [ended.request is not None for ended in decoded] == [True, True, False]
     assert decoded[2].problems == ("not decoded: too much waits to be decoded",)
     assert (tap.undecoded, tap.dropped) == (2, 1)
     assert flows[2].request_copy is not None, "other sinks keep theirs"

@@ -58,7 +58,7 @@ async def test_a_viewer_that_comes_late_is_shown_what_was_before() -> None:
         await run.vote(20)
         async with viewer(run.feed.address, shown), viewer(run.feed.address, few, backlog=5):
             await eventually(lambda: len(shown) == 22 and len(few) == 5)
-    assert [one.number for one in shown] == list(range(22))
+    assert [event.number for event in shown] == list(range(22))
     assert [one.number for one in few] == list(range(17, 22))
 
 
@@ -80,7 +80,7 @@ async def test_a_datagram_brings_many_events_and_is_never_too_long() -> None:
         await eventually(lambda: len(run.feed._viewers) == 1)
         await run.vote(100)
         await eventually(lambda: len(shown) == 102)
-    assert [one.number for one in shown] == list(range(102))
+    assert [event.number for event in shown] == list(range(102))
     assert len(sizes) < 60
     assert max(sizes) <= LIMIT
 

@@ -21,5 +21,7 @@ async def test_a_viewer_that_comes_late_is_told_who_is_not_behind_the_proxy() ->
         ):
             await eventually(lambda: len(late) == 6 and len(all_) == 23)
     for shown in (late, all_):
-        (told,) = [one.event for one in shown if isinstance(one.event, Notice) and one.number == 0]
+        (told,) = [
+            event.event for event in shown if isinstance(event.event, Notice) and event.number == 0
+        ]
         assert (told.kind, told.text) == (NoticeKind.BYPASSED, BYPASSED.text)

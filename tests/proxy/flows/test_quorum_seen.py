@@ -49,8 +49,8 @@ def fetch(
 
 def seen(*flows: DecodedFlow) -> QuorumSeen:
     quorum = QuorumSeen()
-    for one in flows:
-        quorum.add(one)
+    for ended in flows:
+        quorum.add(ended)
     return quorum
 
 

@@ -119,7 +119,7 @@ async def client(
 
 
 def flow(ring: Ring, api: str) -> Flow:
-    (found,) = [one for one in ring if isinstance(one, Flow) and one.api == api]
+    (found,) = [event for event in ring if isinstance(event, Flow) and event.api == api]
     return found
 
 

@@ -42,5 +42,5 @@ async def test_a_controller_that_is_not_there_is_stood_in_for() -> None:
                 response = await connection.send(DescribeClusterRequest(endpoint_type=2))
             assert isinstance(response, DescribeClusterResponse)
             assert response.controller_id == 3000
-        notices = [str(one) for one in served.ring]
+        notices = [str(event) for event in served.ring]
         assert any(f"reached {there}" in text for text in notices)

@@ -72,9 +72,9 @@ def write(path: Path, records: list[CaptureRecord], block: int = 10) -> None:
 def read(path: Path) -> tuple[list[CaptureRecord], list[Damage]]:
     """Its records and its damage."""
     records, damages = [], []
-    for one in read_capture(path):
-        if isinstance(one, Damage):
-            damages.append(one)
+    for entry in read_capture(path):
+        if isinstance(entry, Damage):
+            damages.append(entry)
         else:
-            records.append(one)
+            records.append(entry)
     return records, damages

@@ -37,21 +37,21 @@ def bypasses(ports: Iterable[int], *, but_to_itself: bool = False) -> list[str]:
     table, wanted = list(_sockets()), set(ports)
     owner = _owners()
     listening = defaultdict(set)
-    for one in table:
-        if one.state == LISTEN:
-            listening[owner.get(one.inode)].add(one.local)
+    for row in table:
+        if row.state == LISTEN:
+            listening[owner.get(row.inode)].add(row.local)
     nodes = {process for process, where in listening.items() if where & wanted}
     proxy = str(os.getpid())
-    ends = {(one.local, one.remote): owner.get(one.inode) for one in table}
+    ends = {(row.local, row.remote): owner.get(row.inode) for row in table}
     found = []
-    for one in table:
-        process, other = owner.get(one.inode), ends.get((one.remote, one.local))
-        if one.state != ESTABLISHED or process not in nodes or other == proxy:
+    for row in table:
+        process, other = owner.get(row.inode), ends.get((row.remote, row.local))
+        if row.state != ESTABLISHED or process not in nodes or other == proxy:
             continue
         if other is None or (but_to_itself and other == process):
             continue  # closed at the other end, or its own
         own, others = min(listening[process]), sorted(listening.get(other, ()))
-        found.append(f"{own} ({one.local}) with {others} ({one.remote})")
+        found.append(f"{own} ({row.local}) with {others} ({row.remote})")
     return found
 
 

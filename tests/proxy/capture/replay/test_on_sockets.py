@@ -95,7 +95,7 @@ async def test_what_is_served_is_what_was_recorded() -> None:
     async with serving(*flows) as (address, events):
         found = await outcomes(flows, Targets(addresses={None: address}), *ADDRESSES)
     same, not_compared = ReplayVerdict.SAME, ReplayVerdict.NOT_COMPARED
-    assert [one.verdict for one in found] == [same, same, not_compared, same]
+    assert [item.verdict for item in found] == [same, same, not_compared, same]
     assert all(isinstance(event, Flow) and event.handling == "answered" for event in events)
 
 
@@ -107,7 +107,7 @@ async def test_a_difference_and_a_version_that_is_not_offered_are_outcomes() -> 
         assert planned.left_out.total() == 1
         found = await outcomes(flows, Targets(addresses={None: address}), *ADDRESSES)
     assert [str(pair) for pair in found[1].differences] == ["controller_id: 1 → 7"]
-    assert [one.verdict.value for one in found] == ["same", "different", "different"]
+    assert [item.verdict.value for item in found] == ["same", "different", "different"]
 
 
 async def test_the_nodes_addresses_become_the_servers() -> None:
@@ -137,7 +137,7 @@ async def test_it_works_over_tls(tmp_path: Path) -> None:
         security = Security(tls=ClientTls(authorities=authority.path))
         targets = Targets(addresses={None: address}, security=security)
         found = await outcomes(flows, targets, *ADDRESSES)
-    assert [one.verdict for one in found] == [ReplayVerdict.SAME] * 2
+    assert [item.verdict for item in found] == [ReplayVerdict.SAME] * 2
 
 
 async def said(address: Address, data: bytes) -> bytes:

@@ -76,8 +76,10 @@ class Screen:
     @property
     def notes(self) -> list[str]:
         """The notes of the flows in the list."""
-        seen = (one.seen for one in self.app.flows.shown)
-        return [note for one in seen if isinstance(one, DecodedFlow) for note in one.flow.notes]
+        seen = (entry.seen for entry in self.app.flows.shown)
+        return [
+            note for event in seen if isinstance(event, DecodedFlow) for note in event.flow.notes
+        ]
 
     @property
     def told(self) -> list[str]:

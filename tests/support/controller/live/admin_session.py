@@ -132,7 +132,7 @@ async def leader_of(addresses: dict[int, tuple[str, int]], timeout: float = 60) 
                     continue
                 assert isinstance(answer, DescribeQuorumResponse)
                 found = [partition for topic in answer.topics for partition in topic.partitions]
-                if any(one.leader_id == node_id and not one.error_code for one in found):
+                if any(item.leader_id == node_id and not item.error_code for item in found):
                     return node_id
             await asyncio.sleep(0.1)
 

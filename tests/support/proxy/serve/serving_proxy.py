@@ -24,12 +24,12 @@ class ServingProxy:
 
     def flows(self, api: str) -> list[Flow]:
         """Return the flows of one API that have ended."""
-        return [one for one in self.ring if isinstance(one, Flow) and one.api == api]
+        return [event for event in self.ring if isinstance(event, Flow) and event.api == api]
 
     @property
     def problems(self) -> list[str]:
         """Of all flows."""
-        return [text for one in self.ring if isinstance(one, Flow) for text in one.problems]
+        return [text for event in self.ring if isinstance(event, Flow) for text in event.problems]
 
     def handled(self, api: str) -> set[str]:
         """Return how the flows of one API were handled."""

@@ -49,4 +49,4 @@ def flow(
 
 def records(*flows: Flow) -> list[list[CaptureRecord]]:
     """The records of each."""
-    return [list(event_records(one, next(_numbers), "a-recording")) for one in flows]
+    return [list(event_records(ended, next(_numbers), "a-recording")) for ended in flows]
