@@ -1,4 +1,4 @@
-"""One key of a ConfigDef: its type, its default, what makes a value valid."""
+"""One key of a ConfigDef: its type, its default, the check of its values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Validator(Protocol):
     """One of Kafka's validators (`kwire.controller.configs.validators`)."""
 
     def check(self, name: str, value: Value) -> Value:
-        """Return the value that holds. ApiError where it is not valid."""
+        """Return the value that holds. Raises ApiError if it is not valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Dynamic(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigKey:
-    """One key. default: as text; None where there is none.
+    """One key. default: as text; None if there is none.
 
     internal: Kafka takes it and does not tell it. dynamic: None where it needs a restart.
     """
@@ -71,13 +71,13 @@ class ConfigKey:
         return self.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
     def value(self, text: str | None) -> Value:
-        """Return what a text stands for; None for the default. ApiError where it is not valid."""
+        """Return the value of a text; None for the default. Raises ApiError if it is not valid."""
         found = text if text is not None else self.default
         value = None if found is None else parse(self.name, found, self.type)
         return value if self.validator is None else self.validator.check(self.name, value)
 
     def is_valid(self, text: str) -> bool:
-        """True if the key may have this value."""
+        """Return True if the key may have this value."""
         try:
             self.value(text)
         except ApiError:
@@ -91,5 +91,5 @@ def table(keys: Iterable[ConfigKey]) -> Mapping[str, ConfigKey]:
 
 
 def values(keys: Mapping[str, ConfigKey], texts: Configs) -> dict[str, Value]:
-    """Return every key with its value, the default where nothing is set. ApiError for the first."""
+    """Return the values of all keys, else their defaults. Raises ApiError for the first fault."""
     return {name: key.value(texts.get(name)) for name, key in keys.items()}

@@ -17,7 +17,7 @@ class Range:
     high: int | None = None
 
     def check(self, name: str, value: Value) -> Value:
-        """ApiError where the value is out of bounds."""
+        """Raises ApiError if the value is out of bounds."""
         if not isinstance(value, int | float):
             raise invalid(name, value, "Value must be non-null")
         if self.low is not None and value < self.low:
@@ -34,7 +34,7 @@ class ValidString:
     words: tuple[str, ...]
 
     def check(self, name: str, value: Value) -> Value:
-        """ApiError where the value is none of them."""
+        """Raises ApiError if the value is none of them."""
         if value not in self.words:
             raise invalid(name, value, f"String must be one of: {', '.join(self.words)}")
         return value
@@ -49,7 +49,7 @@ class ValidList:
     null_allowed: bool = False
 
     def check(self, name: str, value: Value) -> Value:
-        """Return the list without duplicates. ApiError where an element is not valid."""
+        """Return the list without duplicates. Raises ApiError if an element is not valid."""
         if value is None and self.null_allowed:
             return value
         if not isinstance(value, list):
@@ -73,7 +73,7 @@ class GzipLevel:
     """A level of compression, or -1 (CompressionType.GZIP)."""
 
     def check(self, name: str, value: Value) -> Value:
-        """ApiError where there is no such level."""
+        """Raises ApiError if there is no such level."""
         if value is None:
             raise invalid(name, value, "Value must be non-null")
         if value != -1 and value not in range(1, 10):
@@ -89,7 +89,7 @@ class ThrottledReplicas:
     """
 
     def check(self, name: str, value: Value) -> Value:
-        """ApiError where the value is no such list."""
+        """Raises ApiError if the value is no such list."""
         assert isinstance(value, list), "the key is a list and has a default"
         proposed = [java_trim(element) for element in value]
         if all(map(_REPLICA.fullmatch, proposed)) or "".join(proposed) == "*":
@@ -110,7 +110,7 @@ class ShareOffsetReset:
     """The start of share groups (ShareGroupAutoOffsetResetStrategy.Validator, KIP-932)."""
 
     def check(self, name: str, value: Value) -> Value:
-        """ApiError where there is no such strategy."""
+        """Raises ApiError if there is no such strategy."""
         text = str(value)
         prefix, colon, duration = text.partition(":")
         if text in ("earliest", "latest"):

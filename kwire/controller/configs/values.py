@@ -12,7 +12,7 @@ from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
 
 Value = str | int | float | bool | list[str] | None
-"""A parsed value; None where a key without default is not set."""
+"""A parsed value; None if a key without default is not set."""
 
 
 class ConfigType(IntEnum):
@@ -42,7 +42,7 @@ def refused(message: str) -> ApiError:
 
 
 def parse(name: str, text: str, type: ConfigType) -> Value:
-    """Return the value of a text. ApiError where it is not of the key's type."""
+    """Return the value of a text. Raises ApiError if it is not of the key's type."""
     trimmed = java_trim(text)
     if type is ConfigType.BOOLEAN:
         return _boolean(name, text, trimmed)

@@ -72,7 +72,7 @@ def _configs(requested: DescribeConfigsResource, context: ControllerContext) -> 
         if problem is not None:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
         check_exists(resource, context.image)
-        names = sorted({*PUBLIC_KEYS, *own} & KEYS.keys())  # an internal key where it is set
+        names = sorted({*PUBLIC_KEYS, *own} & KEYS.keys())  # an internal key if it is set
         return [_topic(KEYS[name], resource.name, context) for name in names]
     check_name(resource)
     if resource.type == ResourceType.GROUP:
@@ -199,7 +199,7 @@ def _value(key: ConfigKey, texts: Mapping[str, str]) -> str | None:
 
 
 def _text(key: ConfigKey, text: str | None) -> str | None:
-    """Return a value as Kafka prints what it parsed; as it stands where it is not valid."""
+    """Return a value as Kafka prints what it parsed; as it stands if it is not valid."""
     if text is None:
         return None
     try:

@@ -17,7 +17,7 @@ class Config:
 
     listener: name of the default controller listener, the first of `controller.listener.names`.
     endpoints: of this node's controller listeners; empty for a broker.
-    bootstrap_servers: host and port; where empty, the static voters take their place.
+    bootstrap_servers: host and port; if empty, the static voters take their place.
     static_voters: of `controller.quorum.voters`; in force while the log has no VotersRecord.
     can_become_voter: true for controllers: they flush what they fetch even while observers.
     fetch_max_bytes: of one response, which is taken in within one step; Java asks for four times

@@ -81,7 +81,7 @@ class Reply:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
     """An Append or UpgradeKRaftVersion is in the log; it is decided when a Commit reaches
-    `end_offset`. base_offset equals it where there was nothing to write."""
+    `end_offset`. base_offset equals it if there was nothing to write."""
 
     token: Hashable
     base_offset: int

@@ -53,8 +53,8 @@ class ResponseReceived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFailed:
-    """No answer will come to a Send. error: BROKER_NOT_AVAILABLE where the peer is not reached,
-    UNSUPPORTED_VERSION where it has no version that can carry the request."""
+    """No answer will come to a Send. error: BROKER_NOT_AVAILABLE if the peer is not reached,
+    UNSUPPORTED_VERSION if it has no version that can carry the request."""
 
     correlation: int
     error: int

@@ -22,7 +22,7 @@ def append_start_of_epoch(
     """Append the first batch of an epoch, one atomic unit.
 
     1. LeaderChangeMessage, at version 0 whatever the kraft.version, as Kafka 4.3 writes it.
-    2. With kraft.version 1, where the voters are only in the bootstrap checkpoint or name this
+    2. With kraft.version 1, if the voters are only in the bootstrap checkpoint or name this
        leader otherwise than it is: KRaftVersionRecord and VotersRecord with the leader's own
        endpoints. This is how they get from the checkpoint into everybody's log.
     """

@@ -51,6 +51,8 @@ class PreparedBatches:
         views: list[MetadataView] = []
         prepared = tuple(records)
         for group in batches_of(prepared):
+            # Records are applied before they are in the log: one that does not fit must not reach
+            # the nodes that would replay it.
             for offset, record in enumerate(group, view.end_offset):
                 before = view.image
                 view = view.applied(record, offset)

@@ -59,7 +59,7 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
     """Run the first task that is due; return its records, none if there are none.
 
     1. A broker whose session is over is fenced.
-    2. Partitions that nobody leads get an unclean leader where their topics allow it.
+    2. Partitions without leader get an unclean one if their topics allow it.
     3. Leadership goes back to the preferred replicas.
     4. A log that rested gets a NoOpRecord.
     """
@@ -75,6 +75,7 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
     if schedule.unclean is not None and schedule.unclean <= now:
         schedule = replace(schedule, unclean=_later(now, config.unclean_election_interval_ms))
         records = tuple(replication.elect_leaderless(MAX_ELECTIONS))
+        # Without records the next task may run in the same call.
         if records:
             return DueTask(schedule=schedule, records=records)
     # 3.

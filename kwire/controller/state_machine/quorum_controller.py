@@ -54,7 +54,13 @@ class PendingResponse:
 
 
 class QuorumController:
-    """Committed metadata, the leader's writes ahead of it, and the sessions of the brokers."""
+    """Committed metadata, the leader's writes ahead of it, and the sessions of the brokers.
+
+    committed: the metadata up to the high watermark. ahead: with everything that this leader has
+    written; the same while this node does not lead (Java: SnapshotRegistry keeps both in one).
+    _pending: the views after each batch that is not committed.
+    _contacts: times of heartbeats that are not handled yet, by broker.
+    """
 
     def __init__(self, config: ControllerConfig, random: RandomSource) -> None:
         self.config = config
@@ -108,6 +114,8 @@ class QuorumController:
         self.committed = MetadataView()
         self.replay(records, 0)
         brokers = self.committed.image.cluster.brokers
+        # A snapshot does not keep the offsets of its records. Its last offset is safe: a broker
+        # that has reached it has its own registration, too.
         registrations = HashTrieMap(dict.fromkeys(brokers, end_offset - 1))
         self.committed = replace(self.committed, end_offset=end_offset, registrations=registrations)
         self.ahead = self.committed
@@ -223,12 +231,14 @@ class QuorumController:
         return PendingResponse(
             response=result.response,
             records=result.prepared.records,
+            # Also without records of its own an answer tells of what others have written.
             wait_for=self._pending[-1].end_offset if self._pending else None,
             kraft_version=result.kraft_version,
             batches=result.batches,
         )
 
     def _move_end_to(self, end_offset: int) -> None:
+        # Raft appends control records of its own, such as VotersRecords.
         if self.is_active and end_offset != self.ahead.end_offset:
             self.ahead = replace(self.ahead, end_offset=end_offset)
 
@@ -286,6 +296,7 @@ class QuorumController:
             self._take_contacts()
         view = self.ahead if writes else self.committed
         return ControllerContext(
+            # Reads do not see an open transaction; writes must fit to its records (KIP-868).
             image=view.image if writes else view.image.published,
             heartbeat_manager=self.heartbeat_manager,
             config=self.config,

@@ -38,7 +38,7 @@ KRAFT_VERSION = "kraft.version"
 def handle_request(
     replica: Replica, received: RequestReceived, request: AddRaftVoterRequest, now: int
 ) -> AddRaftVoterResponse | None:
-    """Begin to add a voter; return None where the answer comes later.
+    """Begin to add a voter; return None if the answer comes later.
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
     2. Not the leader: NOT_LEADER_OR_FOLLOWER.

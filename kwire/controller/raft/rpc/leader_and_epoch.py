@@ -77,7 +77,7 @@ class ResponseOutcome(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderAndEpoch:
-    """A peer's epoch and its leader; -1 on the wire where there is no leader.
+    """A peer's epoch and its leader; -1 on the wire for no leader.
 
     endpoints: of the leader. error: of the response that says so.
     """
@@ -216,7 +216,7 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
 
     1. From an epoch that is over, or UNKNOWN_LEADER_EPOCH, which means the same: DONE.
     2. A greater epoch, FENCED_LEADER_EPOCH or NOT_LEADER_OR_FOLLOWER: take it over, then DONE.
-       RETRY where that changes nothing, as from a leader that resigned and still names itself.
+       RETRY if that changes nothing, as from a leader that resigned and still names itself.
     3. This epoch's leader was unknown: follow it. With an error that is DONE, else READ.
     4. BROKER_NOT_AVAILABLE, INVALID_REQUEST: RETRY. INVALID_VOTER_KEY: DONE.
     5. READ.

@@ -23,7 +23,7 @@ from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveR
 def handle_request(
     replica: Replica, received: RequestReceived, request: RemoveRaftVoterRequest, now: int
 ) -> RemoveRaftVoterResponse | None:
-    """Remove a voter, perhaps this leader itself; return None where the answer comes later.
+    """Remove a voter, perhaps this leader itself; return None if the answer comes later.
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
     2. Not the leader: NOT_LEADER_OR_FOLLOWER.
