@@ -104,6 +104,8 @@ def _unpack(codec: ModuleType, data: bytes, limit: Limit) -> bytes:
 
     One byte more tells what just fits from what does not.
     """
+    # cramjam has no streaming limit: the size of its output buffer is one. Pages of anonymous
+    # memory that nobody writes to cost nothing.
     most = limit.of(len(data))
     with mmap.mmap(-1, most + 1) as room:
         try:
@@ -176,6 +178,7 @@ def _pack_lz4(data: bytes, magic: int) -> bytes:
     packer: Any = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)
     packer.compress(data)
     frame = bytes(packer.finish())
+    # Kafka computes the descriptor's checksum of format 0 over the magic bytes too (KAFKA-3160).
     if magic == 0:
         return frame[:6] + _descriptor_checksum(frame[:6]) + frame[7:]
     return frame

@@ -74,6 +74,7 @@ class RecordReader:
         try:
             size, position = _varint(data, start)
             end = position + size
+            # A size is checked before anything is read by it: slices would be cut silently.
             if not position < end <= len(data):
                 reason = f"a record of {size} bytes, {len(data) - position} left"
                 raise BatchError(reason, offset=start)
@@ -97,6 +98,8 @@ class RecordReader:
             position += size
         if position >= end:
             raise BatchError("key and value reach behind the record", offset=position)
+        # Most records have no headers: their count is then the last byte of the record, and it is
+        # 0.
         headers = _read_headers(data, position, end) if position + 1 < end or data[position] else ()
         append_time, base = self.append_time, self.base_sequence
         return Record(

@@ -56,11 +56,13 @@ class AppendedFile:
         if self.written == end:
             return
         whole, over = divmod(self._filled, PAGE)
+        # Zeros fill the last page, since O_DIRECT writes whole pages; `cut` takes them off again.
         if over:
             self._pages[self._filled : (whole + 1) * PAGE] = bytes(PAGE - over)
         self._write((whole + bool(over)) * PAGE)
         self.cut(end)
         self._start += whole * PAGE
+        # The page that is not full moves to the front: it is written again when it goes on.
         self._pages[:over] = self._pages[whole * PAGE : self._filled]
         self._filled = over
 

@@ -45,6 +45,8 @@ class RecordEncoder:
             head += _NULL if number is None else _PRESENT + long_bytes(number)
         head += _NULL if record.frame is None else _PRESENT + long_bytes(len(record.frame))
         frame, rest = record.frame or b"", _behind(record)
+        # Avro's codec null has no checksum, and rotten bytes have to be told from what was
+        # recorded.
         crc = crc32c(rest, crc32c(frame, crc32c(head)))
         return bytes(head), frame, rest + crc.to_bytes(CRC_SIZE, "big")
 

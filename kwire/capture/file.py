@@ -60,6 +60,7 @@ class CaptureFile:
         for name in (path, self._hidden):
             if name.exists():
                 raise CannotRecord(f"{name} exists already: choose another name or remove it.")
+        # Random in each file (Avro specification): a recorded frame cannot contain it by chance.
         self._sync = os.urandom(SYNC_SIZE)
         self._block: list[bytes] = []
         self._failed = False
@@ -105,9 +106,12 @@ class CaptureFile:
                 self.flush()
         finally:
             self._look()
+            # After a failed write the file may end in the middle of a block: only whole ones stay.
             with suppress(OSError):
                 self._file.cut(self._kept)
             self._file.close()
+            # A header without records is no capture: commands that report a file would name an
+            # empty one.
             if self._kept > self._start:
                 self._hidden.rename(self.path)
             else:

@@ -107,6 +107,8 @@ def range_blocks(
     end = file.seek(0, SEEK_END)
     first: int | None = info.start
     if start > info.start:
+        # A block that begins exactly at `start` has its marker in the bytes before; one that began
+        # earlier belongs to the range before, as with Spark's splits of Avro files.
         first = _find(file, start - SYNC_SIZE, info.sync)
     if first is not None:
         yield from read_blocks(file, name, info.sync, first, min(stop, end), end)
@@ -174,6 +176,7 @@ def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
         return None
     start = offset + size[1]
     stop = start + size[0]
+    # A length that is a lie must not take memory.
     if count[0] < 0 or not 0 <= size[0] <= BLOCK_LIMIT or stop + SYNC_SIZE > end:
         return None
     file.seek(start)
@@ -192,6 +195,7 @@ def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
         place = window.find(sync)
         if place >= 0:
             return offset + place + SYNC_SIZE
+        # A marker may lie across the edge of two chunks.
         kept = window[-SYNC_SIZE + 1 :]
         offset += len(window) - len(kept)
     return None

@@ -38,6 +38,7 @@ def repair_capture(source: Path, target: Path | None = None) -> Repair:
     if torn is None:
         return Repair(records=_count(source), damages=())
     # A copy takes the place of the file at once: a crash in between costs nothing.
+    # Hidden, so that neither Spark nor `captures_at` takes it for a capture while it is written.
     mended = source.with_name(f".{source.name.lstrip('.')}.mended")
     done = _copy(source, mended)
     shutil.copymode(source, mended)
@@ -54,10 +55,14 @@ def _copy(source: Path, target: Path) -> Repair:
         with source.open("rb") as file:
             for item in salvaged(file, source, info):
                 if isinstance(item, Damage):
+                    # What is not kept is counted: its records are missing in the event numbers too,
+                    # so that readers notice.
                     damages.append(item)
                 else:
                     out.write(encoder.encode(item))
                     records += 1
+        # A header alone is no capture worth keeping, and in place the file would lose what a better
+        # repair might still find.
         if not records:
             reason = "no record of it is whole: nothing was written, the file stays as it was"
             raise FileError(reason, file=source, offset=info.start)
@@ -78,6 +83,8 @@ def _torn(source: Path) -> Damage | None:
     for damage in read_capture(source):
         if not isinstance(damage, Damage):
             continue
+        # Damage in the middle is not what a crash leaves. The original stays, for it is the
+        # evidence.
         if not damage.torn:
             reason = f"{damage.reason}, not only its tail is torn: repair it into another file"
             raise FileError(reason, file=source, offset=damage.offset)

@@ -84,6 +84,7 @@ def _records_within(
     position, end = damage.offset, damage.offset + damage.size
     lost = position
     while (found := _next_record(file, position, end, info, decoder)) is not None:
+        # Block heads and sync markers between two records are no loss of data.
         if not _is_structure(file, lost, found.start, info.sync):
             yield _part(damage, lost, found.start)
         yield found.record
@@ -103,6 +104,7 @@ def _next_record(
     """Return the first whole record from `position` on; None without one."""
     file.seek(position)
     head = file.read(min(_HEAD_SIZE + SYNC_SIZE, end - position))
+    # Records follow each other, so the likely places are tried before the whole range is searched.
     for start in _likely_starts(head, info.sync):
         if (found := _record_at(file, position + start, end, decoder)) is not None:
             return found
@@ -138,6 +140,7 @@ def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
             if base + start > position - _START_SIZE and not chunk[:start].endswith(heads):
                 yield base + start
         position = base + len(chunk)
+        # An id, and the head of a message before it, may lie across the edge of two chunks.
         before = chunk[-_START_SIZE - HEAD_SIZE :]
 
 
@@ -153,6 +156,7 @@ def _record_at(
         try:
             record, size = decoder.decode(data, 0)
         except BadRecord as bad:
+            # Only a record that the window cuts off may be whole in a larger one.
             if window >= longest or not bad.cut:
                 return None
             window *= 8

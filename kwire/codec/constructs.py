@@ -210,6 +210,7 @@ class KafkaArray(LengthPrefixed):
         super().__init__(length, nullable=nullable)
         self.subcon = subcon
         self.make = make
+        # At least 1, so that a count is bounded also for elements that take no bytes.
         self.least = max(1, least_size(subcon))
 
     def _parse_sized(self, stream: IO[bytes], size: int, context: Any, path: str) -> Any:
@@ -285,6 +286,7 @@ class Tags(Construct):
             tag = uvarint._parse(stream, context, path)
             size = uvarint._parse(stream, context, path)
             known = self.known.get(tag)
+            # The size of a known field is not checked: Kafka's generated readers ignore it as well.
             if known is not None:
                 value = known.con._parsereport(stream, context, f"{path} -> {known.name}")
                 setattr(target, known.name, value)
@@ -341,6 +343,7 @@ class ObjectStruct(Struct):
                 start = stream.tell()
                 self.tags.parse_into(obj, stream, context, path)
         except ConstructError as error:
+            # The innermost struct sets it: its offset is the closest to the cause.
             if not hasattr(error, "offset"):
                 error.offset = start
             raise
@@ -364,6 +367,7 @@ class ObjectStruct(Struct):
 
 def build_field(con: Construct, value: Any, stream: IO[bytes], context: Any, path: str) -> None:
     """Build one field; what Python says of a wrong value becomes an error at its path."""
+    # construct's Flag takes any value for its truth: 2 or "no" would be written as true.
     if con is Flag and value.__class__ is not bool:
         raise MalformedError(f"{value!r} is no boolean", path)
     try:

@@ -60,12 +60,16 @@ def load(reference: Reference, engine: str) -> Any:
         return None
     try:
         with _path(_folder, reference, engine).open("rb") as file:
+            # marshal is code that runs, as in .pyc files: another user's file could be an attack
+            # where root runs a command in a user's environment. The open file is asked, not the
+            # path, which could change.
             if not _is_own(file.fileno()):
                 return None
             content = file.read()
     except OSError:
         return None
     head, payload = content[: 2 * _HASH], content[2 * _HASH :]
+    # The first hash tells other sources or another Python, the second one a torn or damaged file.
     if head != key + source_hash(payload):
         return None
     return marshal.loads(payload)
@@ -80,6 +84,7 @@ def store(reference: Reference, engine: str, value: Any) -> None:
     except ValueError:  # a default of a type that marshal does not know
         return
     path = _path(_folder, reference, engine)
+    # Processes share the folder: each writes a file of its own and renames it.
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -42,6 +42,7 @@ def encode(message: str, version: int, struct: ObjectStruct, obj: Any) -> bytes:
         raise EncodeError(
             _reason(error), message=message, version=version, path=_path(error)
         ) from None
+    # Of the message itself: wrong values of fields have become errors with their path before.
     except (TypeError, AttributeError, ValueError, OverflowError) as error:
         reason = f"{type(obj).__name__} holds what is no message: {error}"
         raise EncodeError(reason, message=message, version=version) from None

@@ -186,6 +186,7 @@ def _read_record(record: ObjectStruct, value: Mapping[str, Any], path: str) -> A
         name, where = camel(field.name), _at(path, field.name)
         if name not in value:
             raise _MisfitError("is missing", where)
+        # Kafka prints "" for records; the member beside it holds the bytes.
         kept = value.get("_" + name) if isinstance(field.subcon, Records) else None
         fields[field.name] = _read(field.subcon, value[name] if kept is None else kept, where)
     for tag in record.tags.known.values() if record.tags else ():

@@ -66,6 +66,7 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
 
     def has_online_directory(self, directory: UUID) -> bool:
         """True if a replica in the directory can be used; a replica without a directory can."""
+        # The broker has not told yet where the replica lies, or is too old to tell.
         if directory in (UNASSIGNED, MIGRATING):
             return True
         return directory != LOST and (not self.directories or directory in self.directories)
@@ -92,6 +93,7 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
         return replace(
             self,
             fenced=record.fenced > 0 if record.fenced else self.fenced,
+            # Only a new registration ends it: a broker that shuts down does not change its mind.
             in_controlled_shutdown=bool(
                 record.in_controlled_shutdown or self.in_controlled_shutdown
             ),

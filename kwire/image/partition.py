@@ -77,6 +77,7 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
             leader_recovery_state=(
                 self.leader_recovery_state if recovery == NO_RECOVERY_CHANGE else recovery
             ),
+            # Since 3.6 a change of the ISR alone bumps only the partition epoch.
             leader_epoch=self.leader_epoch + led,
             partition_epoch=self.partition_epoch + 1,
             elr=_new(change.eligible_leader_replicas, self.elr),
@@ -130,6 +131,7 @@ def _new(change: tuple[int, ...] | None, old: tuple[int, ...]) -> tuple[int, ...
 
 def _one_a_replica(directories: tuple[UUID, ...], replicas: tuple[int, ...]) -> tuple[UUID, ...]:
     if not directories:
+        # Records from before directories were assigned (KIP-858) name none.
         return (MIGRATING,) * len(replicas)
     if len(directories) != len(replicas):
         raise ReplayError(f"{len(directories)} directories are given for {len(replicas)} replicas")

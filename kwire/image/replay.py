@@ -79,6 +79,7 @@ def _part(name: str, change: str) -> Replay:
 
 def _remove_topic(image: MetadataImage, record: RemoveTopicRecord) -> MetadataImage:
     topics = image.topics.remove(record)
+    # Kafka writes no ConfigRecords for a deleted topic: its configuration goes with it.
     name = image.topics.by_id[record.topic_id].name
     configs = image.configs.without(ConfigResource(ResourceType.TOPIC, name))
     return replace(image, topics=topics, configs=configs)
@@ -99,6 +100,7 @@ def _end(image: MetadataImage, record: EndTransactionRecord) -> MetadataImage:
 def _abort(image: MetadataImage, record: AbortTransactionRecord) -> MetadataImage:
     if image.before is None:
         raise ReplayError("a metadata transaction is aborted that did not begin")
+    # The image is immutable: to abort is to return to the one before the transaction (KIP-866).
     return image.before
 
 

@@ -89,6 +89,7 @@ class DiskFile:
         return operating_system.read_at(self._file, size, position)
 
     def append(self, data: bytes) -> None:
+        # A write may take less than all of it, as on a disk that is nearly full.
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._file, rest) :]
@@ -125,6 +126,8 @@ class Disk:
         return path.read_bytes()
 
     def replace_file(self, path: Path, data: bytes) -> None:
+        # Readers see the old file or the new one, also after a crash: the bytes are flushed before
+        # the name changes, the name by the folder's flush (Java: Utils.atomicMoveWithFallback).
         fresh = path.with_name(path.name + ".tmp")
         with suppress(FileNotFoundError):
             fresh.unlink()

@@ -137,6 +137,7 @@ def write(plan: FormatPlan, now: datetime, fs: FileSystem = DISK) -> None:
             node_id=plan.properties.node_id,
             directory_id=directory_id,
         )
+        # Last: a crash before leaves a directory that counts as unformatted and is formatted again.
         write_meta_properties(folder, meta, now, fs)
 
 

@@ -38,6 +38,8 @@ class SegmentIndex:
         """Note a batch that lies at `position`."""
         if max_timestamp > self._latest[0]:
             self._latest = (max_timestamp, last_offset)
+        # The entry comes before the batch is counted, as in LogSegment.append: the first batch of a
+        # segment never gets one.
         if self._since > INDEX_INTERVAL:
             self.offsets.append((last_offset, position))
             self._add_time()
@@ -50,6 +52,8 @@ class SegmentIndex:
 
     def position(self, offset: int) -> int:
         """Return a place at or before the batch that holds `offset`."""
+        # Entries name the last offset of a batch, so the one before `offset` is at or before its
+        # batch.
         low, high = 0, len(self.offsets)
         while low < high:
             middle = (low + high) // 2

@@ -63,6 +63,7 @@ class LeaderEpochs:
         An epoch before the first: ends where the first begins, and keeps its own number.
         """
         epochs = [start.epoch for start in self._starts]
+        # The latest epoch has not ended: its end is that of the log.
         if epochs and epochs[-1] == epoch:
             return OffsetAndEpoch(offset=log_end, epoch=epoch)
         higher = bisect_right(epochs, epoch)

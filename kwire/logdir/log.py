@@ -72,9 +72,13 @@ class MetadataLog:
         fs.make_folder(folder)
         log = cls(fs, folder, recover(fs, folder), config or LogConfig())
         try:
+            # 1. was `recover` above, which changes nothing but a torn tail.
             log._check_snapshots()
+            # 2.
             remove_left_overs(fs, folder)
             log._forget_snapshots(before=log._start)
+            # 3. A crash between downloading a snapshot and starting the log anew behind it leaves
+            # the old log: this finishes it.
             if not log.truncate_to_latest_snapshot() and not log._segments:
                 log._add_segment(0)
             log._write_small_files()
@@ -121,6 +125,7 @@ class MetadataLog:
 
         Raises InvalidValue, and writes nothing, where they do not follow the end of the log.
         """
+        # All are checked before the first is written: a log never has half of what a leader sent.
         batches = list(self._following(data))
         with self._storage():
             for batch in batches:
@@ -170,6 +175,7 @@ class MetadataLog:
         if offset < self._start:
             raise InvalidValue(f"cannot truncate to {offset}: the log begins at {self._start}")
         with self._storage():
+            # From the end: a crash in between leaves a log without a gap.
             while len(self._segments) > 1 and self._segments[-1].base_offset >= offset:
                 self._remove_segment(self._segments.pop())
             if offset < self.end_offset:
@@ -183,6 +189,8 @@ class MetadataLog:
         if found is None:
             return OffsetAndEpoch(offset=self.end_offset, epoch=self.last_fetched_epoch)
         earliest = self._snapshots[0] if self._snapshots else None
+        # The log has no records of this epoch any more: they are in the earliest snapshot, whose id
+        # names the last epoch there.
         if earliest and found == OffsetAndEpoch(offset=earliest.offset, epoch=epoch):
             return earliest
         return found
@@ -220,6 +228,7 @@ class MetadataLog:
         is_checked: `check_snapshot` has read it. Else FileError where it is broken, which no
         follower should get.
         """
+        # A broken snapshot would be sent to every follower that asks for it.
         if not is_checked:
             load_snapshot(self.folder, snapshot, self._fs)
         if snapshot not in self._snapshots:
@@ -235,6 +244,7 @@ class MetadataLog:
         latest = self._snapshots[-1] if self._snapshots else None
         end = self._segments[-1].next_offset if self._segments else 0
         epoch = self._epochs.latest or 0
+        # Both epoch and offset count: a longer log of an older epoch is not ahead of the snapshot.
         if not latest or (latest.epoch, latest.offset) <= (epoch, end) or latest.epoch < epoch:
             return False
         with self._storage():
@@ -253,6 +263,7 @@ class MetadataLog:
             return False
         with self._storage():
             self._start = min(snapshot.offset, self.end_offset)
+            # The last segment stays, even if all of it is in the snapshot: appends go there.
             while len(self._segments) > 1 and self._segments[0].next_offset <= self._start:
                 self._remove_segment(self._segments.pop(0))
             if self._epochs.truncate_from_start(self._start):
@@ -323,6 +334,8 @@ class MetadataLog:
         first = active.first_timestamp
         old = first is not None and batch.max_timestamp - first > self._config.segment_ms
         if active.size and (full or old):
+            # Flushed before the next segment exists, so that recovery may trust all but the last
+            # one.
             active.flush()
             active.write_indexes(complete=True)
             self._add_segment(active.next_offset)
@@ -334,6 +347,8 @@ class MetadataLog:
     def _remove_segment(self, segment: Segment) -> None:
         segment.close()
         for suffix in (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, PRODUCER_SNAPSHOT_SUFFIX):
+            # The log file goes last: a crash before leaves a segment whose indexes are written
+            # again.
             self._fs.remove(segment.path.with_suffix(suffix))
         self._fs.remove(segment.path)
         self._fs.flush_folder(self.folder)

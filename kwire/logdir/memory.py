@@ -78,6 +78,8 @@ class MemoryFileSystem:
     @staticmethod
     def _after(path: Path, kept: _Content, torn: Callable[[Path, bytes], bytes] | None) -> _Content:
         data = kept.flushed
+        # A disk may have written some of the unflushed bytes, or others in their place. Not if the
+        # file was truncated or replaced meanwhile: then the flushed bytes are all that can be told.
         if torn and kept.data[: len(data)] == data:
             data += torn(path, bytes(kept.data[len(data) :]))
         return _Content(bytearray(data), data)

@@ -41,11 +41,15 @@ def recover(fs: FileSystem, folder: Path) -> RecoveredLog:
     torn = None
     try:
         for base in bases:
+            # A gap between segments is no crash's work: segments are added one at a time, each
+            # flushed before the next one gets its first batch.
             if segments and segments[-1].next_offset != base:
                 ends = segments[-1].next_offset
                 reason = f"begins at {base}, the segment before it ends at {ends}"
                 raise FileError(reason, file=segments[-1].path.with_name(f"{base:020d}.log"))
             segments.append(Segment(fs, folder, base))
+            # Only the last segment can have an unflushed end: `MetadataLog` flushes a segment
+            # before it begins the next one.
             torn = segments[-1].recover(last=base == bases[-1])
     except BaseException:
         for segment in segments:
@@ -58,7 +62,10 @@ def recover(fs: FileSystem, folder: Path) -> RecoveredLog:
 
 
 def check_small_files(fs: FileSystem, folder: Path) -> None:
-    """The epochs are in the batches too; a file that says nonsense is still no accident."""
+    """Raise FileError for a small file that is not of its form: no crash leaves such a file.
+
+    They are replaced whole, and the epochs are taken from the batches anyway.
+    """
     epochs, partition = folder / LEADER_EPOCH_CHECKPOINT, folder / PARTITION_METADATA
     if fs.exists(epochs):
         parse_leader_epochs(fs.read_file(epochs), epochs)
@@ -68,6 +75,8 @@ def check_small_files(fs: FileSystem, folder: Path) -> None:
 
 def epochs_of(segments: list[Segment]) -> LeaderEpochs:
     """Return the epochs that the batches name."""
+    # From the batches and not from leader-epoch-checkpoint: after a crash the file may know of
+    # batches that were cut off, or not of the last ones.
     epochs = LeaderEpochs()
     for segment in segments:
         for epoch, offset in segment.epochs:

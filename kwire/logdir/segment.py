@@ -48,6 +48,7 @@ def batches_in(
             position, wanted = position + batch.size, CHUNK
             continue
         more = file.read(position, wanted)
+        # No more than was there before: the file ends inside this batch, or at its end.
         if len(more) <= len(chunk) - (position - start):
             return
         chunk, start, wanted = more, position, wanted * 2
@@ -80,15 +81,21 @@ class Segment:
             for position, batch in batches_in(self._file, self.path):
                 self.note(self._follows(batch, position))
         except FileError as error:
+            # A torn write ends the sound batches. Damage elsewhere, or a sound batch at the wrong
+            # place, is not what a crash leaves: the file stays as it is.
             if error.offset != self.size or isinstance(error, MisplacedBatch):
                 raise
             reason = error.reason
         if self.size == end:
             return None
+        # Kafka truncates at the first broken batch wherever it is, and with it committed batches
+        # that still lie behind it. Here only an end without whole batches behind it counts as torn.
         if not last or self._whole_batch_behind(self.size):
             note = "" if not last else "; whole batches follow"
             raise FileError(f"{reason}{note}", file=self.path, offset=self.size)
         torn = TornTail(file=self.path, position=self.size, size=end - self.size, reason=reason)
+        # Flushed before anything is appended: else a second crash could bring the torn bytes back
+        # behind new ones.
         self._file.truncate(self.size)
         self._file.flush()
         return torn
@@ -126,6 +133,7 @@ class Segment:
         position = next((at for at, _ in self.batches(offset)), self.size)
         self._file.truncate(position)
         self._file.flush()
+        # Read again from the start: index and epochs cannot be taken back batch by batch.
         self.size, self.next_offset, self.first_timestamp = 0, self.base_offset, None
         self.last_timestamp, self.epochs = -1, []
         self.index = SegmentIndex(self.base_offset)
@@ -166,6 +174,8 @@ class Segment:
     def _whole_batch_behind(self, position: int) -> bool:
         """True if a batch of later offsets with the right CRC begins behind a broken one."""
         rest = self._file.read(position, SEARCHED)
+        # The magic byte of a batch is its 17th: every 2 may be one, and the CRC tells. The search
+        # begins behind the magic of the broken batch itself.
         magic = rest.find(2, 17)
         while magic >= 0:
             with_batch = _batch_at(rest, magic - 16)

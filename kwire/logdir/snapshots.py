@@ -167,6 +167,8 @@ def _iter_contents(
                     raise BatchError("does not begin with a snapshot's header")
                 begun = True
                 yield found
+            # Only a footer may be last: with only_control nothing else would tell of a data batch
+            # behind it.
             if not batch.is_control:
                 found = None
     except (BatchError, DecodeError) as error:
@@ -207,6 +209,8 @@ class SnapshotFile:
 
     def freeze(self) -> None:
         """Make it the snapshot: flushed, read-only, under its name."""
+        # In this order, so that a file with a snapshot's name is always whole: bytes, then the
+        # name, then the folder. Until then it is NAME.part, which opening the log removes.
         self._file.flush()
         self._file.close()
         self._fs.protect(self._part)

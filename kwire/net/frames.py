@@ -135,6 +135,8 @@ def decode_response(frame: bytes, key: int, version: int) -> ResponseFrame:
 def body_version(frame: bytes, offset: int, key: int, version: int) -> int:
     """Return the version of a response's body at `offset`: 0 where ApiVersions falls back."""
     if key == _API_VERSIONS:
+        # The error code is the first field in every version, so that it can be read before the
+        # version is known (KIP-511).
         error_code = int.from_bytes(frame[offset : offset + 2], "big")
         return 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version
     return version
@@ -166,6 +168,8 @@ class FrameSplitter:
         start = 0
         while len(self._buffer) - start >= _SIZE.size:
             (size,) = _SIZE.unpack_from(self._buffer, start)
+            # Checked before the bytes arrive: a peer that is no Kafka node could make us wait for 2
+            # GiB.
             if not 0 < size <= self._limit:
                 raise FrameError(f"a frame of {size} bytes, 1 to {self._limit} allowed")
             end = start + _SIZE.size + size

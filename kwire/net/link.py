@@ -81,6 +81,8 @@ class Link(asyncio.Protocol):
             self.abort()
 
     def _answered(self, sent: SentRequest, answer: ResponseFrame | WireError) -> None:
+        # A caller that timed out or was cancelled has left: the late response is dropped, and the
+        # connection stays in order.
         waiting = self._waiting.get(sent.correlation_id)
         if waiting is None or waiting[1].done():
             return
@@ -99,6 +101,7 @@ class Link(asyncio.Protocol):
         self._ended.set()
 
     def _end(self, failure: Callable[[SentRequest], KwireError]) -> None:
+        # Whoever waits for a writable transport wakes up to find the connection closed.
         self.closed = True
         self._writable.set()
         for sent, answer in self._waiting.values():
@@ -122,6 +125,8 @@ class Link(asyncio.Protocol):
             return
         peer = self._peer
         self._end(lambda sent: AnswerLost(f"the connection to {peer} was closed here: {sent}"))
+        # The flush of buffered bytes may wait for a peer that reads nothing: CLOSE_TIMEOUT bounds
+        # it.
         if not self._transport.is_closing():
             self._transport.close()
         with suppress(TimeoutError):

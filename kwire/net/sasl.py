@@ -115,6 +115,7 @@ def _scram(credentials: Credentials) -> Tokens:
     first = yield client.get_client_first().encode()
     try:
         client.set_server_first(first.decode("utf-8", "replace"))
+        # The node chooses the count: a hostile one could keep the client busy for minutes.
         if int(client.iterations) > ITERATIONS_LIMIT:
             raise _WrongToken(f"{client.iterations} iterations are too many")
         final = yield client.get_client_final().encode()
@@ -132,6 +133,8 @@ def _scram_client(credentials: Credentials) -> ScramClient:
         client = ScramClient([credentials.mechanism.value], name, password)
     except ScramException as error:
         raise InvalidValue(f"{credentials.mechanism} cannot take this user: {error}") from None
+    # The library prepares names by SASLprep, Kafka does not: where that changes them, both sides
+    # would compute other keys, and the login would fail without a reason.
     if (str(client.username), bytes(client.password)) != (name, password.encode()):
         raise InvalidValue(
             f"{credentials.mechanism} takes no name or password that SASLprep would change"

@@ -53,6 +53,8 @@ class ClientTls:
         """Raises BadTls."""
         context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
         if self.authorities is not None:
+            # Not create_default_context, which would trust the system's authorities besides those
+            # given.
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             _trust(context, self.authorities)
         context.check_hostname = self.check_name

@@ -116,6 +116,7 @@ class LiveImage:
             self.trouble = str(error) or f"{address} does not answer"
             logger.debug("the observer leaves %s: %s", address, error)
         except WireError as error:
+            # Bytes that make no sense leave no trustworthy state: nothing of it is kept.
             logger.warning("the metadata log of %s is read anew: %s", address, error)
             self.observer.restart()
         except KwireError as error:

@@ -131,6 +131,7 @@ class Observer:
         topic = FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
         return FetchRequest(
             cluster_id=self._cluster_id,
+            # Behind the high watermark more is there to fetch: no wait.
             max_wait_ms=MAX_WAIT_MS if self.is_current else 0,
             min_bytes=1,
             max_bytes=MAX_BYTES,
@@ -175,6 +176,8 @@ class Observer:
                 )
 
     def _refused(self, code: int) -> NextStep:
+        # The response named the newer epoch, which `_note_leader` has taken: the same node may lead
+        # in it.
         if code == ErrorCode.FENCED_LEADER_EPOCH:
             return NextStep.ASK
         if code in _NOT_LEADING:
@@ -198,6 +201,8 @@ class Observer:
             if not isinstance(batch, RecordBatch):
                 raise WireError("the metadata log has a batch of an old format")
             self._uncommitted.append(batch)
+        # A new leader does not know the high watermark yet and may name a lower one; what is
+        # committed stays committed.
         self.high_watermark = max(self.high_watermark, partition.high_watermark)
         for batch in self._uncommitted.take(self.high_watermark):
             self._apply(batch)
@@ -206,6 +211,8 @@ class Observer:
     def _diverged(self, end: OffsetAndEpoch) -> None:
         before = self._uncommitted.end
         self._uncommitted.truncate(end)
+        # Nothing uncommitted was dropped, so the logs differ in what was committed: this is another
+        # log.
         if self._uncommitted.end == before:
             raise WireError(f"the leader's log diverges at {end}, below what was committed")
 
@@ -237,6 +244,7 @@ class Observer:
     def _load(self, snapshot: SnapshotContent, id: OffsetAndEpoch) -> None:
         self._download = None
         self.snapshot = id
+        # A snapshot stands for the whole log below it: the image begins anew.
         self._image = apply_all(EMPTY, snapshot.records)
         self._uncommitted = UncommittedBatches(id)
         self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters

@@ -49,6 +49,7 @@ class SnapshotDownload:
                 f" {len(self._data)} of {self.id} was asked for"
             )
         self._data += piece.unaligned_records
+        # An empty piece would be asked for again without end; a false size would fill the memory.
         if not piece.unaligned_records or not len(self._data) <= piece.size <= SNAPSHOT_LIMIT:
             raise WireError(f"the snapshot at {id} is said to have {piece.size} bytes")
         if len(self._data) < piece.size:

@@ -64,6 +64,7 @@ class _DecodeGenerator:
         elif formats:
             unpack = self.module.struct("unpack_from", formats)
             targets = f"({names[0]},)" if len(names) == 1 else ", ".join(names)
+            # Parentheses, so that the layout may break the line.
             if len(targets) > 60:
                 targets = f"({targets})"
             self.function.line(f"{targets} = {unpack}(buf, p)")
@@ -103,6 +104,8 @@ class _DecodeGenerator:
             self.run.append(("B", "n"))
             self.flush()
             name = self.module.uses(f"{helper}_or_null" if con.nullable else helper)
+            # One byte is the common case and needs no call. 0 is null: of a field that cannot be
+            # null the helper refuses it.
             with block("if n > 127:" if con.nullable else "if not 0 < n < 128:"):
                 if con.nullable and isinstance(con, Blob):
                     self._two_bytes(f"n, p = {name}(buf, p - 1)")
@@ -162,6 +165,8 @@ class _DecodeGenerator:
         self.function.line("p = end")
 
     def _elements(self, con: KafkaArray, variable: str, count: str, name: str) -> None:
+        # Elements without a byte of their own: a false count would loop without ever reaching the
+        # end.
         if not least_size(con.subcon):
             with self.function.block(f"if {count} > len(buf) - p:"):
                 self.function.line("raise ValueError")
@@ -203,6 +208,7 @@ class _DecodeGenerator:
         self.function.line(f"{variable} = {self.module.cls(record)}({arguments})")
         if record.tags is not None:
             known = self._known(record, name)
+            # No tagged fields, the usual case, costs one test.
             with self.function.block("if tags:"):
                 read = self.module.uses("read_tags")
                 self.function.line(f"p = {read}(buf, p - 1, {variable}{known})")
@@ -214,6 +220,7 @@ class _DecodeGenerator:
         What this version lacks has its default.
         """
         order = [name for name in record.cls.__struct_fields__ if name in record.cls.fields]
+        # Arguments by position cost a third of arguments by name (docs/decisions/0004).
         while order and order[-1] not in values:
             order.pop()
         fresh = {

@@ -102,6 +102,8 @@ class Module:
 
     def run(self, reference: Reference) -> dict[str, Any]:
         """Return the functions of the module, compiled."""
+        # `names` holds the objects themselves, so that a module without a file needs no imports;
+        # `source` shows imports for people and for the engine cache.
         namespace: dict[str, Any] = {**self.names, "Struct": Struct}
         exec(compile(self._body(), f"<kwire {self.title}>", "exec"), namespace)
         return namespace

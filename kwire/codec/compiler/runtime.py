@@ -31,6 +31,7 @@ class Uuids(dict[bytes, UUID]):
     def __missing__(self, data: bytes) -> UUID:
         if len(data) != 16:
             raise ValueError
+        # Cleared as a whole: to drop the oldest entry would cost every hit a note of its use.
         if len(self) >= KEPT:
             self.clear()
         uuid = object.__new__(UUID)
@@ -124,6 +125,7 @@ def length(buf: bytes, p: int) -> tuple[int, int]:
 
 def length_or_null(buf: bytes, p: int) -> tuple[int, int]:
     """Return a compact length of two bytes or more, or 0 for any form of null."""
+    # Two bytes, up to 16383, are most of what one byte cannot hold.
     first, second = buf[p], buf[p + 1]
     if first > 127 and second < 128:
         return first & 0x7F | second << 7, p + 2

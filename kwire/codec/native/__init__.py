@@ -24,6 +24,7 @@ def engine(reference: Reference) -> Program | None:
         parts = _parts(reference)
     except Unsupported:
         return None
+    # Copied into the program: C reads no Python globals, so `limit_tags` has programs made anew.
     bounds = limits.STRING_LIMIT, limits.TAG_LIMIT
     try:
         return program(parts, reference.decode, reference.encode, *bounds)
