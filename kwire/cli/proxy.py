@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import typer
@@ -114,7 +115,7 @@ def proxy(
     kwire proxy rules list
     """
     if context.invoked_subcommand is not None:
-        return _only_subcommand(context)
+        return _refuse_options(context)
     if config:
         return _run_file(config, context)
     if read:
@@ -135,23 +136,28 @@ def proxy(
     run_options(build_config(context))
 
 
-def _only_subcommand(context: typer.Context) -> None:
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if source is not None and source.name == "COMMANDLINE":
-            raise WrongUsage(
-                f"{parameter.opts[0]} is for running a proxy: give it without"
-                f" `{context.invoked_subcommand}`, whose own options stand behind its command."
-            )
+def _refuse_options(context: typer.Context) -> None:
+    """Refuse all options, before a subcommand."""
+    for option in _given_options(context):
+        raise WrongUsage(
+            f"{option} is for running a proxy: give it without"
+            f" `{context.invoked_subcommand}`, whose own options stand behind its command."
+        )
 
 
-def _run_file(config: Path, context: typer.Context) -> None:
+def _run_file(file: Path, context: typer.Context) -> None:
     """Run the configuration of a file; no other option may be given."""
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name != "config" and source is not None and source.name == "COMMANDLINE":
-            option = parameter.opts[0]
+    for option in _given_options(context):
+        if option != "--config":
             raise WrongUsage(f"--config excludes {option}: the file has a place for what it says.")
     from kwire.cli.proxy_run import run_file
 
-    run_file(config)
+    run_file(file)
+
+
+def _given_options(context: typer.Context) -> Iterator[str]:
+    """Yield the options that stand on the command line."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            yield parameter.opts[0]

@@ -64,18 +64,18 @@ def proxy_config(
     if next(ports) > 1 << 16:
         raise WrongUsage(f"--first-port {first_port} leaves too few ports for these nodes.")
     lines = [config_lines(node, nodes, advertise=not rewrite_endpoints) for node in nodes]
-    options = [_option(one) for node in nodes for one in node.listeners.values()]
+    options = [_option(listener) for node in nodes for listener in node.listeners.values()]
     if rewrite_endpoints:
         options.append("--rewrite-endpoints")
     if as_json:
         from kwire.cli.screen import print_json
 
-        named = {str(path): one for path, one in zip(files, lines, strict=True)}
+        named = {str(path): changed for path, changed in zip(files, lines, strict=True)}
         print_json({"properties": named, "proxy": options, "initial_controllers": _voters(nodes)})
         return
-    for path, node, one in zip(files, nodes, lines, strict=True):
+    for path, node, changed in zip(files, nodes, lines, strict=True):
         typer.echo(f"# {path}: node {node.node_id}")
-        typer.echo("".join(f"{name}={value}\n" for name, value in one.items()))
+        typer.echo("".join(f"{name}={value}\n" for name, value in changed.items()))
     if voters := _voters(nodes):
         typer.echo("# To format a new quorum: --initial-controllers " + ",".join(voters))
     typer.echo("kwire proxy \\\n  " + " \\\n  ".join(options))

@@ -153,7 +153,7 @@ def add(
         "close": close or None,
         "stall": stall or None,
         "error": _yaml(error),
-        "patch": dict(_pair(one) for one in patch) if patch else None,
+        "patch": dict(_pair(setting) for setting in patch) if patch else None,
         "probability": probability,
         "count": count,
         "after": after,

@@ -47,7 +47,7 @@ class FeedTarget:
 def target_of_config(path: Path, cluster: str | None, timeout: float) -> FeedTarget:
     """Return the feed of a cluster in a service's file. Raises WrongUsage."""
     try:
-        clusters = {one.name: one for one in read_config(path).clusters}
+        clusters = {found.name: found for found in read_config(path).clusters}
     except InvalidValue as error:
         raise WrongUsage(str(error)) from error
     names = ", ".join(repr(name) for name in clusters)

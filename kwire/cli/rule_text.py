@@ -17,5 +17,5 @@ def rule_text(rule: dict[str, Any]) -> str:
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_value(one)}' for key, one in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_value(inner)}' for key, inner in value.items())}}}"
     return str(value)

@@ -17,8 +17,10 @@ class CertificateWarnings:
 
     def check(self, listener: Listener) -> None:
         """Warn of the certificates of a listener, with each sentence at most once."""
-        tls = (listener.tls, listener.upstream_tls)
-        files = {one.certificate for one in tls if one is not None and one.certificate is not None}
+        sides = (listener.tls, listener.upstream_tls)
+        files = {
+            tls.certificate for tls in sides if tls is not None and tls.certificate is not None
+        }
         if not files:
             return
         # asn1crypto is loaded only for proxies that have certificates.

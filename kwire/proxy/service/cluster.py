@@ -69,7 +69,7 @@ class ClusterRuntime:
         self.book = AddressBook(config.advertised_host) if config.rewrite_endpoints else None
         self.backend: ServeBackend | None = None
         if config.serve is not None:
-            listeners = [one.listener for one in config.listeners]
+            listeners = [listener.listener for listener in config.listeners]
             self.backend = serve_backend(config.serve, listeners, config.advertised_host, simulate)
         self.filters = ClusterFilters(
             hold=config.hold, feed=config.feed, last=self._last_filters(), tell=self._tell

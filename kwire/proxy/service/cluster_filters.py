@@ -28,7 +28,9 @@ class LoadedFilters:
 
     def __init__(self, config: ClusterConfig) -> None:
         self.config = config
-        self.scripted: list[Filter] = [one for path in config.scripts for one in load(path)]
+        self.scripted: list[Filter] = [
+            script_filter for path in config.scripts for script_filter in load(path)
+        ]
         self.rules = RulesFile() if config.rules is None else load_rules(config.rules)
         self.drop_on_error = self.rules.on_error == "drop"
         Filters(self.scripted)  # raises InvalidValue before anything of the old is given up

@@ -71,7 +71,8 @@ class Clusters:
         Raises InvalidValue, and then those before stay.
         """
         # Only these clusters: loading again would reset what the other scripts remember.
-        running = [one for one in self._running.values() if saved & set(one.filter_files)]
+        clusters = self._running.values()
+        running = [cluster for cluster in clusters if saved & set(cluster.filter_files)]
         loaded = [LoadedFilters(cluster.config) for cluster in running]
         for cluster, filters in zip(running, loaded, strict=True):
             await cluster.change(filters, cluster.recording)
@@ -101,11 +102,11 @@ class Clusters:
         """
         async with AsyncExitStack() as undo:
             # 1.
-            for one in config.clusters:
-                if one.name in self._running:
-                    self._running[one.name].check_reload(one)
-            loaded = [LoadedFilters(one) for one in config.clusters]
-            recordings = [await self._recording(one, undo) for one in config.clusters]
+            for wanted in config.clusters:
+                if wanted.name in self._running:
+                    self._running[wanted.name].check_reload(wanted)
+            loaded = [LoadedFilters(wanted) for wanted in config.clusters]
+            recordings = [await self._recording(wanted, undo) for wanted in config.clusters]
             clusters = {
                 filters.config.name: await self._cluster(filters, recording, undo)
                 for filters, recording in zip(loaded, recordings, strict=True)
@@ -116,8 +117,8 @@ class Clusters:
                 await cluster.proxy.unlisten(listener)
                 undo.push_async_callback(cluster.proxy.listen, listener)
             # 3.
-            for one in config.clusters:
-                await self._listen(clusters[one.name], one, undo)
+            for wanted in config.clusters:
+                await self._listen(clusters[wanted.name], wanted, undo)
             undo.pop_all()
         # 4.
         gone = [cluster for name, cluster in self._running.items() if name not in clusters]
@@ -176,14 +177,15 @@ class Clusters:
 
         Those that were opened for nodes of the metadata go with their cluster.
         """
-        listeners = {one.name: one.listeners for one in config.clusters}
+        listeners = {wanted.name: wanted.listeners for wanted in config.clusters}
         going: list[tuple[ClusterRuntime, Listener]] = []
         for name, cluster in self._running.items():
             if name not in listeners:
                 going += [(cluster, listener) for listener in cluster.proxy.addresses]
             elif cluster.backend is None:
-                gone = (one for one in cluster.config.listeners if one not in listeners[name])
-                going += [(cluster, one.listener) for one in gone]
+                before = cluster.config.listeners
+                gone = (listener for listener in before if listener not in listeners[name])
+                going += [(cluster, listener.listener) for listener in gone]
         return going
 
     async def _listen(
@@ -196,10 +198,10 @@ class Clusters:
         if cluster.backend is not None:
             undo.callback(cluster.backend.renew())
             return
-        for one in config.listeners:
-            if one.listener not in cluster.proxy.addresses:
-                await cluster.listen(one.listener)
-                undo.push_async_callback(cluster.proxy.unlisten, one.listener)
+        for wanted in config.listeners:
+            if wanted.listener not in cluster.proxy.addresses:
+                await cluster.listen(wanted.listener)
+                undo.push_async_callback(cluster.proxy.unlisten, wanted.listener)
 
     def _in_background(self, ending: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(ending)

@@ -328,8 +328,9 @@ class ProxyConfig(Strict):
             raise ValueError("where there are several clusters each needs a name")
         if twice := _first_twice(names):
             raise ValueError(f"two clusters are called {twice!r}")
-        at = [str(one.listen) for cluster in self.clusters for one in cluster.listeners]
-        if twice := _first_twice([address for address in at if not address.endswith(":0")]):
+        listeners = (listener for cluster in self.clusters for listener in cluster.listeners)
+        addresses = [str(listener.listen) for listener in listeners if listener.listen.port]
+        if twice := _first_twice(addresses):
             raise ValueError(f"two listeners are to listen at {twice}")
         return self
 

@@ -167,9 +167,9 @@ class Metrics:
         return client
 
 
-def node_label(where: ClientConnection | Listener) -> str:
+def node_label(side: ClientConnection | Listener) -> str:
     """Return the id of the node behind a listener, or its address if the id is not known."""
-    return str(where.upstream if where.node_id is None else where.node_id)
+    return str(side.upstream if side.node_id is None else side.node_id)
 
 
 def _named(key: int, version: int) -> tuple[str, str]:

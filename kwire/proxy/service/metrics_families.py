@@ -48,9 +48,9 @@ class ProxyCollector:
         """Yield one family a name: Prometheus refuses a name twice."""
         metered = list(self._proxies())
         counts: _Counts = [
-            ((one.cluster, *labels), count)
-            for one in metered
-            for labels, count in one.metrics.counts.items()
+            ((proxy.cluster, *labels), count)
+            for proxy in metered
+            for labels, count in proxy.metrics.counts.items()
         ]
         yield from _counters(counts)
         yield from _by_name(counts)
@@ -114,13 +114,13 @@ def _connections(metered: list[MeteredProxy]) -> Iterator[Metric]:
     events = _counter(
         "connection_events", "What became of connections.", ("cluster", "node", "event")
     )
-    for one in metered:
-        nodes = Counter({node_label(listener): 0 for listener in one.proxy.addresses})
-        nodes.update(node_label(connection) for connection in one.proxy.connections)
+    for proxy in metered:
+        nodes = Counter({node_label(listener): 0 for listener in proxy.proxy.addresses})
+        nodes.update(node_label(connection) for connection in proxy.proxy.connections)
         for node, number in nodes.items():
-            connections.add_metric((one.cluster, node), number)
-        for (node, kind), number in one.metrics.notices.items():
-            events.add_metric((one.cluster, node, kind.name.lower()), number)
+            connections.add_metric((proxy.cluster, node), number)
+        for (node, kind), number in proxy.metrics.notices.items():
+            events.add_metric((proxy.cluster, node, kind.name.lower()), number)
     yield from (connections, events)
 
 
@@ -129,18 +129,18 @@ def _filters(metered: list[MeteredProxy]) -> Iterator[Metric]:
     hits = _counter(
         "rule_hits", "Messages that a rule of the rules file struck.", ("cluster", "rule")
     )
-    for one in metered:
-        held.add_metric((one.cluster,), one.proxy.held.held)
-        for name, number in _hits(one.filters).items():
-            hits.add_metric((one.cluster, name), number)
+    for proxy in metered:
+        held.add_metric((proxy.cluster,), proxy.proxy.held.held)
+        for name, number in _hits(proxy.filters).items():
+            hits.add_metric((proxy.cluster, name), number)
     yield from (held, hits)
 
 
 def _hits(filters: Filters | None) -> Counter[str]:
     hits: Counter[str] = Counter()
-    for one in () if filters is None else filters.filters:
-        if isinstance(one, RuleFilter):
-            hits[one.name] += one.hits
+    for rule in () if filters is None else filters.filters:
+        if isinstance(rule, RuleFilter):
+            hits[rule.name] += rule.hits
     return hits
 
 
@@ -149,11 +149,12 @@ def _losses(metered: list[MeteredProxy]) -> Iterator[Metric]:
         "overflows", "Events that found no room: the traffic had none of it.", ("cluster", "where")
     )
     recording = _gauge("recording", "Whether what passes is recorded, 0 or 1.", ("cluster",))
-    for one in metered:
-        lost.add_metric((one.cluster, "copies"), one.proxy.copies.dropped)
-        lost.add_metric((one.cluster, "decoder"), one.tap.undecoded + one.tap.dropped)
-        if one.recorders:
-            lost.add_metric((one.cluster, "recorder"), sum(each.dropped for each in one.recorders))
-            has_failed = any(each.failure for each in one.recorders)
-            recording.add_metric((one.cluster,), not has_failed)
+    for proxy in metered:
+        lost.add_metric((proxy.cluster, "copies"), proxy.proxy.copies.dropped)
+        lost.add_metric((proxy.cluster, "decoder"), proxy.tap.undecoded + proxy.tap.dropped)
+        if proxy.recorders:
+            dropped = sum(recorder.dropped for recorder in proxy.recorders)
+            lost.add_metric((proxy.cluster, "recorder"), dropped)
+            has_failed = any(recorder.failure for recorder in proxy.recorders)
+            recording.add_metric((proxy.cluster,), not has_failed)
     yield from (lost, recording)

@@ -93,8 +93,11 @@ class ProxyService:
                 ServiceEventKind.RELOAD_UNAVAILABLE,
                 "this system has no SIGHUP: restart kwire after a change of the file",
             )
-        saved = SavedFiles(path for one in self._config.clusters for path in one.filter_files)
+        saved = SavedFiles(
+            path for cluster in self._config.clusters for path in cluster.filter_files
+        )
         async with self._metrics(), self._clusters:
+            # Not before: draining a proxy that still starts would wait for what may never come.
             on_signal(TERMINATION, lambda: self._commands.put_nowait(_Command.DRAIN))
             self._state = "ready"
             self._tell(ServiceEventKind.READY, "ready")
