@@ -65,6 +65,7 @@ class ClusterCopy:
         quorum = (
             {"controller.quorum.voters": ",".join(self.static_voters)}
             if self.voters is None
+            # A dynamic quorum needs bootstrap servers, but the leader asks none of them.
             else {"controller.quorum.bootstrap.servers": "127.0.0.1:1"}
         )
         return NodeConfig.of(
@@ -92,6 +93,7 @@ class ClusterCopy:
         millis = int(now.timestamp() * 1000)
         log = folder / METADATA_FOLDER
         log.mkdir(parents=True)
+        # Without bootstrap records: the snapshot has the cluster's own.
         write_bootstrap(folder, (), millis)
         snapshot = build_snapshot(
             self._records(),
@@ -102,6 +104,7 @@ class ClusterCopy:
             voters=self.voters,
         )
         write_snapshot(log, self.end, snapshot)
+        # quorum-state v0 lists static voters, v1 knows directory ids (KIP-853).
         version = 1 if self.kraft_version else 0
         election = ElectionState(epoch=self.epoch, voted_key=self._key)
         voters = [int(voter.partition("@")[0]) for voter in self.static_voters]

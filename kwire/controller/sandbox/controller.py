@@ -126,6 +126,7 @@ class SandboxController:
             raise ConnectionFailed("the simulated controller was not elected in time") from None
 
     async def _acknowledge(self) -> None:
+        """Fetch for every other voter from the log's end, which commits all of the log."""
         for replica in self._raft.voters.keys:
             if replica.id != self._raft.config.node_id:
                 await self._fetch(replica)

@@ -41,6 +41,7 @@ async def _feed_answer(effect: Send, feed: Callable[[Event], None]) -> None:
 
 
 def _answer(request: Request) -> Response | None:
+    # Other requests fail, as if the voter were down; the replica repeats them.
     if not isinstance(request, vote.VoteRequest):
         return None
     candidate = request.topics[0].partitions[0]

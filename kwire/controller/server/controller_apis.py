@@ -35,8 +35,8 @@ FETCH_VERSIONS = Versions("4-18")
 """Versions before 4 are gone from Kafka 4, too (KIP-896)."""
 
 _ZERO_LEVELS_SINCE = 4
-_SOFTWARE_SINCE = 3
-_IDENTITY_SINCE = 5
+_SOFTWARE_SINCE = 3  # KIP-511
+_IDENTITY_SINCE = 5  # KIP-1242
 _NO_NODE = -1
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
@@ -105,6 +105,7 @@ class ControllerApis:
             forwarded = await in_thread_if(is_large, envelope.opened, request)
         except ApiError as error:
             return envelope.refused(error.code)
+        # The client chose this version with the broker, not with this controller.
         if forwarded.version not in self._apis.get(type(forwarded.request).key or 0, ()):
             return envelope.refused(ErrorCode.UNSUPPORTED_VERSION)
         inner = replace(

@@ -106,6 +106,7 @@ class NodesCollector:
 
     def collect(self) -> Iterator[Metric]:
         """Yield one family for each name, with a sample for each node."""
+        # Made anew for each scrape, since nodes of this process start and stop.
         families: dict[str, Metric] = {}
         for node in self._nodes():
             if node.running:

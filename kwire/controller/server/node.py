@@ -67,13 +67,14 @@ class ControllerNode:
 
     async def _start(self) -> None:
         config = self.config
+        # Controllers reach each other at the first listener, so its stores serve both sides.
         tls = config.listeners[0].tls
         context = tls.client_context() if tls else None
         self.log, self.raft = await self._opened()
         timeout = self.raft.config.request_timeout_ms
         foreign = ForeignClusters(node_id=config.node_id, cluster_id=self.log.cluster_id)
         self.channels = Channels(
-            client_id=f"raft-client-{config.node_id}",
+            client_id=f"raft-client-{config.node_id}",  # as Java's KafkaRaftManager
             request_timeout_ms=timeout,
             tls=context,
             foreign=foreign,

@@ -65,6 +65,8 @@ class NodeConfig:
             bootstrap_servers=property_values.addresses(
                 pairs, "controller.quorum.bootstrap.servers"
             ),
+            # controller.quorum.voters has addresses only: they belong to the default listener, the
+            # first of controller.listener.names.
             static_voters=_static_voters(pairs, listeners[0].name),
             quorum={
                 name: property_values.number(pairs, name, default)
@@ -145,6 +147,7 @@ class NodeConfig:
 
 SESSION_TIMEOUT = "broker.session.timeout.ms"
 
+# Kafka's defaults (Java: QuorumConfig).
 _QUORUM = {
     "controller.quorum.election.timeout.ms": 1000,
     "controller.quorum.election.backoff.max.ms": 1000,
@@ -153,6 +156,7 @@ _QUORUM = {
     "controller.quorum.retry.backoff.ms": 20,
 }
 
+# A listener's own values override those of all listeners (KIP-103).
 _OF_A_LISTENER = re.compile(r"^listener\.name\.[^.]+\.(?=ssl\.)")
 _KNOWN = frozenset(_QUORUM) | {
     "advertised.listeners",
