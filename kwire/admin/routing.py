@@ -161,6 +161,7 @@ class OperationRouter:
         except (ConnectionFailed, WireError) as error:
             raise _TryAnother(error) from error
         try:
+            # A change has all the time: its answer comes only when the new voter set is committed.
             share = min(self._request_timeout, deadline.remaining)
             return await attempt(connection, share if repeatable else deadline.remaining)
         except ConnectionFailed as error:

@@ -44,6 +44,7 @@ def admin_client(server: str | None, controller: str | None, timeout: float) -> 
     from kwire.codec import engine_cache
     from kwire.errors import InvalidValue
 
+    # The next command loads the engines' code from there instead of compiling it.
     engine_cache.use_folder(engine_cache.user_folder())
     try:
         return AdminClient(server, controller, timeout=timeout)

@@ -84,8 +84,8 @@ def cat(
     """
     from kwire.cli.capture_reading import CaptureReading
 
-    how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
-    CaptureReading(captures=captures, since=since, until=until).show(how)
+    output = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
+    CaptureReading(captures=captures, since=since, until=until).show(output)
 
 
 @app.command()

@@ -41,7 +41,7 @@ class CaptureReading:
         except InvalidValue as error:
             raise WrongUsage(f"{error}.") from error
 
-    def show(self, how: Display) -> None:
+    def show(self, display: Display) -> None:
         """Print every event; exit with 1 if a part of a capture cannot be read."""
         paths = files(self.captures)
         damages = 0
@@ -50,8 +50,8 @@ class CaptureReading:
                 damages += 1
                 print_damage(event)
             else:
-                how.show(DecodedFlow(event) if isinstance(event, Flow) else event)
-        how.end(dropped=0)
+                display.show(DecodedFlow(event) if isinstance(event, Flow) else event)
+        display.end(dropped=0)
         if damages:
             raise typer.Exit(1)
 
@@ -68,15 +68,15 @@ class CaptureReading:
         for group in self.groups():
             yield from group
 
-    def copy(self, how: Display, target: Path) -> None:
+    def copy(self, display: Display, target: Path) -> None:
         """Write the flows that would be shown, and the notices, to another capture."""
-        count = write_events(self._shown(how), target)
+        count = write_events(self._shown(display), target)
         print_written(count, target)
 
-    def _shown(self, how: Display) -> Iterator[list[CaptureRecord]]:
+    def _shown(self, display: Display) -> Iterator[list[CaptureRecord]]:
         for group in self.groups():
             flows = [event for event in events(group) if isinstance(event, Flow)]
-            if all(DecodedFlow(flow) in how.selection for flow in flows):
+            if all(DecodedFlow(flow) in display.selection for flow in flows):
                 yield group
 
     def _is_selected(self, group: list[CaptureRecord]) -> bool:

@@ -56,13 +56,13 @@ def flow_lines(
     flow = decoded.flow
     head = Text.assemble(
         *_stamp(flow.at, flow.connection),
-        (_who(flow.connection, console), "cyan"),
+        (_padded_who(flow.connection, console), "cyan"),
         (f"{flow.api} v{flow.version}".ljust(API), "bold"),
         (f"  {flow.handling:<{HANDLING}}" if handling else "", HANDLED.get(flow.handling, "dim")),
         (f"{_latency(decoded):>{LATENCY}}  ", "dim"),
     )
-    said = Text.assemble(_said(decoded), (f"  {note}" if note else "", "dim"))
-    lines = list(_beside(head, said, console))
+    summary = Text.assemble(_summary(decoded), (f"  {note}" if note else "", "dim"))
+    lines = list(_beside(head, summary, console))
     lines += [Text(f"{'':{INDENT}}! {problem}", "yellow") for problem in decoded.problems]
     lines += [Text(f"{'':{INDENT}}· {printable(note)}", "magenta") for note in decoded.flow.notes]
     trees = (
@@ -77,10 +77,10 @@ def notice_lines(notice: Notice, console: Console) -> RenderableType:
     """Return the line of a notice: an event of a connection that is no RPC."""
     style = "dim" if notice.kind in QUIET else "yellow"
     head = Text.assemble(
-        *_stamp(notice.at, notice.connection), (_who(notice.connection, console), "cyan")
+        *_stamp(notice.at, notice.connection), (_padded_who(notice.connection, console), "cyan")
     )
-    said = Text(f"{notice.kind.value}: {printable(notice.text)}", style)
-    return Group(*_beside(head, said, console))
+    summary = Text(f"{notice.kind.value}: {printable(notice.text)}", style)
+    return Group(*_beside(head, summary, console))
 
 
 def who(connection: ClientConnection, *, brief: bool = False) -> str:
@@ -104,7 +104,7 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def _who(connection: ClientConnection, console: Console) -> str:
+def _padded_who(connection: ClientConnection, console: Console) -> str:
     """Return client and node, in a terminal never wider than their column."""
     text = who(connection, brief=console.is_terminal)
     if console.is_terminal and len(text) > WHO:
@@ -123,24 +123,24 @@ def _latency(decoded: DecodedFlow) -> str:
     return "-" if latency is None else duration(latency)
 
 
-def _said(decoded: DecodedFlow) -> Text:
+def _summary(decoded: DecodedFlow) -> Text:
     failed = decoded.failures or decoded.flow.outcome is Outcome.LOST
     return Text(summarize(decoded), "red" if failed else "")
 
 
-def _beside(head: Text, said: Text, console: Console) -> Iterator[Text]:
+def _beside(head: Text, summary: Text, console: Console) -> Iterator[Text]:
     """Yield head and summary on one line if both have room, else the summary below, indented."""
     room = console.width - head.cell_len
-    if said.cell_len <= room:
-        yield Text.assemble(head, said)
+    if summary.cell_len <= room:
+        yield Text.assemble(head, summary)
         return
     if room >= ROOM:
-        first, *rest = said.wrap(console, room)
+        first, *rest = summary.wrap(console, room)
         yield Text.assemble(head, first)
         indent = head.cell_len
     else:
         yield head
         indent = INDENT
-        rest = list(said.wrap(console, max(console.width - INDENT, 20)))
+        rest = list(summary.wrap(console, max(console.width - INDENT, 20)))
     for line in rest:
         yield Text.assemble(" " * indent, line)

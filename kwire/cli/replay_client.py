@@ -85,8 +85,8 @@ class _Report:
 
     def _print(self, outcome: ReplayOutcome) -> None:
         decoded = DecodedFlow(outcome.flow)
-        said = outcome.verdict.value + (f": {outcome.reason}" if outcome.reason else "")
-        self._console.print(flow_lines(decoded, self._console, note=harmless(said)))
+        verdict = outcome.verdict.value + (f": {outcome.reason}" if outcome.reason else "")
+        self._console.print(flow_lines(decoded, self._console, note=harmless(verdict)))
         for pair in outcome.differences:
             self._console.print(Text(f"{'':{INDENT}}≠ {harmless(str(pair))}", "red"))
 
@@ -98,8 +98,8 @@ class _Report:
             _write({"type": "summary", "counts": counts, "leftOut": left_out, "grown": grown})
             return
         console = screen(stderr=True)
-        said = ", ".join(f"{count} {name}" for name, count in counts.items())
-        console.print(f"{self.counts.total()} sent: {said}", style="bold")
+        totals = ", ".join(f"{count} {name}" for name, count in counts.items())
+        console.print(f"{self.counts.total()} sent: {totals}", style="bold")
         if self._grown:
             names = ", ".join(f"{name} ({count})" for name, count in self._grown.most_common())
             console.print(f"grown since, which is no difference: {names}", style="dim")

@@ -28,16 +28,16 @@ def serve(
     """Answer from the captures at these addresses."""
     flows = [event for event in events(reading.records()) if isinstance(event, Flow)]
     answers = RecordedAnswers(flows, by_node=any(node_id is not None for node_id in listen))
-    how = Display(Selection(), verbose=verbose, as_json=as_json)
-    asyncio.run(_serve(ReplayServer(answers, listen, tls=tls, fast=fast), how))
+    display = Display(Selection(), verbose=verbose, as_json=as_json)
+    asyncio.run(_serve(ReplayServer(answers, listen, tls=tls, fast=fast), display))
 
 
-async def _serve(server: ReplayServer, how: Display) -> None:
+async def _serve(server: ReplayServer, display: Display) -> None:
     loop, unread = asyncio.get_running_loop(), asyncio.Event()
 
     def view(seen: DecodedFlow | Notice) -> None:
         weight = (seen.flow if isinstance(seen, DecodedFlow) else seen).weight
-        printer.put(lambda: how.show(seen), weight)
+        printer.put(lambda: display.show(seen), weight)
 
     def gone() -> None:
         loop.call_soon_threadsafe(unread.set)
@@ -50,10 +50,10 @@ async def _serve(server: ReplayServer, how: Display) -> None:
                 _announce(server)
                 await unread.wait()
         finally:
-            printer.put(lambda: how.end(printer.dropped + tap.dropped))
+            printer.put(lambda: display.end(printer.dropped + tap.dropped))
             if server.unmatched:
-                said = f"{server.unmatched} requests were not in the recording"
-                screen(stderr=True).print(said, style="red")
+                line = f"{server.unmatched} requests were not in the recording"
+                screen(stderr=True).print(line, style="red")
 
 
 def _announce(server: ReplayServer) -> None:
@@ -61,6 +61,6 @@ def _announce(server: ReplayServer) -> None:
     for node_id, address in server.addresses.items():
         node = "" if node_id is None else f" as node {node_id}"
         answers = server.answers
-        said = f"listening at {address}{node}: {answers.size} recorded requests can be answered"
+        line = f"listening at {address}{node}: {answers.size} recorded requests can be answered"
         lost = f", {answers.unusable} are not whole" if answers.unusable else ""
-        console.print(said + lost, style="yellow" if lost else "dim")
+        console.print(line + lost, style="yellow" if lost else "dim")

@@ -58,8 +58,8 @@ def watch(
     kwire watch --plain --json | jq .api
     kwire watch --web 8080
     """
-    where, secret = feed_address(address), feed_token(token)
-    how = display(api, no_api, view, verbose=verbose, as_json=as_json)
+    proxy, secret = feed_address(address), feed_token(token)
+    output = display(api, no_api, view, verbose=verbose, as_json=as_json)
     lines = plain or as_json or verbose or bool(api or no_api)
     if web is not None and lines:
         raise WrongUsage("--web serves the screen: it goes with --view, not with what lines print.")
@@ -67,15 +67,15 @@ def watch(
         if web is not None:
             from kwire.cli.watch_web import serve
 
-            serve(web, _own_arguments(where, view, backlog, token))
+            serve(web, _own_arguments(proxy, view, backlog, token))
         elif lines or not _is_screen():
             from kwire.cli.watch_plain import run
 
-            run(where, how, token=secret, backlog=backlog)
+            run(proxy, output, token=secret, backlog=backlog)
         else:
             from kwire.cli.watch_screen.app import WatchApp
 
-            WatchApp(where, token=secret, view=view or "", backlog=backlog).run()
+            WatchApp(proxy, token=secret, view=view or "", backlog=backlog).run()
     except ImportError as error:
         from kwire.proxy.service.feed import explain_import_error
 

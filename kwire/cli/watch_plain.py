@@ -14,12 +14,12 @@ from kwire.proxy.feed.receiver import FeedEvent, Receiver
 from kwire.proxy.feed.watching import new_changes, watching
 
 
-def run(address: Address, how: Display, *, token: bytes, backlog: int) -> None:
+def run(address: Address, display: Display, *, token: bytes, backlog: int) -> None:
     """Print the traffic of a proxy until Ctrl-C, which is a KeyboardInterrupt."""
-    asyncio.run(_run(address, how, token, backlog))
+    asyncio.run(_run(address, display, token, backlog))
 
 
-async def _run(address: Address, how: Display, token: bytes, backlog: int) -> None:
+async def _run(address: Address, display: Display, token: bytes, backlog: int) -> None:
     loop = asyncio.get_running_loop()
     unread = asyncio.Event()
     status_lines = _StatusLines(address)
@@ -29,7 +29,7 @@ async def _run(address: Address, how: Display, token: bytes, backlog: int) -> No
             return
         event = watched.event
         seen = DecodedFlow(event) if isinstance(event, Flow) else event
-        printer.put(lambda: how.show(seen), event.weight)
+        printer.put(lambda: display.show(seen), event.weight)
 
     with Printer(lambda: loop.call_soon_threadsafe(unread.set)) as printer:
         async with watching(
@@ -40,7 +40,7 @@ async def _run(address: Address, how: Display, token: bytes, backlog: int) -> No
             try:
                 await unread.wait()
             except asyncio.CancelledError:
-                printer.put(lambda: how.end(printer.dropped + receiver.lost))
+                printer.put(lambda: display.end(printer.dropped + receiver.lost))
                 raise
             finally:
                 silence.cancel()
@@ -68,7 +68,7 @@ class _StatusLines:
         self._answers = answers
         problem = self.receiver.problem if self.receiver is not None else ""
         why = f" ({problem})" if problem else ""
-        said = f"watching {self._address}"
+        line = f"watching {self._address}"
         if not answers:
-            said = f"no answer from {self._address}{why}: does `kwire proxy --feed` run there?"
-        screen(stderr=True).print(said, style="dim" if answers else "yellow")
+            line = f"no answer from {self._address}{why}: does `kwire proxy --feed` run there?"
+        screen(stderr=True).print(line, style="dim" if answers else "yellow")

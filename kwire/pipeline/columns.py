@@ -34,6 +34,7 @@ from kwire.codec.fields import (
     VariableLength,
 )
 
+# Spark has no unsigned types: the next larger type holds every value.
 _SCALARS: dict[Construct, DataType] = {
     Flag: BooleanType(),
     Int8sb: ByteType(),

@@ -58,6 +58,7 @@ def spark_session(
     Raises SparkUnavailable if PySpark or a library is missing, JavaNotFound.
     """
     require_spark()
+    # Without these, workers run the system's python3, which lacks pyarrow and kwire's libraries.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("kwire")

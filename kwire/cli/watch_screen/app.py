@@ -366,6 +366,8 @@ class WatchApp(App[None]):
             return
         chosen = self._list.chosen
         for watched in came:
+            # An event comes again when it is no longer held, and when its missing bytes have been
+            # fetched: its latency counts once.
             known = self.flows.get(watched.number)
             is_new = known is None or known.held
             entry = self.flows.add(watched)

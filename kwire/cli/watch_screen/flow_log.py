@@ -57,6 +57,7 @@ class FlowLog:
         if self._passes(entry):
             self.shown.append(entry)
         if len(self._entries) > self._most:
+            # Not one by one: every time, the whole list of shown events is made anew.
             self._trim(self._most // 10)
         return entry
 

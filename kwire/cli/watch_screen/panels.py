@@ -61,8 +61,8 @@ def status_line(address: str, receiver: Receiver | None, kept: int, following: b
     status = None if receiver is None else receiver.status
     if receiver is None or status is None:
         why = f": {receiver.problem}" if receiver is not None and receiver.problem else ""
-        said = f"no answer from a proxy with --feed {address}{why}; trying"
-        return Text.assemble((" kwire watch ", "bold"), (said, "bold red"))
+        problem = f"no answer from a proxy with --feed {address}{why}; trying"
+        return Text.assemble((" kwire watch ", "bold"), (problem, "bold red"))
     lost = receiver.lost
     text = Text.assemble(
         (" kwire watch ", "bold"),

@@ -25,6 +25,7 @@ def voter_changes(quorum: DataFrame) -> DataFrame:
     """
     changed, requests, marks = _changed(quorum), _requests(quorum), _marks(quorum)
     ours = f.coalesce(f.col("replica_id") == f.col("of"), f.col("change") == "UPDATED")
+    # Timestamps of records have milliseconds: a request of the same one may have led to it.
     earlier = f.date_trunc("millisecond", "sent") <= f.col("appended")
     theirs = (f.col("change") == f.col("kind")) & ours & earlier
     asked = (

@@ -40,6 +40,7 @@ def _slices(file: File, split: int) -> Iterator[Slice]:
         try:
             with open_file(file.path) as opened:
                 read_info(opened, file.path)
+            # At any byte: a reader begins at the next sync marker and ends with its last block.
             edges = list(range(0, file.size, split))
         except NewerCapture:
             raise
@@ -61,7 +62,7 @@ def _batches(file: File, split: int) -> list[int]:
         with open_file(path) as opened:
             index = opened.read()
     except FileNotFoundError:
-        return edges
+        return edges  # batches have no marker by which to find one in the middle of a segment
     for _, position in read_offset_index(index, base):
         if edges[-1] + split <= position < file.size:
             edges.append(position)

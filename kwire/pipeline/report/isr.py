@@ -58,9 +58,9 @@ def isr_section(partitions: DataFrame, messages: DataFrame) -> Section:
 
 def _states(partitions: DataFrame, changing: list[Row]) -> list[Row]:
     """Return the states of partitions in the order of the log; copies of a log count once."""
-    place = f.concat_ws("-", "topic_id", "partition")
+    key = f.concat_ws("-", "topic_id", "partition")
     keys = [f"{row.topic_id}-{row.partition}" for row in changing]
-    found = partitions.where(place.isin(keys)).dropDuplicates(["offset", "topic_id", "partition"])
+    found = partitions.where(key.isin(keys)).dropDuplicates(["offset", "topic_id", "partition"])
     return found.orderBy("offset").limit(STATES).collect()
 
 

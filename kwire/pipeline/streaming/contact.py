@@ -93,6 +93,7 @@ class _Contact:
 
 async def _ask(address: TopicAddress) -> MetadataResponse:
     """Return the answer of the first node that gives one."""
+    # The check must not create the topic that it looks for (auto.create.topics.enable).
     request = MetadataRequest(
         topics=[MetadataRequestTopic(name=address.topic)], allow_auto_topic_creation=False
     )

@@ -25,6 +25,7 @@ MESSAGES = 1_000_000
 def follow_topic(spark: SparkSession, topic: str, bootstrap: str) -> DataFrame:
     """Return the rows of CAPTURED of every message that is, or will be, in a topic."""
     reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
+    # From the begin of the topic; a later run goes on from Spark's checkpoint instead.
     stream = reader.options(
         subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger=MESSAGES
     ).load()

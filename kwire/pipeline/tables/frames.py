@@ -22,6 +22,7 @@ def frames(decoded: DataFrame) -> DataFrame:
 def messages(decoded: DataFrame) -> DataFrame:
     """Return a row for every frame that decodes, its content typed or as a variant."""
     rows = decoded.where(f.col("status") == DECODED)
+    # APIs of the quorum are structs of all versions at once, others variants (docs/decisions/0022).
     typed = f.col("api_key").isin(*TYPED_APIS)
     columns = {
         snake(f"{APIS[key]}{side}"): _parsed(key, side)
