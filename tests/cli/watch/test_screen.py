@@ -142,7 +142,7 @@ async def test_an_edit_that_cannot_be_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "note"), [("d", "request dropped by Stop"), ("x", "closed by Stop")]
+    ("key", "note"), [("d", "request dropped by Intercept"), ("x", "closed by Intercept")]
 )
 async def test_a_held_request_is_dropped_or_killed(key: str, note: str) -> None:
     async with screen() as shown, held(shown):

@@ -152,7 +152,7 @@ async def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("how", "note"), [("drop", "request dropped by Stop"), ("close", "closed by Stop")]
+    ("how", "note"), [("drop", "request dropped by Intercept"), ("close", "closed by Intercept")]
 )
 async def test_a_held_request_is_killed(how: str, note: str) -> None:
     shown = ShownEvents()
