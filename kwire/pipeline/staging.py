@@ -70,7 +70,7 @@ def stage_slices(
     """Read and decode slices, each in a task. folder: for the files. bodies: as JSON, too."""
     # One row, and one partition, a slice: Spark then schedules a slice as a task.
     tasks = spark.range(0, len(slices), 1, len(slices))
-    return _staged(tasks.mapInArrow(partial(_stage_slices, slices, folder, bodies), _REPORT))
+    return _staged(tasks.mapInArrow(partial(stage_in_task, slices, folder, bodies), _REPORT))
 
 
 def stage_captured(captured: DataFrame, folder: str, *, bodies: bool) -> Staged:
@@ -92,9 +92,10 @@ def _staged(reports: DataFrame) -> Staged:
     return found
 
 
-def _stage_slices(
+def stage_in_task(
     slices: Sequence[Slice], folder: str, bodies: bool, tasks: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
+    """Read, decode and stage the slices whose numbers Spark gives this task; yield reports."""
     for numbers in tasks:
         for number in numbers["id"].to_pylist():
             yield from _stage(read_captured(slices[number]), folder=folder, bodies=bodies)

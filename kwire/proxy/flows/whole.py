@@ -59,7 +59,7 @@ class Whole:
 
 
 def take_apart(frame: bytes, flow: Flow, direction: Direction) -> Whole:
-    """The frame, size included, of this flow. Raises KwireError where it cannot be decoded."""
+    """Take apart a frame of this flow, size included. Raises KwireError if it cannot be read."""
     data = frame[SIZE.size :]
     if direction is Direction.REQUEST:
         asked = decode_request(data)

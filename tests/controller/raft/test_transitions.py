@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from drawings import raft_roles
 from kwire.codec.declaration import Request
 from kwire.controller.raft import Replaying, RequestFailed, Resign, transitions
 from kwire.controller.raft.errors import IllegalTransition
@@ -244,7 +243,3 @@ def test_only_the_transitions_change_the_role() -> None:
     sources = Path(transitions.__file__).parent.rglob("*.py")
     callers = {path.name for path in sources if ".become(" in path.read_text(encoding="utf-8")}
     assert callers == {"transitions.py"}
-
-
-def test_the_drawing_is_made_of_the_table() -> None:
-    assert raft_roles.DRAWING.read_text(encoding="utf-8") == raft_roles.state_diagram()

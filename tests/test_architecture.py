@@ -1,0 +1,114 @@
+"""docs/architecture.md: its drawings are today's, and what it says of files is so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from drawings import ways
+from drawings.__main__ import drawn
+from drawings.places import PAGE, RPCS, places
+from kwire.controller import Quorum
+from kwire.messages.a19_create_topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kwire.messages.a52_vote import VoteRequest
+from kwire.net.address import Address
+from kwire.pipeline.reading.planning import plan
+from kwire.pipeline.reading.storage import CAPTURED, find
+from kwire.pipeline.staging import stage_in_task
+from kwire.proxy import Call, Filter, Filters, Listener, Proxy
+from simulated_broker import SimulatedBroker
+from tests.support.paths import ROOT
+from tests.support.pipeline.decodable_calls import write_captures
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, node
+from tests.support.trace import entered
+
+WAYS = [
+    stop
+    for stops in (
+        ways.REQUEST_THROUGH_THE_CONTROLLER,
+        ways.FRAME_THROUGH_THE_PROXY,
+        ways.FRAME_INTO_A_TABLE,
+    )
+    for stop in stops
+]
+
+
+def test_the_drawings_are_todays() -> None:
+    page = PAGE.read_text()
+    assert drawn(page) == page, "run `python -m drawings`"
+
+
+@pytest.mark.parametrize("stop", WAYS)
+def test_a_stop_is_a_function_with_a_docstring(stop: str) -> None:
+    assert ways.sentence(stop)
+
+
+def ordered(names: Sequence[str], stops: Sequence[str]) -> list[str]:
+    """Return those of the names that are stops, in the order of the names."""
+    return [name for name in names if name in stops]
+
+
+async def test_a_request_takes_its_way_through_the_controller() -> None:
+    async with Quorum(1) as quorum:
+        address = Address.parse(quorum.bootstrap_controllers)
+        broker = await SimulatedBroker.open(1, address.host, address.port)
+        topic = CreatableTopic(name="events", num_partitions=1, replication_factor=1)
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=60_000)
+        with entered() as names:
+            response = await broker.connection.send(request)
+        await broker.close()
+    assert isinstance(response, CreateTopicsResponse)
+    assert [result.error_code for result in response.topics] == [0]
+    stops = ways.REQUEST_THROUGH_THE_CONTROLLER
+    assert ordered(names, stops) == list(stops)
+
+
+class VoterSeven(Filter):
+    """Changes the voter of every Vote."""
+
+    def on_vote_request(self, request: VoteRequest, call: Call) -> None:
+        request.voter_id = 7
+
+
+async def test_a_frame_takes_its_way_through_the_proxy() -> None:
+    async with node(grant) as upstream:
+        listener = Listener(node_id=3000, upstream=upstream)
+        async with Proxy([listener], filters=Filters([VoterSeven()])) as proxy:
+            address = proxy.addresses[listener]
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+            with entered() as names:
+                writer.write(VOTE)
+                assert await reader.readexactly(len(GRANTED)) == GRANTED
+            writer.close()
+    stops = ways.FRAME_THROUGH_THE_PROXY
+    assert ordered(names, stops) == list(stops)
+
+
+def test_a_frame_takes_its_way_into_a_table(tmp_path: Path) -> None:
+    write_captures(tmp_path, captures=1, calls=1)
+    task = pa.RecordBatch.from_pydict({"id": [0]})
+    with entered() as names:
+        slices = plan(find([str(tmp_path)], CAPTURED), 1 << 20)
+        (_,) = stage_in_task(slices, str(tmp_path / "staged"), True, [task])
+    assert ordered(names, ways.FRAME_INTO_A_TABLE) == list(ways.FRAME_INTO_A_TABLE)
+
+
+def test_a_name_leads_to_everything_about_an_rpc() -> None:
+    for rpc, rooms in RPCS.items():
+        for room in rooms:
+            assert places(rpc, room), f"{rpc} has no {room}"
+
+
+def test_the_page_names_files_that_exist() -> None:
+    for word in PAGE.read_text().split():
+        path = word.strip("`.,;()")
+        if path.startswith(("kwire/", "tests/", "fixtures/")) and path.endswith(".py"):
+            assert Path(ROOT, path).is_file(), path
