@@ -36,14 +36,14 @@ RELEASES: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": C
 class Controls:
     """Executes the commands of viewers.
 
-    filters: those of the proxy, with `stop`. rules: those that viewers may change. expression: the
-    text of the expression by which messages are held.
+    filters: those of the proxy, with `intercept`. rules: those that viewers may change. expression:
+    the text of the expression by which messages are held.
     """
 
     def __init__(
-        self, stop: Intercept, filters: Filters, rules: RuleSet, expression: str | None = None
+        self, intercept: Intercept, filters: Filters, rules: RuleSet, expression: str | None = None
     ) -> None:
-        self._stop = stop
+        self._intercept = intercept
         self._filters = filters
         self.rules = rules
         self.expression = expression
@@ -51,11 +51,11 @@ class Controls:
     @property
     def held(self) -> tuple[Flow, ...]:
         """The flows with a held message, the oldest first."""
-        return tuple(waiting.flow for waiting in self._stop.waiting)
+        return tuple(waiting.flow for waiting in self._intercept.waiting)
 
     def snapshot(self, flow: Flow) -> Flow | None:
         """Return a copy of a flow with its held message as edited, None if it is not held."""
-        waiting = next((held for held in self._stop.waiting if held.flow is flow), None)
+        waiting = next((held for held in self._intercept.waiting if held.flow is flow), None)
         if waiting is None:
             return None
         shown = copy(flow)
@@ -116,17 +116,17 @@ class Controls:
         return (command.name,)
 
     def _hold(self, expression: str | None) -> None:
-        self._stop.match = None if expression is None else parse(expression)
+        self._intercept.match = None if expression is None else parse(expression)
         self.expression = expression
         # The filters remember which messages each of them wants; another expression wants others.
         self._filters.replace(self._filters.filters)
 
     def _change_held(self, command: Release | Edit, flow: Flow) -> None:
         if isinstance(command, Edit):
-            self._stop.edit(flow, command.path, _value(command.value))
+            self._intercept.edit(flow, command.path, _value(command.value))
         elif command.how not in RELEASES:
             raise InvalidValue(f"{command.how!r} is none of {', '.join(RELEASES)}")
-        elif not self._stop.release(RELEASES[command.how], flow):
+        elif not self._intercept.release(RELEASES[command.how], flow):
             raise InvalidValue(NOT_HELD)
 
 

@@ -58,7 +58,7 @@ class GetFlow(_Message, frozen=True, tag="get"):
 
 
 class SetHold(_Message, frozen=True, tag="set_hold"):
-    """Hold messages that match an expression; None: hold no more messages.
+    """A command to hold messages that match an expression; None: hold no more messages.
 
     number, in all commands: counts up, and is repeated in the result.
     """
@@ -69,7 +69,7 @@ class SetHold(_Message, frozen=True, tag="set_hold"):
 
 
 class Release(_Message, frozen=True, tag="release"):
-    """Release a held message. how: `resume`, `drop`, or `close` its connection."""
+    """A command to release a held message. how: `resume`, `drop`, or `close` its connection."""
 
     cookie: bytes
     number: int
@@ -78,7 +78,10 @@ class Release(_Message, frozen=True, tag="release"):
 
 
 class Edit(_Message, frozen=True, tag="edit"):
-    """Set a field of a held message, which stays held. path: `topics.0.name`; value: as in YAML."""
+    """A command to set a field of a held message.
+
+    path: such as `topics.0.name`. value: as in YAML.
+    """
 
     cookie: bytes
     number: int
@@ -96,7 +99,10 @@ class GetRules(_Message, frozen=True, tag="get_rules"):
 
 
 class AddRule(_Message, frozen=True, tag="add_rule"):
-    """Add a rule behind all others. rule: a mapping in YAML, as in a rules file."""
+    """A command to add a rule behind all others.
+
+    rule: a mapping in YAML, as in a rules file.
+    """
 
     cookie: bytes
     number: int
@@ -104,7 +110,7 @@ class AddRule(_Message, frozen=True, tag="add_rule"):
 
 
 class SwitchRule(_Message, frozen=True, tag="switch_rule"):
-    """Enable or disable a rule."""
+    """A command to enable or disable a rule."""
 
     cookie: bytes
     number: int
@@ -113,7 +119,7 @@ class SwitchRule(_Message, frozen=True, tag="switch_rule"):
 
 
 class RemoveRule(_Message, frozen=True, tag="remove_rule"):
-    """Remove a rule."""
+    """A command to remove a rule."""
 
     cookie: bytes
     number: int
