@@ -17,7 +17,7 @@ from kwire.errors import InvalidValue
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.capture.records import events, within
 from kwire.proxy.flows.language import Expression
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 
 MICROS = 1_000_000
 

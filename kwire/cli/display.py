@@ -14,7 +14,7 @@ from kwire.cli.flow_json import flow_data, notice_data
 from kwire.cli.flow_lines import flow_lines, notice_lines
 from kwire.cli.screen import screen
 from kwire.proxy import DecodedFlow, Notice
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 
 if TYPE_CHECKING:
     from kwire.proxy.flows.language import Expression

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kwire.proxy import DecodedFlow, Flow, Notice
 from kwire.proxy.feed.receiver import FeedEvent
 from kwire.proxy.flows.language import Expression
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 
 MOST = 5000
 """Events that are kept; the oldest leave, a tenth at a time."""

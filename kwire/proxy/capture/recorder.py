@@ -25,7 +25,7 @@ from kwire.proxy.capture.records import event_records
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Event, Flow, Notice
 from kwire.proxy.flows.language import Expression
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 from kwire.text.ids import uuid_text
 
 logger = logging.getLogger(__name__)

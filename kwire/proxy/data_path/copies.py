@@ -24,14 +24,14 @@ class Copies:
         self.dropped = 0
 
     def take(self, size: int) -> bool:
-        """Ask for room; False when there is none left."""
+        """Take room; return False if there is none left."""
         if self.held + size > self._memory_limit:
             return False
         self.held += size
         return True
 
     def give_back(self, size: int) -> None:
-        """Return room."""
+        """Give room back."""
         self.held -= size
 
 
@@ -48,7 +48,7 @@ class Copy:
         self.dropped = False
 
     def add(self, chunk: bytes, start: int, end: int) -> None:
-        """The frame goes on with chunk[start:end]; its first piece begins with the size."""
+        """Add chunk[start:end] of the frame, whose size, at its beginning, is left out."""
         if not self._pieces:
             start += 4
         piece = chunk[start : min(end, start + self._room)]
@@ -62,12 +62,12 @@ class Copy:
             self._drop()
 
     def finish(self) -> bytes | None:
-        """What was copied, None where it was dropped; its room is for the taker to give back."""
+        """Return the copy, None if it was dropped; its room is for the caller to give back."""
         pieces = self._pieces
         return None if self.dropped else pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def abandon(self) -> None:
-        """The frame will not end: its room is free again."""
+        """Give its room back: the frame will not end."""
         if not self.dropped:
             self._copies.give_back(self._size)
 

@@ -48,7 +48,7 @@ _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
 
 
 class Framing(NamedTuple):
-    """What the framers of a proxy have in common.
+    """Settings that the framers of a proxy share.
 
     wants: says which frames are copied, into the memory of `copies`. limit: bytes of the longest
     frame that is believed to be one.
@@ -130,7 +130,7 @@ class Framer:
 
     @property
     def progress(self) -> str:
-        """How much of the current frame has come, to add to "closed"; "" between frames."""
+        """The bytes that came of the current frame, to add to "closed"; "" between frames."""
         if self.lost or not self.unfinished:
             return ""
         if not self._left:

@@ -36,22 +36,22 @@ class Handshake(asyncio.Protocol):
         self.ended = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is there; nothing is read before TLS reads it."""
+        """Begin the handshake; read nothing before TLS does."""
         self._transport = cast(asyncio.Transport, transport)
         self._transport.pause_reading()
         self._task = asyncio.get_running_loop().create_task(self._shake(self._transport))
         self._task.add_done_callback(lambda _: self.ended.set_result(None))
 
     def data_received(self, data: bytes) -> None:
-        """Python hands on what came with the end of the handshake before it says that it ended."""
+        """Keep what came with the end of the handshake, before start_tls returned."""
         self._early += data
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone again."""
+        """Take note that the client is gone."""
         self._lost = True
 
     def abort(self) -> None:
-        """Cut it; that is no failure of the client's."""
+        """Close the socket; that is no failure of the client's."""
         self._failed = _nobody
         if self._transport is not None:
             self._transport.abort()
@@ -78,4 +78,4 @@ class Handshake(asyncio.Protocol):
 
 
 def _nobody(client: Address, reason: str) -> None:
-    """Takes failures that are none."""
+    """Ignore the failure of a handshake that the proxy itself cut."""

@@ -1,4 +1,4 @@
-"""Where the proxy listens, what is behind it, and how long it waits."""
+"""The addresses in front of nodes, and the limits of waiting."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Listener:
 
     @property
     def to_itself(self) -> bool:
-        """Whether what it connects to is itself, as far as the addresses tell."""
+        """True if it would connect to itself, as far as the addresses tell."""
         here, there = self.listen, self.upstream
         return here.port == there.port and _met(here.host) == _met(there.host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long the proxy waits, in seconds.
+    """The longest times that the proxy waits, in seconds.
 
     connect: for the node to accept. first_frame: for a client's first request to begin. progress:
     for `step` more bytes of a frame that has begun, or its end, while nobody holds them back. idle:
@@ -49,11 +49,11 @@ class Limits:
 
     @property
     def tick(self) -> float:
-        """How often connections are checked."""
+        """Seconds between two checks of the connections."""
         shortest = min(self.first_frame, self.progress, self.idle, self.drain)
         return max(0.01, min(1.0, shortest / 4))
 
 
 def _met(host: str) -> str:
-    """The host at which a client on this machine meets one that listens at `host`."""
+    """Return the host at which a client on this machine reaches one that listens at `host`."""
     return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

@@ -78,7 +78,7 @@ class FrameOutput(Protocol):
 
 
 class FilterStage(Protocol):
-    """What stands between the two framers of a connection and its two writers."""
+    """The stage between the two framers of a connection and its two writers."""
 
     @property
     def requests(self) -> FrameOutput: ...

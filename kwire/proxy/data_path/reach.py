@@ -1,4 +1,4 @@
-"""Connects to a node, or to who stands by for it."""
+"""Connects to a node, or to one of its standbys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kwire.net.tls import handshake_failure
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why no target was reached. of_tls: whether the last one did not get on with TLS."""
+    """The reason why no target was reached. of_tls: True if the last one failed in TLS."""
 
     reason: str
     of_tls: bool = False
@@ -22,7 +22,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """What a connection is made to: the first target that accepts.
+    """The targets of a connection, of which the first that accepts is used.
 
     timeout: seconds for each. tls: None without it. name: which the certificate must be for, None
     for the target's host.
@@ -35,13 +35,13 @@ class Upstream:
 
 
 async def reach(
-    upstream: Upstream, protocol: asyncio.Protocol, told: Callable[[Address], None]
+    upstream: Upstream, protocol: asyncio.Protocol, trying: Callable[[Address], None]
 ) -> Refusal | None:
-    """Connect the protocol; why no target accepts, or None. told: which one is tried now."""
+    """Connect the protocol; return a refusal if no target accepts. trying: gets each target."""
     refusals = []
     of_tls = False
     for target in upstream.targets:
-        told(target)
+        trying(target)
         try:
             async with asyncio.timeout(upstream.timeout):
                 await _connect(upstream, target, protocol)
@@ -51,7 +51,7 @@ async def reach(
             refusals.append(f"{target} {handshake_failure(error)}")
         except (OSError, UnicodeError) as error:  # the latter for a host that is no name at all
             of_tls = False
-            refusals.append(f"{target} does not accept connections: {_said(error)}")
+            refusals.append(f"{target} does not accept connections: {_reason(error)}")
     return Refusal("; ".join(refusals), of_tls)
 
 
@@ -67,9 +67,9 @@ async def _connect(upstream: Upstream, target: Address, protocol: asyncio.Protoc
         )
 
 
-def _said(error: OSError | UnicodeError) -> str:
+def _reason(error: OSError | UnicodeError) -> str:
     # Where a name has several addresses, the errors come as the text of one.
     if isinstance(error, ConnectionRefusedError) or f"[Errno {ECONNREFUSED}]" in str(error):
         return "nothing listens there"
-    told = error.strerror if isinstance(error, OSError) else None
-    return told or str(error) or "no answer in time"
+    text = error.strerror if isinstance(error, OSError) else None
+    return text or str(error) or "no answer in time"

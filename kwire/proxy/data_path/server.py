@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 BACKLOG = 512
 
 FAILURES = 1000
-"""Failures of TLS that are remembered as told."""
+"""Failures of TLS that are remembered as reported."""
 
 DRAIN_LOOK = 0.05
 """Seconds between looks at connections that are to end."""
@@ -47,7 +47,7 @@ class CannotListen(LocalError):
 
 
 class Proxy:
-    """Stands in front of nodes while the context lasts.
+    """Listens in front of nodes while the context lasts.
 
     async with Proxy([Listener(node_id=1, upstream=Address("localhost", 9093))], sinks=[print]):
         ...
@@ -72,7 +72,7 @@ class Proxy:
         held: Copies | None = None,
         opened: Callable[[Listener, Address], None] | None = None,
     ) -> None:
-        self._first = tuple(listeners)
+        self._initial = tuple(listeners)
         self._sinks = tuple(sinks)
         self._wants = wants
         self._limits = limits or Limits()
@@ -81,7 +81,7 @@ class Proxy:
         self._addresses: dict[Listener, Address] = {}
         self._open_listeners: dict[Listener, _OpenListener] = {}
         self._relays: dict[Relay, Listener] = {}
-        self._shaking: set[Handshake] = set()
+        self._handshakes: set[Handshake] = set()
         self._failures: set[str] = set()
         self._numbers = count(1)
         self._empty = asyncio.Event()
@@ -93,7 +93,7 @@ class Proxy:
 
     @property
     def addresses(self) -> Mapping[Listener, Address]:
-        """Where each listener really listens."""
+        """The address of each listener, with the port that the system chose."""
         return dict(self._addresses)
 
     @property
@@ -104,7 +104,7 @@ class Proxy:
     async def __aenter__(self) -> Self:
         self._tick()
         try:
-            for listener in self._first:
+            for listener in self._initial:
                 await self.listen(listener)
         except BaseException:
             await self.close()
@@ -115,7 +115,7 @@ class Proxy:
         await self.close()
 
     async def listen(self, listener: Listener) -> Address:
-        """Stand in front of one more node; the address, with the port where it was 0.
+        """Listen in front of one more node; return the address, with the port that was chosen.
 
         Raises CannotListen, BadTls.
         """
@@ -138,20 +138,21 @@ class Proxy:
         return address
 
     def renew(self, listener: Listener) -> Callable[[], None]:
-        """Read its certificates and keys again, for the connections to come; gives what takes that
-        back.
+        """Read its certificates and keys again, for the connections to come.
 
-        Raises BadTls, and those of before stay.
+        Return a function that undoes it.
+
+        Raises BadTls, and keeps those of before.
         """
         open_listener = self._open_listeners[listener]
         before = open_listener.tls, open_listener.upstream
         open_listener.load(self._limits)
         self._failures.clear()
 
-        def take_back() -> None:
+        def undo() -> None:
             open_listener.tls, open_listener.upstream = before
 
-        return take_back
+        return undo
 
     def tell(self, notice: Notice) -> None:
         """Send a notice to the sinks, from somebody who looks at what passes."""
@@ -173,9 +174,9 @@ class Proxy:
         """
         if listener is None:
             await stop_accepting(*self._servers.values())
-        came = {one for one, at in self._relays.items() if at == listener}
+        targets = {relay for relay, at in self._relays.items() if at == listener}
         end = time.monotonic() + seconds
-        while relays := [one for one in self._relays if listener is None or one in came]:
+        while relays := [relay for relay in self._relays if listener is None or relay in targets]:
             now = time.monotonic()
             for relay in relays:
                 if now < end:
@@ -189,7 +190,7 @@ class Proxy:
         if self._ticker is not None:
             self._ticker.cancel()
         await stop_accepting(*self._servers.values())
-        for handshake in tuple(self._shaking):
+        for handshake in tuple(self._handshakes):
             handshake.abort()
             await handshake.ended
         while self._relays:
@@ -208,13 +209,13 @@ class Proxy:
             open_listener.tls,
             self._limits.connect,
             lambda early: self._relay(open_listener, early),
-            lambda client, reason: self._not_shaken(open_listener, client, reason),
+            lambda client, reason: self._report_handshake(open_listener, client, reason),
         )
-        self._shaking.add(handshake)
-        handshake.ended.add_done_callback(lambda _: self._shaking.discard(handshake))
+        self._handshakes.add(handshake)
+        handshake.ended.add_done_callback(lambda _: self._handshakes.discard(handshake))
         return handshake
 
-    def _not_shaken(self, open_listener: _OpenListener, client: Address, reason: str) -> None:
+    def _report_handshake(self, open_listener: _OpenListener, client: Address, reason: str) -> None:
         connection = self._connection(open_listener.listener, str(client))
         text = f"{client.host} {reason}"
         kind = NoticeKind.HANDSHAKE_FAILED
@@ -262,18 +263,19 @@ class Proxy:
         if (
             type(event) is Notice
             and event.kind is NoticeKind.HANDSHAKE_FAILED
-            and self._known(event)
+            and self._was_reported(event)
         ):
             return
         for sink in self._sinks:
             try:
                 sink(event)
             except Exception:
+                # Traffic must not depend on who looks at it.
                 logger.exception("a sink failed and gets no more events: %r", sink)
-                self._sinks = tuple(one for one in self._sinks if one is not sink)
+                self._sinks = tuple(other for other in self._sinks if other is not sink)
 
-    def _known(self, failure: Notice) -> bool:
-        """Whether a failure was told before: a peer that tries again and again is told of once."""
+    def _was_reported(self, failure: Notice) -> bool:
+        """Return True for a failure that was reported before: a peer may try again and again."""
         if len(self._failures) >= FAILURES:
             self._failures.clear()
         known = failure.text in self._failures
@@ -288,7 +290,7 @@ class Proxy:
 
 
 class _OpenListener:
-    """How a listener takes clients, and how it reaches its node. Raises BadTls."""
+    """A listener with its certificates read, and the way to its node. Raises BadTls."""
 
     tls: SSLContext | None
     upstream: Upstream

@@ -18,24 +18,24 @@ READ_SIZE = 1024 * 1024
 
 
 class SideOwner(Protocol):
-    """What a side tells its relay. moved: when bytes last came, of the monotonic clock."""
+    """The events of a side, as its relay takes them. moved: time of the last bytes, monotonic."""
 
     moved: float
 
     def side_connected(self, side: Side) -> None:
-        """A side has its socket."""
+        """Take note that a side has its socket."""
 
     def side_ending(self, side: Side, error: Exception | None = None) -> None:
-        """A side will send no more, and its framer has not been told yet."""
+        """Take note that a side will send no more; its framer has not been told yet."""
 
     def last_byte_came(self, side: Side) -> None:
-        """A side has sent its last byte, which filters may still hold."""
+        """Take note that a side has sent its last byte, which filters may still hold."""
 
     def end_passed_on(self, side: Side) -> None:
-        """Nothing that a side sent is held, and the other one has been told of its end."""
+        """Take note that the other side has been told of a side's end."""
 
     def side_lost(self, side: Side, error: Exception | None) -> None:
-        """A side's socket is gone."""
+        """Take note that a side's socket is gone."""
 
     def nothing_held(self, side: Side) -> bool:
         """Return True if nothing that a side sent is held by filters."""
@@ -213,7 +213,7 @@ class Side(asyncio.Protocol):
 
     @property
     def progress(self) -> str:
-        """How much of the frame under way has come, in words; "" between frames."""
+        """The bytes that came of the current frame, in words; "" between frames."""
         return self._framer.progress
 
     @property

@@ -29,7 +29,7 @@ LONG = 32 * 1024
 _FETCH = api_key("Fetch")
 
 Viewer = Callable[[DecodedFlow | Notice], None]
-"""Looks at what passed, when there is time."""
+"""Takes decoded flows and notices, when there is time."""
 
 
 class Tap:
@@ -90,7 +90,7 @@ class Tap:
         if isinstance(seen, DecodedFlow):
             if event.weight > LONG:
                 await asyncio.to_thread(seen.read)
-            _meet(seen)
+            _note_sender(seen)
         try:
             self._viewer(seen)
         except Exception:
@@ -104,9 +104,9 @@ def _without_copies(flow: Flow) -> Flow:
     return light
 
 
-def _meet(decoded: DecodedFlow) -> None:
-    """A node names itself in some requests; until it has, look."""
+def _note_sender(decoded: DecodedFlow) -> None:
+    """Note the node id that a node gives in a request; its client id may not have had it."""
     flow = decoded.flow
-    wanted = flow.connection.peer is None and (flow.key == _FETCH or flow.key in NODE_APIS)
-    if wanted and decoded.node is not None:
+    unknown = flow.connection.peer is None and (flow.key == _FETCH or flow.key in NODE_APIS)
+    if unknown and decoded.node is not None:
         flow.connection.peer = decoded.node

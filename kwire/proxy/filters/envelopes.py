@@ -1,4 +1,4 @@
-"""What an Envelope carries (KIP-590): taken out for filters, and put back where they changed it."""
+"""The content of an Envelope (KIP-590): taken out for filters, put back if they changed it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kwire.proxy.flows.whole import Whole, take_apart
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inside:
-    """The message in an Envelope, and what filters are told about it."""
+    """The message in an Envelope, with the Call that filters get for it."""
 
     envelope: EnvelopeRequest | EnvelopeResponse
     whole: Whole
@@ -31,11 +31,11 @@ class Inside:
 
     @property
     def message(self) -> Request | Response:
-        """It is changed in place."""
+        """The body, which filters change in place."""
         return cast(Request | Response, self.whole.body)
 
     def put_back(self) -> None:
-        """Write into the Envelope what has become of it. Raises one of ENCODING."""
+        """Write the message into its Envelope if it was changed. Raises one of ENCODING."""
         frame = self.whole.encode()
         if frame is self.whole.frame:
             return
@@ -46,17 +46,17 @@ class Inside:
 
 
 def look_inside(message: Request | Response, call: Call) -> Inside | None:
-    """What is in it; None where it is no Envelope, or an empty one. Raises KwireError."""
+    """Return the message in an Envelope; None for other messages and for an empty Envelope."""
     if isinstance(message, EnvelopeRequest):
-        asked, direction, data = message, Direction.REQUEST, message.request_data
+        request_envelope, direction, data = message, Direction.REQUEST, message.request_data
     elif isinstance(message, EnvelopeResponse) and isinstance(call.request, EnvelopeRequest):
         if message.response_data is None:
             return None
-        asked, direction, data = call.request, Direction.RESPONSE, message.response_data
+        request_envelope, direction, data = call.request, Direction.RESPONSE, message.response_data
     else:
         return None
-    request = decode_request(asked.request_data)
-    flow = inner_flow(call.flow, asked.request_data)
+    request = decode_request(request_envelope.request_data)
+    flow = inner_flow(call.flow, request_envelope.request_data)
     flow.client_id = request.header.client_id
     whole = take_apart(SIZE.pack(len(data)) + data, flow, direction)
     inner = Call(flow, len(whole.frame), call.now, envelope=Envelope(message, call))
@@ -79,33 +79,34 @@ async def run_handlers_inside(
         return None, None
     flow, filters = inside.call.flow, supervision.filters
     handlers = filters.handlers(flow.key, flow.version, inside.direction, inside=True)
-    if any(one.filter.marks_changes for one in handlers):
+    if any(handler.filter.marks_changes for handler in handlers):
         supervision.record_changes(marked=False)
     inner = supervision.for_inner(inside.whole)
     try:
         handler, verdict = await run_handlers(handlers, (inside.message, inside.call), inner)
     finally:
-        _tell(flow, call.flow)
+        _copy_notes(flow, call.flow)
     try:
         if isinstance(verdict, Answer):
-            verdict = replace(verdict, response=_wrapped(verdict.response, flow))
+            verdict = replace(verdict, response=_in_envelope(verdict.response, flow))
         elif verdict is None:
             inside.put_back()
             supervision.merge_inner(inner)
     except Exception as error:
         inner.report_unsendable(error, f"{flow.api} in the envelope", handler)
+        # The fault is the inner message's, but the Envelope would carry it.
         supervision.broken = True
         return (handler, Drop()) if filters.drop_on_error else (None, None)
     return handler, verdict
 
 
-def _wrapped(response: Response, flow: Flow) -> EnvelopeResponse:
+def _in_envelope(response: Response, flow: Flow) -> EnvelopeResponse:
     frame = encode_response(response, flow.version, correlation_id=flow.correlation_id)
     return EnvelopeResponse(response_data=frame[SIZE.size :])
 
 
-def _tell(inner: Flow, outer: Flow) -> None:
-    """Viewers see the outer flow alone."""
+def _copy_notes(inner: Flow, outer: Flow) -> None:
+    """Copy what filters noted to the outer flow, the only one that viewers see."""
     outer.notes += tuple(f"in the envelope: {note}" for note in inner.notes)
     outer.effects += inner.effects
     outer.problems += [f"in the envelope: {problem}" for problem in inner.problems]

@@ -18,7 +18,7 @@ from kwire.errors import LocalError
 from kwire.messages.registry import api_name
 from kwire.proxy.flows.flow import ClientConnection, Effect, Flow
 from kwire.proxy.flows.interest import Direction
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Callable[..., Any])
@@ -27,7 +27,7 @@ R = TypeVar("R", bound=Response)
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Wait this many seconds, and what comes behind on the connection with it; then `then`."""
+    """Wait this many seconds, then do `then`. What comes behind on the connection waits as well."""
 
     seconds: float
     then: Action | None = None
@@ -35,24 +35,24 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Send it nowhere. A client that waits for the answer to a dropped request waits in vain."""
+    """Send the message nowhere. A client gets no answer to a dropped request, and waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Cut the connection, at both ends."""
+    """Close the connection at both ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Keep it, and everything behind it on the connection, until the connection ends."""
+    """Keep the message, and everything behind it on the connection, until the connection ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Answer a request with this instead of asking the node, or replace the node's answer.
 
-    effect, note: what viewers of the flow are told; by default that this filter answered.
+    effect, note: shown with the flow; by default that this filter answered.
     """
 
     response: Response
@@ -70,7 +70,7 @@ class Misuse(LocalError):
 
 
 class Step(Generic[T]):
-    """What a coroutine of a filter can await; whoever moves the bytes does it."""
+    """An awaitable of a filter's coroutine, which the FilterRunner carries out."""
 
     def __await__(self) -> Generator[Step[T], T, T]:
         return (yield self)
@@ -105,7 +105,7 @@ class Until(Step[T]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope:
-    """What a broker forwarded a message in (KIP-590): an EnvelopeRequest, or -Response."""
+    """The EnvelopeRequest or EnvelopeResponse around a message that a broker forwards (KIP-590)."""
 
     message: Request | Response
     call: Call
@@ -113,7 +113,7 @@ class Envelope:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """What a filter knows about the message at hand.
+    """The facts about the message at hand, and the awaitables of its filter.
 
     size: bytes of its frame. request: of a response, the request as it was sent on, where filters
     have seen it. now: seconds of a steady clock, when the message was whole. envelope: what the
@@ -128,7 +128,7 @@ class Call:
 
     @property
     def connection(self) -> ClientConnection:
-        """Where the message came from."""
+        """The connection that the message came on."""
         return self.flow.connection
 
     @property
@@ -161,15 +161,15 @@ class Call:
         return MatchTarget(self.flow, self.size, self.request, message)
 
     def note(self, text: str) -> None:
-        """Tell viewers of the flow something."""
+        """Add a text to the flow, for its viewers."""
         self.flow.notes += (text,)
 
 
 class Filter:
-    """The base of filters. apis: names of the APIs that on_request and on_response see, or all.
+    """The base of filters. apis: those that on_request and on_response see; None for all.
 
-    looks_inside: whether its methods also see the messages that come in an Envelope. marks_changes:
-    whether it tells flows itself what it changes, which "changed by a filter" then does not mean.
+    looks_inside: its methods also see the messages that come in an Envelope. marks_changes:
+    it notes its changes on flows itself, so that "changed by a filter" is not noted for them.
     """
 
     apis: frozenset[str] | None = None
@@ -177,29 +177,29 @@ class Filter:
     marks_changes = False
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
-        """Whether on_request or on_response is to see such messages; asked once for each kind."""
+        """Return True if on_request or on_response is to see such messages. Called once a kind."""
         return self.apis is None or api_name(key) in self.apis
 
     @property
     def name(self) -> str:
-        """What notes and notices call it."""
+        """The name in notes and notices."""
         return type(self).__name__
 
     def on_connect(self, connection: ClientConnection) -> HandlerResult:
-        """A client has connected; the node has not been reached yet."""
+        """Decide about a client that has connected, before the node is reached."""
         return None
 
     def on_request(self, request: Request, call: Call) -> HandlerResult:
-        """A request, whichever; those with a method of their own as well."""
+        """Decide about a request of any API, also of those with a method of their own."""
         return None
 
     def on_response(self, response: Response, call: Call) -> HandlerResult:
-        """A response, whichever; those with a method of their own as well."""
+        """Decide about a response of any API, also of those with a method of their own."""
         return None
 
 
 def at(versions: str) -> Callable[[M], M]:
-    """Decorates a method that is for some versions of its message only: `@at("4-17")`."""
+    """Decorate a method that is for some versions of its message only: `@at("4-17")`."""
 
     def mark(method: M) -> M:
         cast(Any, method).versions = Versions(versions)

@@ -1,4 +1,4 @@
-"""Stops messages until somebody has looked at them."""
+"""Holds messages that match an expression until they are released."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.whole import ENCODING
 
 NOT_HELD = "it is not held any more"
@@ -26,7 +26,7 @@ NOT_HELD = "it is not held any more"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
-    """A message that is held. resume: ends the waiting with what is to become of it."""
+    """A message that is held. resume: ends the wait with a verdict."""
 
     call: Call
     message: Request | Response
@@ -34,7 +34,7 @@ class Waiting:
 
     @property
     def flow(self) -> Flow:
-        """What it belongs to."""
+        """The flow of the message."""
         return self.call.flow
 
     @property
@@ -50,13 +50,13 @@ class Waiting:
 
     @property
     def inside(self) -> Inside | None:
-        """What it carries, where it is an Envelope whose content can be decoded."""
+        """The message inside, where this is an Envelope whose content can be decoded."""
         with suppress(KwireError):
             return look_inside(self.message, self.call)
         return None
 
     def copy(self) -> Waiting:
-        """Another one like it. Raises InvalidValue."""
+        """Return a copy with a message of its own. Raises InvalidValue."""
         flow = self.flow
         try:
             if isinstance(self.message, Request):
@@ -88,28 +88,28 @@ class Waiting:
 
 
 class Intercept(Filter):
-    """Holds the messages of which the expression is so, none where there is no expression.
+    """Holds the messages that match an expression; none while `match` is None.
 
-    Those are requests; where the expression asks for what only a response can tell, responses as
-    well. told: is called with each flow that begins to wait. Filters that have it must be replaced,
-    if only by themselves, after `match` was changed: they know which messages it wants. An Envelope
-    is held as a whole, also where the expression is so of what it carries.
+    Holds requests, and responses as well if only a response can tell if the expression holds. An
+    Envelope is held as a whole, also when its content matches. on_held: called with each flow that
+    begins to wait. After a change of `match` call `Filters.replace`, with the same filters if
+    nothing else changed: Filters remembers which messages each filter wants.
     """
 
     looks_inside = False
 
-    def __init__(self, match: Expression | None, told: Callable[[Flow], None]) -> None:
+    def __init__(self, match: Expression | None, on_held: Callable[[Flow], None]) -> None:
         self.match = match
-        self._told = told
+        self._on_held = on_held
         self._waiting: dict[Flow, Waiting] = {}
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:
-        """What is held, the oldest first."""
+        """The held messages, the oldest first."""
         return tuple(self._waiting.values())
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
-        """Requests are also seen where only responses are meant, since match may ask of both."""
+        """Want requests even where `match` is about responses: it may compare fields of both."""
         if self.match is None:
             return False
         if key != ENVELOPE and self.match.static(key, version) is False:
@@ -123,12 +123,12 @@ class Intercept(Filter):
         return await self._hold(response, call)
 
     async def _hold(self, message: Request | Response, call: Call) -> FilterVerdict:
-        if self.match is None or not self.match(_subject(message, call)):
+        if self.match is None or not self.match(_target(message, call)):
             return None
 
         def wait(resume: Callable[[FilterVerdict], None]) -> None:
             self._waiting[call.flow] = Waiting(call, message, resume)
-            self._told(call.flow)
+            self._on_held(call.flow)
 
         try:
             return await call.until(wait, ends_with_client=True)
@@ -136,7 +136,10 @@ class Intercept(Filter):
             self._waiting.pop(call.flow, None)
 
     def release(self, verdict: FilterVerdict = None, flow: Flow | None = None) -> bool:
-        """Let this one go on, or the oldest, or do something else with it; whether it was held."""
+        """Send a message on, or do what `verdict` says; return False if it is not held.
+
+        flow: that of the message, None for the oldest.
+        """
         if flow is None and self._waiting:
             flow = next(iter(self._waiting))
         if flow is None or flow not in self._waiting:
@@ -153,10 +156,10 @@ class Intercept(Filter):
         waiting.set(path, value)
 
 
-def _subject(message: Request | Response, call: Call) -> MatchTarget:
-    subject = call.match_target(message)
+def _target(message: Request | Response, call: Call) -> MatchTarget:
+    target = call.match_target(message)
     with suppress(KwireError):  # what cannot be decoded is held for what is around it
         inside = look_inside(message, call)
         if inside is not None:
-            subject.inner.append(inside.call.match_target(inside.message))
-    return subject
+            target.inner.append(inside.call.match_target(inside.message))
+    return target

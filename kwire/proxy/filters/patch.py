@@ -20,7 +20,7 @@ from kwire.text.untrusted import whole_number
 
 
 def patch(message: Group, path: str, value: Any) -> bool:
-    """Set it; whether it was anywhere. Raises InvalidValue where there is no such field."""
+    """Set a field; return False if no element had it. Raises InvalidValue for an unknown field."""
     name, _, rest = path.partition(".")
     if name not in type(message).fields:
         raise InvalidValue(f"{type(message).__name__} has no field {name!r}")
@@ -30,15 +30,15 @@ def patch(message: Group, path: str, value: Any) -> bool:
         return True
     inner = found if isinstance(found, list) else [found]
     index, _, behind = rest.partition(".")
-    place = whole_number(index, bits=31)
-    if isinstance(found, list) and place is not None:
-        inner, rest = inner[place:][:1], behind
-    placed = [patch(one, rest, value) for one in inner if isinstance(one, Group)]
-    return any(placed)
+    element = whole_number(index, bits=31)
+    if isinstance(found, list) and element is not None:
+        inner, rest = inner[element:][:1], behind
+    was_set = [patch(group, rest, value) for group in inner if isinstance(group, Group)]
+    return any(was_set)
 
 
 def reachable(path: str, match: Expression, direction: Direction) -> bool:
-    """Whether a message that may match has such a field, in any version."""
+    """Return True if a message that may match has such a field, in any version."""
     for key in APIS:
         kind = request(key) if direction is Direction.REQUEST else response(key)
         possible = any(match.static(key, version) is not False for version in kind.versions)
@@ -61,7 +61,7 @@ def _has(kind: StructClass, path: str) -> bool:
 
 
 def _as(old: Any, value: Any) -> Any:
-    """The value in the type of the field; what YAML cannot write is a string there."""
+    """Return the value in the type of the field: YAML has strings for UUIDs and bytes."""
     if isinstance(old, UUID) and isinstance(value, str):
         return parse_uuid(value)
     if isinstance(old, bytes) and isinstance(value, str):

@@ -11,23 +11,23 @@ _METADATA = f"~topic {METADATA_TOPIC}"
 
 
 def expand(preset: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rules that a preset stands for, with whatever else was given beside its parameters.
+    """Return the rules of a preset, with the keys that stand beside its parameters.
 
     Raises ValueError for an unknown preset, or a parameter that is missing or strange.
     """
-    given = dict(preset)
-    name = given.pop("preset")
+    keys = dict(preset)
+    name = keys.pop("preset")
     if name not in PRESETS:
         raise ValueError(f"no preset is called {name!r}; there are {', '.join(PRESETS)}")
     make, parameters = PRESETS[name]
     values = []
     for parameter in parameters:
-        value = given.pop(parameter, None)
+        value = keys.pop(parameter, None)
         if not isinstance(value, int) or isinstance(value, bool):
             raise ValueError(f"the preset {name} needs `{parameter}`, a node id")
         values.append(value)
     called = "-".join([name, *map(str, values)])
-    return [rule | {"name": called} | given for rule in make(*values)]
+    return [rule | {"name": called} | keys for rule in make(*values)]
 
 
 def _slow_fetch(node: int) -> list[dict[str, Any]]:

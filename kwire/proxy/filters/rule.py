@@ -43,7 +43,7 @@ class RuleFilter(Filter):
         return f"rule {self._rule.name}".strip()
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
-        """Requests are also seen where only the response is meant, since match may ask of both."""
+        """Want requests even for a rule about responses: `match` may compare fields of both."""
         if direction is Direction.RESPONSE and self._rule.way is Direction.REQUEST:
             return False
         return self._rule.match.static(key, version) is not False
@@ -51,40 +51,40 @@ class RuleFilter(Filter):
     def on_request(self, request: Request, call: Call) -> FilterVerdict:
         if self._rule.way is Direction.RESPONSE:
             return None
-        return self._act(request, call) if self._strikes(request, call) else None
+        return self._act(request, call) if self._applies(request, call) else None
 
     def on_response(self, response: Response, call: Call) -> FilterVerdict:
-        return self._act(response, call) if self._strikes(response, call) else None
+        return self._act(response, call) if self._applies(response, call) else None
 
-    def _strikes(self, message: Request | Response, call: Call) -> bool:
-        """Whether the rule applies, at this time, once more, and by the dice."""
+    def _applies(self, message: Request | Response, call: Call) -> bool:
+        """Return True, and count a hit, if the rule applies now: by time, count, match and dice."""
         rule, age = self._rule, call.now - self._start
         if age < rule.after or (rule.until is not None and age >= rule.until):
             return False
         if rule.count is not None and self.hits >= rule.count:
             return False
-        if not self._means(message, call) or (
+        if not self._matches(message, call) or (
             rule.probability < 1 and self._dice() >= rule.probability
         ):
             return False
         self.hits += 1
         return True
 
-    def _means(self, message: Request | Response, call: Call) -> bool:
-        """Whether it matches; what came in an Envelope only where that does not match itself."""
+    def _matches(self, message: Request | Response, call: Call) -> bool:
+        """Return True if the rule matches; inside an Envelope only if that does not match."""
         outer = call.envelope
-        if outer is not None and self._means(outer.message, outer.call):
+        if outer is not None and self._matches(outer.message, outer.call):
             return False
         return self._rule.match(call.match_target(message))
 
     def _act(self, message: Request | Response, call: Call) -> FilterVerdict:
-        then = self._end(message, call)
+        then = self._action(message, call)
         seconds = self._seconds(call)
         if then is None or isinstance(then, Answer):
             call.note(f"hit by {self.name}")
         return Delay(seconds, then) if seconds > 0 else then
 
-    def _end(self, message: Request | Response, call: Call) -> Action | None:
+    def _action(self, message: Request | Response, call: Call) -> Action | None:
         rule = self._rule
         if rule.drop:
             return Drop()
@@ -107,16 +107,17 @@ class RuleFilter(Filter):
         return Answer(answer)
 
     def _seconds(self, call: Call) -> float:
-        """The delay, and on top the time that the bytes take at the bandwidth, one by one."""
+        """Return the delay, plus the time that the bytes take at the bandwidth."""
         rule, wait = self._rule, 0.0
         if rule.delay is not None:
             spread = rule.delay.most - rule.delay.least
             wait = rule.delay.least + (spread * self._dice() if spread else 0.0)
         if rule.bandwidth is not None:
             begin = max(self._free.get(call.connection.number, 0.0), call.now)
+            # The line of the connection is taken until then: frames queue up behind one another.
             free = begin + call.size / rule.bandwidth
             if len(self._free) > 1000:
-                self._free = {one: at for one, at in self._free.items() if at > call.now}
+                self._free = {number: at for number, at in self._free.items() if at > call.now}
             self._free[call.connection.number] = free
             wait += free - call.now
         return wait

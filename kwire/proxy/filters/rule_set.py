@@ -108,10 +108,12 @@ class RuleSet:
             self._note("the rules file was loaded")
         self._entries = entries
         self._file = {rule.name: rule for rule in rules.rules}
-        said = [f"rule {name!r} of the file takes the place of the added one" for name in replaced]
-        for sentence in said:
+        sentences = [
+            f"rule {name!r} of the file takes the place of the added one" for name in replaced
+        ]
+        for sentence in sentences:
             self._note(sentence)
-        return said
+        return sentences
 
     def add(self, text: str, by: str) -> list[str]:
         """Add a rule of YAML text, behind all others; return its name, or those of a preset's.

@@ -1,4 +1,4 @@
-"""The rules file: which messages are delayed, lost, refused or changed, how often and when.
+"""The rules file, which delays, drops, answers or changes messages by expression.
 
 seed: 7
 rules:
@@ -90,7 +90,7 @@ EFFECTS = ("drop", "close", "stall", "error", "patch", "delay", "bandwidth")
 
 
 class Rule(Strict):
-    """A rule: a match, and what is done to messages that match. after, until: since it was loaded.
+    """A match, and what is done to messages that match. after, until: seconds since it was loaded.
 
     delay comes first; then at most one of drop, close, stall, error and patch. count: at most so
     many times; probability: of each message that matches. enabled: whether it acts to begin with.
@@ -120,7 +120,7 @@ class Rule(Strict):
 
     @property
     def way(self) -> Direction:
-        """Which messages of an RPC are meant."""
+        """The messages of an RPC that the rule is about."""
         return Direction(self.direction)
 
     @field_validator("name")
@@ -135,8 +135,8 @@ class Rule(Strict):
     def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         rule = handler(value)
         if isinstance(value, dict):
-            kept = ((key, given) for key, given in value.items() if key not in ("name", "enabled"))
-            rule._definition = dict(kept)
+            left_out = ("name", "enabled")
+            rule._definition = {key: value[key] for key in value if key not in left_out}
         return rule
 
     @model_validator(mode="after")
@@ -157,7 +157,7 @@ class Rule(Strict):
 
 
 class RulesFile(Strict):
-    """A whole file. on_error: what becomes of a message that a rule fails on."""
+    """A whole file. on_error: the fate of a message that a rule fails on."""
 
     seed: int = 0
     on_error: Literal["forward", "drop"] = "forward"
@@ -179,18 +179,18 @@ class RulesFile(Strict):
 
 
 def _expanded(rules: list[Any]) -> Iterator[Any]:
-    """The rules with presets expanded, and with names for those that have none.
+    """Yield the rules with presets expanded, and with names for those that have none.
 
-    That is the preset's with its nodes, or `delay-3f9a`, by what the rule says: it stays the same
+    A name is the preset's with its nodes, or `delay-3f9a`, a hash of the rule: it stays the same
     whatever is changed beside it.
     """
     taken: set[str] = set()
-    for given in rules:
-        if not isinstance(given, dict):
-            yield given
+    for entry in rules:
+        if not isinstance(entry, dict):
+            yield entry
             continue
-        for rule in expand(given) if "preset" in given else [given]:
-            named = rule if given.get("name") else rule | {"name": _free(_own_name(rule), taken)}
+        for rule in expand(entry) if "preset" in entry else [entry]:
+            named = rule if entry.get("name") else rule | {"name": _free(_own_name(rule), taken)}
             taken.add(str(named["name"]))
             yield named
 
@@ -198,23 +198,23 @@ def _expanded(rules: list[Any]) -> Iterator[Any]:
 def _own_name(rule: dict[str, Any]) -> str:
     if rule.get("name"):
         return str(rule["name"])
-    said = json.dumps(rule, sort_keys=True, default=str)
+    text = json.dumps(rule, sort_keys=True, default=str)
     effect = next((key for key in EFFECTS if key in rule), "rule")
-    return f"{effect}-{sha256(said.encode()).hexdigest()[:4]}"
+    return f"{effect}-{sha256(text.encode()).hexdigest()[:4]}"
 
 
 def _free(name: str, taken: set[str]) -> str:
     numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(one for one in numbered if one not in taken)
+    return next(free for free in numbered if free not in taken)
 
 
 def read_rules(text: str) -> RulesFile:
-    """The rules of a file's text; BadRules says where each thing is that is wrong."""
+    """Return the rules of a file's text. Raises BadRules, with the place of each fault."""
     return read_yaml(RulesFile, text, BadRules)
 
 
 def read_rule(text: str) -> tuple[Rule, ...]:
-    """The rule of a YAML mapping, `{match: ~api Fetch, delay: 1s}`; of a preset, all of its rules.
+    """Return the rule of a YAML mapping, `{match: ~api Fetch, delay: 1s}`, or those of a preset.
 
     Raises BadRules, in one line.
     """
@@ -230,11 +230,11 @@ def read_rule(text: str) -> tuple[Rule, ...]:
     except BadRules as error:
         # What is indented shows the column in an expression.
         lines = str(error).replace("rules[1].", "").splitlines()
-        raise BadRules("; ".join(one for one in lines if not one.startswith("  "))) from error
+        raise BadRules("; ".join(line for line in lines if not line.startswith("  "))) from error
 
 
 def load_rules(path: Path) -> RulesFile:
-    """The rules of a file; BadRules names the file, and where each thing is that is wrong."""
+    """Return the rules of a file. Raises BadRules, with the file and the place of each fault."""
     text = read_text(path, BadRules)
     try:
         return read_rules(text)

@@ -30,31 +30,32 @@ def load(path: Path) -> list[Filter]:
     except OSError as error:
         raise BadScript(f"cannot read {path}: {error.strerror}") from error
     except Exception as error:
-        raise BadScript(f"{path}{_line(error, path)}: {_said(error)}") from error
+        raise BadScript(f"{path}{_line(error, path)}: {_error_text(error)}") from error
     if not filters:
         raise BadScript(f"{path} defines no class that is a Filter, and no `filters`")
     return filters
 
 
 def _filters(module: ModuleType) -> list[Filter]:
-    given = getattr(module, "filters", None)
-    if given is not None:
-        return list(given)
+    filters = getattr(module, "filters", None)
+    if filters is not None:
+        return list(filters)
     return [
-        one()
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Filter) and one.__module__ == module.__name__
+        cls()
+        for cls in vars(module).values()
+        if isinstance(cls, type) and issubclass(cls, Filter) and cls.__module__ == module.__name__
     ]
 
 
 def _line(error: Exception, path: Path) -> str:
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == str(path)]
+    stack = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in stack if frame.filename == str(path)]
     return f", line {frames[-1].lineno}" if frames else ""
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if isinstance(error, InvalidValue):
         return str(error)
     return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"

@@ -127,7 +127,7 @@ class Supervision:
 
     @property
     def _fate(self) -> str:
-        """What becomes of a message, or a client, that a broken filter failed on."""
+        """The fate of a message, or of a client, that a filter failed on, in words."""
         if self.flow is None:
             return "the client is refused" if self.filters.drop_on_error else "the client is let in"
         dropped = self.filters.drop_on_error

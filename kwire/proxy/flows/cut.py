@@ -25,12 +25,15 @@ F = TypeVar("F", RequestFrame, ResponseFrame)
 
 
 def decode_cut_request(copy: bytes) -> RequestFrame:
-    """The request that begins with these bytes. Raises DecodeError where it is not just records."""
+    """Return the request that begins with these bytes.
+
+    Raises DecodeError if more than records is missing.
+    """
     return _decode(copy, decode_request)
 
 
 def decode_cut_response(copy: bytes, key: int, version: int) -> ResponseFrame:
-    """The response that begins with these bytes. Raises like decode_cut_request."""
+    """Return the response that begins with these bytes. Raises like decode_cut_request."""
     return _decode(copy, lambda frame: decode_response(frame, key, version))
 
 
@@ -46,7 +49,7 @@ def _decode(copy: bytes, decode: Callable[[bytes], F]) -> F:
 
 
 def _mended(copy: bytes, error: DecodeError) -> bytes:
-    """The length at the error's offset says what is left, in as many bytes as before."""
+    """Write the length that is left at the error's offset, in as many bytes as before."""
     start = error.offset
     compact = _is_compact(error)
     width = _varint_width(copy, start) if compact else 4
@@ -69,7 +72,7 @@ def _varint_width(data: bytes, start: int) -> int:
 
 
 def _varint(value: int, width: int) -> bytes:
-    """An unsigned varint of exactly `width` bytes, padded with empty groups."""
+    """Return an unsigned varint of exactly `width` bytes, padded with empty groups."""
     groups = [value >> shift & 0x7F for shift in range(0, 7 * width, 7)]
     return bytes(group | 0x80 for group in groups[:-1]) + bytes(groups[-1:])
 

@@ -29,9 +29,9 @@ Resp = TypeVar("Resp", bound=Response)
 
 
 class DecodedFlow:
-    """A flow and what its bytes say.
+    """A flow with its decoded messages.
 
-    inner: whether it is the content of an envelope (KIP-590), with the outer flow's times.
+    inner: it is the content of an envelope (KIP-590), with the outer flow's times.
     """
 
     def __init__(self, flow: Flow, *, inner: bool = False) -> None:
@@ -49,18 +49,18 @@ class DecodedFlow:
         return self._response[0]
 
     def request_as(self, kind: type[Req]) -> Req | None:
-        """The body of the request, where it is of this class."""
+        """Return the body of the request if it is of this class, else None."""
         body = self.request.body if self.request else None
         return body if isinstance(body, kind) else None
 
     def response_as(self, kind: type[Resp]) -> Resp | None:
-        """The body of the response, where it is of this class."""
+        """Return the body of the response if it is of this class, else None."""
         body = self.response.body if self.response else None
         return body if isinstance(body, kind) else None
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be done with this flow, in sentences for people."""
+        """The problems of this flow, a sentence each."""
         found = [*self.flow.problems, self._request[1], self._response[1]]
         if self.envelope is not None:
             found += [f"in the envelope: {problem}" for problem in self.envelope.problems]

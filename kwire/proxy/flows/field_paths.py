@@ -13,16 +13,16 @@ from kwire.messages.registry import request, response
 
 
 def check_field(path: str) -> None:
-    """InvalidValue where no request or response has a field whose path is, or ends in, this one."""
+    """Raise InvalidValue if no message has a field whose path is, or ends in, this one."""
     if path not in _endings():
         close = get_close_matches(path, _endings(), n=1)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        raise InvalidValue(f"no message has a field {path!r}{meant}")
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise InvalidValue(f"no message has a field {path!r}{hint}")
 
 
 @cache
 def _endings() -> frozenset[str]:
-    """All paths from any point on: `request.topics.name`, `topics.name`, `name`."""
+    """Return all paths from any point on: `request.topics.name`, `topics.name`, `name`."""
     return frozenset(
         ".".join(parts[start:])
         for key in APIS
@@ -42,7 +42,7 @@ def _paths(kind: StructClass, above: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 def _struct(node: FieldType) -> StructClass | None:
-    """The struct that a field holds, one or many; None where it holds values."""
+    """Return the struct that a field holds, one or many; None if it holds values."""
     match node:
         case Nullable():
             return _struct(node.inner)

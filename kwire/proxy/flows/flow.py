@@ -35,14 +35,14 @@ class ClientConnection:
 
     @property
     def label(self) -> str:
-        """Who the client is, as well as is known: its node id, client id or address; printable."""
+        """The client's node id, client id or address, whichever is known first; printable."""
         if self.peer is not None:
             return f"node {self.peer}"
         return printable(self.client_id or self.client)
 
 
 class Outcome(Enum):
-    """What became of a request."""
+    """The fate of a request."""
 
     PENDING = "pending"
     ANSWERED = "answered"
@@ -51,7 +51,7 @@ class Outcome(Enum):
 
 
 class Effect(Enum):
-    """What filters did to a message. HELD: they looked at it, whatever came of that.
+    """Something that filters did to a message. HELD: they looked at it, whatever came of that.
 
     REWRITTEN: the proxy's addresses were written over the nodes'; CHANGED: anything else.
     ROUTED: another node than the listener's answered. SIMULATED: what was answered is not so.
@@ -110,13 +110,13 @@ class Flow:
 
     @property
     def handling(self) -> str:
-        """Who answered: `passed` where it was the node, else `answered` here, `routed` to another
+        """`passed` if the node answered, else `answered` by the proxy, `routed` to another
         node, or `simulated`."""
         marks = (Effect.SIMULATED, Effect.ROUTED, Effect.ANSWERED)
         return next((mark.name.lower() for mark in marks if mark in self.effects), "passed")
 
     def add_effect(self, effect: Effect, note: str) -> None:
-        """A filter did something to it."""
+        """Note that a filter did something to it."""
         self.effects += (effect,)
         self.notes += (note,)
 
@@ -131,7 +131,7 @@ FLOW_WEIGHT = 512
 
 
 class NoticeKind(Enum):
-    """What a notice is about."""
+    """The subject of a notice."""
 
     OPENED = "opened"
     CLOSED = "closed"

@@ -34,7 +34,7 @@ class More(Exception):
 
 
 class RestOfHead(NamedTuple):
-    """What follows the fixed part of a request's head.
+    """The rest of a request's head, behind its fixed part.
 
     client_id: cut at HEAD_LIMIT. acks: of a Produce request, None where it could not be reached.
     problem: what is wrong with the head, empty when nothing is.

@@ -1,4 +1,4 @@
-"""Which frames are to be copied as they pass, by API, version and direction."""
+"""The direction of frames, and the choice of those that are copied."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Direction(Enum):
-    """Which way a frame goes."""
+    """The way of a frame: to the node, or back to the client."""
 
     REQUEST = "request"
     RESPONSE = "response"
@@ -21,7 +21,7 @@ class Interest(Enum):
 
 
 class Wants(Protocol):
-    """Says what is to happen to the frames of an API, version and direction."""
+    """Chooses what happens to the frames of an API, version and direction."""
 
     def __call__(self, key: int, version: int, direction: Direction, /) -> Interest: ...
 

@@ -12,7 +12,7 @@ from functools import cache
 import pyparsing as pp
 
 from kwire.errors import InvalidValue
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.terms import COMPARE, FLAGS, TERMS, Meaning, field_meaning, meaning
 
 DEPTH = 40
@@ -40,24 +40,24 @@ class BadExpression(InvalidValue):
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Something that is so of an RPC or not. answers: whether it takes a response to tell."""
+    """A condition on RPCs. answers: only a response can tell if it holds."""
 
     @property
     def answers(self) -> bool:
-        """Whether no request can be told apart by it, only an RPC with its response."""
+        """True if it cannot hold for a request alone, only for an RPC with its response."""
         raise NotImplementedError
 
-    def test(self, subject: MatchTarget) -> bool | None:
-        """Whether it is so; None where this much of the RPC cannot tell."""
+    def test(self, target: MatchTarget) -> bool | None:
+        """Return whether it holds, None if this much of the RPC cannot tell."""
         raise NotImplementedError
 
     def static(self, key: int, version: int) -> bool | None:
-        """Whether it is so of every message of this API and version; None where it depends."""
+        """Return whether it holds for all messages of an API and version, None if that depends."""
         raise NotImplementedError
 
-    def __call__(self, subject: MatchTarget) -> bool:
-        """Whether it is known to be so."""
-        return self.test(subject) is True
+    def __call__(self, target: MatchTarget) -> bool:
+        """Return True if it is known to hold."""
+        return self.test(target) is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class TermExpression(Expression):
     def answers(self) -> bool:
         return self.meaning.answers
 
-    def test(self, subject: MatchTarget) -> bool | None:
-        return self.meaning.test(subject)
+    def test(self, target: MatchTarget) -> bool | None:
+        return self.meaning.test(target)
 
     def static(self, key: int, version: int) -> bool | None:
         return self.meaning.static(key, version)
@@ -87,8 +87,8 @@ class Not(Expression):
     def answers(self) -> bool:
         return self.part.answers
 
-    def test(self, subject: MatchTarget) -> bool | None:
-        return _opposite(self.part.test(subject))
+    def test(self, target: MatchTarget) -> bool | None:
+        return _opposite(self.part.test(target))
 
     def static(self, key: int, version: int) -> bool | None:
         return _opposite(self.part.static(key, version))
@@ -105,8 +105,8 @@ class Many(Expression):
     def answers(self) -> bool:
         return any(part.answers for part in self.parts)
 
-    def test(self, subject: MatchTarget) -> bool | None:
-        return self._settle([part.test(subject) for part in self.parts])
+    def test(self, target: MatchTarget) -> bool | None:
+        return self._settle([part.test(target) for part in self.parts])
 
     def static(self, key: int, version: int) -> bool | None:
         return self._settle([part.static(key, version) for part in self.parts])

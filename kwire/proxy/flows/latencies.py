@@ -1,4 +1,4 @@
-"""How long the RPCs of each API take, of the latest ones; long polls are told apart."""
+"""The latencies of the latest RPCs of each API; long polls are marked."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class ApiLatency:
 
     @property
     def is_long_poll(self) -> bool:
-        """Whether requests wait for something: they tell how quiet it is, not how slow."""
+        """True if requests wait for something: their latency is no measure of speed."""
         return self.api in LONG_POLLS
 
     def quantile(self, share: float) -> float:
-        """At most this long took such a share of them (nearest rank)."""
+        """Return the seconds that this share of the latest took at most (nearest rank)."""
         ordered = sorted(self.latest)
         return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
@@ -47,7 +47,7 @@ class Latencies:
         self._apis: dict[str, ApiLatency] = {}
 
     def add(self, decoded: DecodedFlow) -> None:
-        """One more flow; one without an answer has no latency."""
+        """Add a flow; one without an answer has no latency, and is ignored."""
         latency = decoded.flow.latency
         if latency is None:
             return

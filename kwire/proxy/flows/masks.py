@@ -1,4 +1,4 @@
-"""What is never shown: SASL tokens, delegation token HMACs, SCRAM secrets, sensitive configs."""
+"""Finds secrets, never shown: SASL tokens, delegation token HMACs, SCRAM, sensitive configs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SENSITIVE_CONFIG = re.compile(
 
 
 def is_secret(group: Group, field: str) -> bool:
-    """Whether a field of this struct must not be shown."""
+    """Return True if a field of this struct must not be shown."""
     if field in SECRET_FIELDS:
         return True
     return field in ("value", "synonyms") and _is_sensitive_config(group)
@@ -35,7 +35,7 @@ def is_secret(group: Group, field: str) -> bool:
 
 @cache
 def may_hold_secrets(kind: StructClass) -> bool:
-    """Whether a struct of this class can have a secret field, at whatever depth."""
+    """Return True if a struct of this class can have a secret field, at whatever depth."""
     if "Config" in kind.__name__ or not _TELLING.isdisjoint(kind.fields):
         return True
     nodes = [field.type for field in kind.fields.values()]
@@ -51,12 +51,12 @@ def may_hold_secrets(kind: StructClass) -> bool:
 
 
 def holds_secrets(message: Group) -> bool:
-    """Whether there is a secret field in a message, so that its unknown tags may be secrets too."""
+    """Return True if a message has a secret field, so that its unknown tags may be secrets too."""
     return any(name in SECRET_FIELDS for _, name, _ in scalars(message))
 
 
 def without_secret(error: Exception) -> str:
-    """What an error says; where a secret does not fit its field, without the value."""
+    """Return the error's text; if the value of a secret does not fit, without that value."""
     path = error.path if isinstance(error, EncodeError) else ""
     if path.rpartition(".")[2] in SECRET_FIELDS | {"value"}:
         return f"what stands at {path} does not fit"

@@ -1,4 +1,4 @@
-"""Which node a connection comes from: its source port tells nothing, what it sends does.
+"""Finds the node that a connection comes from by what it sends: source ports are arbitrary.
 
 Kafka's nodes call themselves `raft-client-N` between quorum members, plain `N` towards the active
 controller and `broker-N-fetcher-M` when they replicate.
@@ -46,7 +46,7 @@ _NUMBER = re.compile(r"\d{1,10}")
 
 
 def node_of_client_id(client_id: str | None, key: int) -> int | None:
-    """The node id in the client id of a request with this API key, None where there is none."""
+    """Return the node id in the client id of a request with this API key, None if there is none."""
     if client_id is None:
         return None
     if named := _NAMED.match(client_id):
@@ -55,7 +55,7 @@ def node_of_client_id(client_id: str | None, key: int) -> int | None:
 
 
 def node_of_request(body: Request) -> int | None:
-    """The node id that a request gives for its sender, None where it gives none."""
+    """Return the node id that a request gives for its sender, None if it gives none."""
     match body:
         case BrokerRegistrationRequest() | BrokerHeartbeatRequest() | AlterPartitionRequest():
             return body.broker_id

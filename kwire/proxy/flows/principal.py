@@ -1,4 +1,4 @@
-"""Who sent a request that a broker forwarded in an envelope (KIP-590)."""
+"""The sender of a request that a broker forwarded in an envelope (KIP-590)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _VERSION_SIZE = 2
 
 
 def principal_text(data: bytes) -> str:
-    """`User:alice`, from what DefaultKafkaPrincipalBuilder writes: a version and the principal.
+    """Return `User:alice` from the version and principal that DefaultKafkaPrincipalBuilder writes.
 
-    A principal builder of one's own may write anything; then only the size is told.
+    A principal builder of one's own may write anything; then return its size.
     """
     version = int.from_bytes(data[:_VERSION_SIZE], "big", signed=True)
     try:
@@ -25,7 +25,7 @@ def principal_text(data: bytes) -> str:
 
 
 def host_text(address: bytes) -> str:
-    """An IP address from its 4 or 16 bytes."""
+    """Return the text of an IP address of 4 or 16 bytes."""
     try:
         return str(ip_address(address))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The metadata quorum as far as the traffic shows it: who leads, and how far each replica is.
+"""The metadata quorum as far as the traffic shows it: its leader, and the end of each log.
 
 Fetches of the metadata log tell where a replica is, how far the log is committed and who leads
 (KIP-595). Elections tell who leads, and who votes: Vote goes from voter to voter, BeginQuorumEpoch
@@ -53,7 +53,7 @@ class SeenReplica:
 
 
 class QuorumSeen:
-    """Who leads, and the replicas by id. leader_id, epoch, high_watermark: -1 where not known."""
+    """The leader and the replicas by id. leader_id, epoch, high_watermark: -1 where not known."""
 
     def __init__(self) -> None:
         self.leader_id = -1
@@ -63,11 +63,11 @@ class QuorumSeen:
 
     @property
     def replicas(self) -> list[SeenReplica]:
-        """In the order of their ids."""
+        """The replicas in the order of their ids."""
         return sorted(self._replicas.values(), key=lambda one: one.node_id)
 
     def lag(self, replica: SeenReplica) -> int | None:
-        """Records that are committed and not yet in its log; None where that is not known."""
+        """Return the number of committed records not yet in its log, None if not known."""
         if replica.node_id == self.leader_id:
             return 0
         if replica.offset < 0 or self.high_watermark < 0:
@@ -75,7 +75,7 @@ class QuorumSeen:
         return max(self.high_watermark - replica.offset, 0)
 
     def log_end(self, replica: SeenReplica) -> int:
-        """The end of its log, -1 where not known; what is committed, the leader has."""
+        """Return the end of its log, -1 where not known. The leader has all that is committed."""
         if replica.node_id == self.leader_id:
             return max(replica.offset, self.high_watermark)
         return replica.offset
@@ -105,7 +105,7 @@ class QuorumSeen:
             self._describe(described, decoded.flow.at)
 
     def _elect(self, decoded: DecodedFlow, request: VoteRequest) -> None:
-        """A candidate and the node that it asks are voters, the answer may name a leader."""
+        """Note a candidate and the node that it asks as voters, and the leader in the answer."""
         candidates = [one.replica_id for topic in request.topics for one in topic.partitions]
         if candidates:
             self._votes(request.voter_id, decoded.flow.connection.node_id, *candidates)
@@ -142,7 +142,7 @@ class QuorumSeen:
                 self.high_watermark = max(self.high_watermark, one.high_watermark)
 
     def _answered(self, decoded: DecodedFlow, request: FetchRequest) -> None:
-        """Only the leader answers a Fetch of the metadata log without an error."""
+        """Note the node as leader: no other answers Fetch of the metadata log without error."""
         node_id = decoded.flow.connection.node_id
         if node_id is not None:
             self._lead(node_id, request.topics[0].partitions[0].current_leader_epoch)
@@ -164,7 +164,7 @@ class QuorumSeen:
             self._has_role(one.replica_id, role)
 
     def _replica(self, node_id: int) -> SeenReplica | None:
-        """The replica of this id, None where there is no room for one more."""
+        """Return the replica of this id, None if there is no room for one more."""
         known = self._replicas.get(node_id)
         if known is None and len(self._replicas) < REPLICAS:
             known = self._replicas[node_id] = SeenReplica(node_id)

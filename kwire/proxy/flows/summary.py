@@ -1,4 +1,4 @@
-"""One line that says what a flow was about: what was asked, and what came of it."""
+"""One line about a flow: its request, and the result."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _NAMED = {
 
 
 def summarize(decoded: DecodedFlow) -> str:
-    """The line; text from the wire in it is safe to print."""
+    """Return the line; text from the wire in it is safe to print."""
     flow = decoded.flow
     special = SUMMARIES.get(flow.key)
-    said = special(decoded) if special is not None else None
+    line = special(decoded) if special is not None else None
     if decoded.envelope is not None:
-        said = _envelope(decoded, decoded.envelope)
-    elif said is None:
-        said = fallback(decoded)
+        line = _envelope(decoded, decoded.envelope)
+    elif line is None:
+        line = fallback(decoded)
     if flow.outcome is Outcome.LOST and not decoded.is_inner:
-        said = f"{said}: no response" if said else "no response"
+        line = f"{line}: no response" if line else "no response"
     elif flow.outcome is Outcome.NO_RESPONSE:
-        said = f"{said}, acks=0"
-    return printable(said, LINE)
+        line = f"{line}, acks=0"
+    return printable(line, LINE)
 
 
 def _envelope(outer: DecodedFlow, inner: DecodedFlow) -> str:
@@ -55,14 +55,14 @@ def _envelope(outer: DecodedFlow, inner: DecodedFlow) -> str:
 
 
 def fallback(decoded: DecodedFlow) -> str:
-    """Topics, groups and nodes of a message, its sizes, and every error code in it."""
+    """Return topics, groups and nodes of a message, its sizes, and every error code in it."""
     about = [*_named(decoded), *_sizes(decoded)]
     line = ", ".join(about)
     return f"{line}: {error_text(decoded)}" if decoded.failures else line
 
 
 def error_text(decoded: DecodedFlow) -> str:
-    """The names of the errors, and what the node said about the first."""
+    """Return the names of the errors, and the node's message about the first."""
     message = next((failure.message for failure in decoded.failures if failure.message), None)
     names = ", ".join(decoded.errors)
     return f"{names} ({message})" if message else names

@@ -1,4 +1,4 @@
-"""What the terms of the filter language mean: each makes a test out of its text.
+"""The terms of the filter language: each makes a test out of its text.
 
 A test answers True, False, or None where the message at hand cannot tell: `~err` of a request.
 Static, of an API and a version alone, None means that it depends on the message.
@@ -19,7 +19,7 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
 from kwire.proxy.flows.field_paths import check_field
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 from kwire.text.ids import uuid_text
 from kwire.text.untrusted import whole_number
 
@@ -42,7 +42,7 @@ _RANGE = re.compile(r"\d{1,5}(-\d{1,5}|\+)?(,\d{1,5}(-\d{1,5}|\+)?)*")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """answers: whether only a response, or a flow that has ended, can tell."""
+    """The test of a term. answers: only a response, or a flow that has ended, can tell."""
 
     test: Test
     static: Static
@@ -50,17 +50,17 @@ class Meaning:
 
 
 def meaning(term: str, text: str) -> Meaning:
-    """What `~term text` means; InvalidValue where the text has no meaning for the term."""
+    """Return the test of `~term text`. Raises InvalidValue if the text does not fit the term."""
     return TERMS[term](text)
 
 
 def field_meaning(path: str, compare: str, text: str) -> Meaning:
-    """What `path==text` means; InvalidValue where no message has such a field."""
+    """Return the test of `path==text`. Raises InvalidValue if no message has such a field."""
     check_field(path)
     holds = COMPARE[compare]
 
-    def test(subject: MatchTarget) -> bool | None:
-        found = (value for one in subject.layers for value in one.values(path))
+    def test(target: MatchTarget) -> bool | None:
+        found = (value for layer in target.layers for value in layer.values(path))
         return any(_compared(holds, value, text) for value in found)
 
     return Meaning(test, _depends, answers=path.startswith("response."))
@@ -72,10 +72,10 @@ def _depends(key: int, version: int) -> bool | None:
 
 def _api(text: str) -> Meaning:
     patterns = text.split(",")
-    keys = {key for key, name in APIS.items() if any(_named(name, one) for one in patterns)}
-    for one in patterns:
-        if not any(_named(name, one) for name in APIS.values()):
-            raise InvalidValue(f"no API is called {one!r}")
+    keys = {key for key, name in APIS.items() if any(_named(name, pattern) for pattern in patterns)}
+    for pattern in patterns:
+        if not any(_named(name, pattern) for name in APIS.values()):
+            raise InvalidValue(f"no API is called {pattern!r}")
     return _static(lambda key, version: key in keys)
 
 
@@ -94,8 +94,8 @@ def _version(text: str) -> Meaning:
 
 
 def _static(static: Callable[[int, int], bool]) -> Meaning:
-    def test(subject: MatchTarget) -> bool:
-        return any(static(one.flow.key, one.flow.version) for one in subject.layers)
+    def test(target: MatchTarget) -> bool:
+        return any(static(layer.flow.key, layer.flow.version) for layer in target.layers)
 
     return Meaning(test, static)
 
@@ -107,29 +107,31 @@ def _ranges(text: str, what: str) -> Versions:
 
 
 def _client(text: str) -> Meaning:
-    def test(subject: MatchTarget) -> bool:
-        return any(fnmatchcase(one.flow.client_id or "", text) for one in subject.layers)
+    def test(target: MatchTarget) -> bool:
+        return any(fnmatchcase(layer.flow.client_id or "", text) for layer in target.layers)
 
     return Meaning(test, _depends)
 
 
 def _node(text: str) -> Meaning:
-    meant = _nodes(text)
-    return Meaning(lambda one: meant(one.peer) or meant(one.flow.connection.node_id), _depends)
+    matches = _nodes(text)
+    return Meaning(
+        lambda target: matches(target.peer) or matches(target.flow.connection.node_id), _depends
+    )
 
 
 def _from(text: str) -> Meaning:
-    meant = _nodes(text)
-    return Meaning(lambda one: meant(one.peer), _depends)
+    matches = _nodes(text)
+    return Meaning(lambda target: matches(target.peer), _depends)
 
 
 def _to(text: str) -> Meaning:
-    meant = _nodes(text)
-    return Meaning(lambda one: meant(one.flow.connection.node_id), _depends)
+    matches = _nodes(text)
+    return Meaning(lambda target: matches(target.flow.connection.node_id), _depends)
 
 
 def _nodes(text: str) -> Callable[[int | None], bool]:
-    """A test of node ids: 3000, 3000,3001 or 3000-3002."""
+    """Return a test of node ids: 3000, 3000,3001 or 3000-3002."""
     ranges = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
@@ -139,19 +141,19 @@ def _nodes(text: str) -> Callable[[int | None], bool]:
             raise InvalidValue(f"{part!r} is no node id: write 3000, 3000,3001 or 3000-3002")
         ranges.append(range(least, most + 1))
 
-    def meant(node: int | None) -> bool:
-        return node is not None and any(node in one for one in ranges)
+    def matches(node: int | None) -> bool:
+        return node is not None and any(node in node_range for node_range in ranges)
 
-    return meant
+    return matches
 
 
 def _error(text: str) -> Meaning:
-    codes = None if text == "*" else frozenset(_code(one) for one in text.split(","))
+    codes = None if text == "*" else frozenset(_code(code) for code in text.split(","))
 
-    def test(subject: MatchTarget) -> bool | None:
-        if subject.response is None and subject.flow.answered is None:
+    def test(target: MatchTarget) -> bool | None:
+        if target.response is None and target.flow.answered is None:
             return None
-        found = frozenset(code for one in subject.layers for code in one.errors)
+        found = frozenset(code for layer in target.layers for code in layer.errors)
         return bool(found) if codes is None else bool(found & codes)
 
     return Meaning(test, _depends, answers=True)
@@ -167,22 +169,22 @@ def _code(text: str) -> int:
 
 
 def _latency(text: str) -> Meaning:
-    holds, wanted = _amount(text, _SECONDS, "a time such as >100ms")
+    holds, amount = _amount(text, _SECONDS, "a time such as >100ms")
 
-    def test(one: MatchTarget) -> bool | None:
-        latency = one.flow.latency
-        return None if latency is None else holds(latency, wanted)
+    def test(target: MatchTarget) -> bool | None:
+        latency = target.flow.latency
+        return None if latency is None else holds(latency, amount)
 
     return Meaning(test, _depends, answers=True)
 
 
-def _answered(subject: MatchTarget) -> bool:
-    return subject.flow.answered is not None
+def _answered(target: MatchTarget) -> bool:
+    return target.flow.answered is not None
 
 
 def _size(text: str) -> Meaning:
-    holds, wanted = _amount(text, _BYTES, "a size such as >1MiB")
-    return Meaning(lambda one: holds(one.size, wanted), _depends)
+    holds, amount = _amount(text, _BYTES, "a size such as >1MiB")
+    return Meaning(lambda target: holds(target.size, amount), _depends)
 
 
 def _amount(
@@ -195,34 +197,34 @@ def _amount(
 
 
 def _topic(text: str) -> Meaning:
-    def test(subject: MatchTarget) -> bool:
-        return any(fnmatchcase(topic, text) for one in subject.layers for topic in one.topics)
+    def test(target: MatchTarget) -> bool:
+        return any(fnmatchcase(topic, text) for layer in target.layers for topic in layer.topics)
 
     return Meaning(test, _depends)
 
 
 def _compared(holds: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
-    """Compares in the type of the field; a text that is none of its values is only unequal."""
-    wanted: Any = text
+    """Compare in the type of the field; a text that is none of its values is unequal to all."""
+    other: Any = text
     if text == "null" or value is None:
         return holds in (operator.eq, operator.ne) and holds(value is None, text == "null")
     try:
         match value:
             case bool():
-                wanted = {"true": True, "false": False}[text.lower()]
+                other = {"true": True, "false": False}[text.lower()]
             case int() | float():
-                wanted = type(value)(text)
+                other = type(value)(text)
             case UUID():
                 value = uuid_text(value)
             case bytes():
                 value = value.hex()
             case tuple():
-                return any(_compared(holds, one, text) for one in value)
+                return any(_compared(holds, element, text) for element in value)
     except (ValueError, KeyError):
         return holds is operator.ne
     if isinstance(value, str) and holds in (operator.eq, operator.ne):
         return fnmatchcase(value, text) is (holds is operator.eq)
-    return holds(value, wanted)
+    return holds(value, other)
 
 
 TERMS: dict[str, Callable[[str], Meaning]] = {

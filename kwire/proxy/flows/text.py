@@ -18,13 +18,13 @@ MASKED = "(hidden)"
 
 
 def printable(text: str, limit: int = TEXT_SHOWN) -> str:
-    """The text, cut, with what a terminal might obey written as an escape."""
+    """Return the text, cut, with what a terminal might obey written as an escape."""
     shown = harmless(text[:limit])
     return f"{shown}…" if len(text) > limit else shown
 
 
 def value_text(value: object, name: str = "") -> str:
-    """One value of a message that is no struct and no list of structs."""
+    """Return the text of a value that is no struct and no list of structs."""
     match value:
         case None:
             return "null"
@@ -44,7 +44,7 @@ def value_text(value: object, name: str = "") -> str:
 
 
 def bytes_text(data: bytes) -> str:
-    """How many bytes, and the first of them."""
+    """Return the number of bytes, and the first of them."""
     if not data:
         return "0 bytes"
     more = "…" if len(data) > BYTES_SHOWN else ""
@@ -52,7 +52,7 @@ def bytes_text(data: bytes) -> str:
 
 
 def size_text(size: int) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes in B, KiB or MiB."""
     if size < 10_000:
         return f"{size} B"
     return f"{size / 1024:.0f} KiB" if size < 10_000_000 else f"{size / 1024**2:.0f} MiB"

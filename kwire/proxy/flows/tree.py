@@ -41,7 +41,7 @@ class ReadRecords(Protocol):
 def flow_trees(
     decoded: DecodedFlow, read_records: ReadRecords | None = None, *, secrets: bool = False
 ) -> tuple[Tree, ...]:
-    """The request and the response of a flow, as far as they are there, an envelope's inside.
+    """Return the request and the response of a flow, with those in its envelope, if they are known.
 
     read_records: shows what is in records fields; without it they are shortened bytes. secrets:
     show them.
@@ -62,7 +62,7 @@ def message_tree(
     *,
     secrets: bool = False,
 ) -> Tree:
-    """A message at a version; `name` is what its root is called. secrets: show them."""
+    """Return the tree of a message at a version. name: of the root. secrets: show them."""
     hidden = None if secrets else holds_secrets(message)
     branches = _Branches(version, read_records, hidden)
     return Tree(name=name, value=f"v{version}", children=branches.of(message))
@@ -102,7 +102,7 @@ class _Branches:
         self._secrets = hides_tags is None
 
     def of(self, group: Group) -> tuple[Tree, ...]:
-        """One branch a field."""
+        """Return one branch a field."""
         branches = [
             Tree(name=name, value=MASKED)
             if not self._secrets and is_secret(group, name)
@@ -133,7 +133,7 @@ def _count(length: int) -> str:
 
 
 def _special(group: Group, name: str, value: Any) -> Tree | None:
-    """The envelope's bytes mean something, and its contents may hold secrets (KIP-590)."""
+    """Return the branch of an Envelope's own field: its content is shown decoded, not as bytes."""
     if isinstance(group, EnvelopeRequest | EnvelopeResponse) and name.endswith("_data"):
         return Tree(name=name, value="null" if value is None else size_text(len(value)))
     if isinstance(group, EnvelopeRequest) and name == "client_host_address":
@@ -144,7 +144,7 @@ def _special(group: Group, name: str, value: Any) -> Tree | None:
 
 
 def lines(tree: Tree, indent: int = 0) -> Iterator[str]:
-    """The tree as indented lines, for logs and pipes."""
+    """Yield the tree as indented lines, for logs and pipes."""
     yield f"{'  ' * indent}{tree.name}{': ' if tree.value else ''}{tree.value}"
     for child in tree.children:
         yield from lines(child, indent + 1)

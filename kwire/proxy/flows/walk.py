@@ -16,7 +16,7 @@ RECORDS_FIELDS = ("records", "unaligned_records")
 
 
 def fields(group: Group, version: int) -> Iterator[tuple[str, Any]]:
-    """Name and value of each field of the version; a tagged one only where it was sent."""
+    """Yield name and value of each field of the version; a tagged one only if it was sent."""
     for name, field in type(group).fields.items():
         if version not in field.versions:
             continue
@@ -27,7 +27,7 @@ def fields(group: Group, version: int) -> Iterator[tuple[str, Any]]:
 
 
 def scalars(group: Group, path: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Path, name and value of every field that is no struct, depth first."""
+    """Yield path, name and value of every field that is no struct, depth first."""
     for name in type(group).fields:
         value = getattr(group, name)
         if isinstance(value, Group):
@@ -54,7 +54,7 @@ class ErrorField:
 
 
 def failures(group: Group, path: str = "") -> Iterator[ErrorField]:
-    """Every error code that is not 0, at every level."""
+    """Yield every error code that is not 0, at every level."""
     for name, below, message in _failing(type(group)):
         value = getattr(group, name)
         if not value:
@@ -71,7 +71,7 @@ def failures(group: Group, path: str = "") -> Iterator[ErrorField]:
 
 @cache
 def _failing(cls: StructClass) -> tuple[tuple[str, bool, str | None], ...]:
-    """Fields that are error codes, or have them below, and the field of the message beside it."""
+    """Return the fields that are, or contain, error codes, and the message field beside each."""
     found: list[tuple[str, bool, str | None]] = []
     for name, field in cls.fields.items():
         inner = _struct(field.type)
@@ -85,7 +85,7 @@ def _failing(cls: StructClass) -> tuple[tuple[str, bool, str | None], ...]:
 
 
 def _struct(node: FieldType) -> StructClass | None:
-    """The struct of a field, or of the elements of one."""
+    """Return the struct of a field, or of its elements."""
     while isinstance(node, Nullable | ArrayOf):
         node = node.inner if isinstance(node, Nullable) else node.element
     return node.cls if isinstance(node, StructOf) else None

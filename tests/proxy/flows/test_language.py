@@ -10,7 +10,7 @@ from kwire.messages.a01_fetch import FetchRequest, FetchResponse, FetchTopic
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.flows.language import BadExpression, parse
-from kwire.proxy.flows.subject import MatchTarget
+from kwire.proxy.flows.match_target import MatchTarget
 from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 

@@ -16,8 +16,8 @@ from kwire.proxy.capture.records import events
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Flow, Outcome
 from kwire.proxy.flows.language import Expression
+from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.peers import NODE_APIS
-from kwire.proxy.flows.subject import MatchTarget
 
 _SASL = api_keys("SaslHandshake", "SaslAuthenticate")
 

@@ -1,4 +1,4 @@
-"""What is worth saying of a flow, by API: each function makes one line, or None to pass on it."""
+"""Summaries of flows by API: each function returns a line, or None to use the fallback."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""What a node can do, who is in the cluster, which replicas are in sync (KIP-35, 497, 700)."""
+"""Summaries of ApiVersions, AlterPartition and DescribeCluster (KIP-35, 497, 700)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kwire.messages.a56_alter_partition import (
 )
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, outcome, plural
+from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, plural, with_answer
 from kwire.text.ids import uuid_text
 
 ENDPOINT_TYPES = {1: "broker", 2: "controller"}
@@ -32,27 +32,27 @@ def api_versions(decoded: DecodedFlow) -> str | None:
         return asked
     levels = [f"{one.name} {one.max_version_level}" for one in response.finalized_features]
     apis = plural(len(response.api_keys), "API")
-    said = ", ".join([text for text in (failed(response.error_code), apis, *levels) if text])
-    return outcome(asked, said)
+    answer = ", ".join([text for text in (failed(response.error_code), apis, *levels) if text])
+    return with_answer(asked, answer)
 
 
 def alter_partition(decoded: DecodedFlow) -> str | None:
-    """Which in-sync replicas a leader wants, and which there are now."""
+    """Return the in-sync replicas that a leader wants, and those there are now."""
     request = decoded.request_as(AlterPartitionRequest)
     if request is None:
         return None
-    wanted = [
+    wishes = [
         f"{topic.topic_name or uuid_text(topic.topic_id)}-{one.partition_index}"
         f" ISR {ids(_isr(one))} at partition epoch {one.partition_epoch}"
         for topic in request.topics
         for one in topic.partitions
     ]
-    asked = f"broker {request.broker_id} wants {few(wanted)}"
+    asked = f"broker {request.broker_id} wants {few(wishes)}"
     response = decoded.response_as(AlterPartitionResponse)
     if response is None:
         return asked
     partitions = [_partition(one) for topic in response.topics for one in topic.partitions]
-    return outcome(asked, failed(response.error_code) or few(partitions))
+    return with_answer(asked, failed(response.error_code) or few(partitions))
 
 
 def _isr(one: PartitionData) -> list[int]:
@@ -65,7 +65,7 @@ def _partition(one: ResponsePartitionData) -> str:
 
 
 def describe_cluster(decoded: DecodedFlow) -> str | None:
-    """The nodes of the asked kind, and the controller."""
+    """Return the nodes of the asked kind, and the controller."""
     request = decoded.request_as(DescribeClusterRequest)
     if request is None:
         return None
@@ -74,7 +74,7 @@ def describe_cluster(decoded: DecodedFlow) -> str | None:
     if response is None:
         return f"which {kind}s?"
     if response.error_code:
-        return outcome(f"which {kind}s?", failed(response.error_code, response.error_message))
+        return with_answer(f"which {kind}s?", failed(response.error_code, response.error_message))
     nodes = [f"{one.broker_id} {one.host}:{one.port}" for one in response.brokers]
     active = f", active controller {response.controller_id}" if response.controller_id >= 0 else ""
     return f"cluster {response.cluster_id}, {plural(len(nodes), kind)} {few(nodes)}{active}"

@@ -1,4 +1,4 @@
-"""Who joins, stays in and leaves the cluster and its quorum (KIP-631, KIP-853, KIP-919)."""
+"""Summaries of joining, staying in and leaving a cluster and its quorum (KIP-631, 853, 919)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,18 @@ from kwire.messages.a94_unregister_controller import (
     UnregisterControllerResponse,
 )
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.summaries.parts import directory, done, endpoints, failed, leader, outcome
+from kwire.proxy.flows.summaries.parts import (
+    directory,
+    done,
+    endpoints,
+    failed,
+    leader,
+    with_answer,
+)
 
 
 def broker_registration(decoded: DecodedFlow) -> str | None:
-    """A broker enrols and gets an epoch."""
+    """Return the endpoints of a broker that registers, and its epoch."""
     request = decoded.request_as(BrokerRegistrationRequest)
     if request is None:
         return None
@@ -32,11 +39,13 @@ def broker_registration(decoded: DecodedFlow) -> str | None:
     response = decoded.response_as(BrokerRegistrationResponse)
     if response is None:
         return asked
-    return outcome(asked, failed(response.error_code) or f"broker epoch {response.broker_epoch}")
+    return with_answer(
+        asked, failed(response.error_code) or f"broker epoch {response.broker_epoch}"
+    )
 
 
 def broker_heartbeat(decoded: DecodedFlow) -> str | None:
-    """What a broker wants to be and how far it has read, what the controller takes it for."""
+    """Return the state a broker wants and its metadata offset, and the state it gets."""
     request = decoded.request_as(BrokerHeartbeatRequest)
     if request is None:
         return None
@@ -46,7 +55,7 @@ def broker_heartbeat(decoded: DecodedFlow) -> str | None:
     response = decoded.response_as(BrokerHeartbeatResponse)
     if response is None:
         return asked
-    return outcome(asked, failed(response.error_code) or _state(response))
+    return with_answer(asked, failed(response.error_code) or _state(response))
 
 
 def _state(response: BrokerHeartbeatResponse) -> str:
@@ -58,55 +67,55 @@ def _state(response: BrokerHeartbeatResponse) -> str:
 
 
 def unregister_broker(decoded: DecodedFlow) -> str | None:
-    """A broker is to be forgotten."""
+    """Return the broker that is to be forgotten."""
     request = decoded.request_as(UnregisterBrokerRequest)
     if request is None:
         return None
-    said = done(decoded.response_as(UnregisterBrokerResponse))
-    return outcome(f"forget broker {request.broker_id}", said)
+    answer = done(decoded.response_as(UnregisterBrokerResponse))
+    return with_answer(f"forget broker {request.broker_id}", answer)
 
 
 def unregister_controller(decoded: DecodedFlow) -> str | None:
-    """Tell which controller is to be forgotten (KIP-1312)."""
+    """Return the controller that is to be forgotten (KIP-1312)."""
     request = decoded.request_as(UnregisterControllerRequest)
     if request is None:
         return None
-    said = done(decoded.response_as(UnregisterControllerResponse))
-    return outcome(f"forget controller {request.controller_id}", said)
+    answer = done(decoded.response_as(UnregisterControllerResponse))
+    return with_answer(f"forget controller {request.controller_id}", answer)
 
 
 def controller_registration(decoded: DecodedFlow) -> str | None:
-    """A controller tells the active one where it is."""
+    """Return the endpoints of a controller that registers with the active one."""
     request = decoded.request_as(ControllerRegistrationRequest)
     if request is None:
         return None
-    said = done(decoded.response_as(ControllerRegistrationResponse))
+    answer = done(decoded.response_as(ControllerRegistrationResponse))
     where = endpoints(request.listeners)
-    return outcome(f"controller {request.controller_id} registers at {where}", said)
+    return with_answer(f"controller {request.controller_id} registers at {where}", answer)
 
 
 def add_raft_voter(decoded: DecodedFlow) -> str | None:
-    """An observer is to become a voter."""
+    """Return the observer that is to become a voter."""
     request = decoded.request_as(AddRaftVoterRequest)
     if request is None:
         return None
     voter = f"{request.voter_id}{directory(request.voter_directory_id)}"
-    said = done(decoded.response_as(AddRaftVoterResponse))
-    return outcome(f"add voter {voter} at {endpoints(request.listeners)}", said)
+    answer = done(decoded.response_as(AddRaftVoterResponse))
+    return with_answer(f"add voter {voter} at {endpoints(request.listeners)}", answer)
 
 
 def remove_raft_voter(decoded: DecodedFlow) -> str | None:
-    """A voter is to leave the voter set."""
+    """Return the voter that is to leave the voter set."""
     request = decoded.request_as(RemoveRaftVoterRequest)
     if request is None:
         return None
     voter = f"{request.voter_id}{directory(request.voter_directory_id)}"
-    said = done(decoded.response_as(RemoveRaftVoterResponse))
-    return outcome(f"remove voter {voter}", said)
+    answer = done(decoded.response_as(RemoveRaftVoterResponse))
+    return with_answer(f"remove voter {voter}", answer)
 
 
 def update_raft_voter(decoded: DecodedFlow) -> str | None:
-    """A voter has other endpoints or another kraft.version range than the leader knows."""
+    """Return the endpoints and the kraft.version range that a voter wants the leader to know."""
     request = decoded.request_as(UpdateRaftVoterRequest)
     if request is None:
         return None
@@ -119,4 +128,4 @@ def update_raft_voter(decoded: DecodedFlow) -> str | None:
         return asked
     current = response.current_leader
     leads = f", {leader(current.leader_id, current.leader_epoch)}" if current else ""
-    return outcome(asked, (failed(response.error_code) or "done") + leads)
+    return with_answer(asked, (failed(response.error_code) or "done") + leads)

@@ -13,7 +13,7 @@ from kwire.messages.a55_describe_quorum import (
     ResponsePartitionData,
 )
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.summaries.parts import endpoints, failed, few, ids, leader, outcome
+from kwire.proxy.flows.summaries.parts import endpoints, failed, few, ids, leader, with_answer
 
 
 class EpochAnswer(Protocol):
@@ -25,100 +25,105 @@ class EpochAnswer(Protocol):
 
 
 def vote(decoded: DecodedFlow) -> str | None:
-    """Who wants whose vote in which epoch, and whether it is granted."""
+    """Return the candidate, the voter it asks and the epoch, and if the vote was granted."""
     request = decoded.request_as(VoteRequest)
     if request is None:
         return None
-    wanted = [
-        f"{one.replica_id} asks {_voter(request.voter_id)}"
-        f" for a {'pre-vote' if one.pre_vote else 'vote'} in epoch {one.replica_epoch},"
-        f" log ends at {one.last_offset} epoch {one.last_offset_epoch}"
+    wishes = [
+        f"{partition.replica_id} asks {_voter(request.voter_id)}"
+        f" for a {'pre-vote' if partition.pre_vote else 'vote'} in epoch {partition.replica_epoch},"
+        f" log ends at {partition.last_offset} epoch {partition.last_offset_epoch}"
         for topic in request.topics
-        for one in topic.partitions
+        for partition in topic.partitions
     ]
     response = decoded.response_as(VoteResponse)
-    return outcome(few(wanted), _voted(response) if response is not None else "")
+    return with_answer(few(wishes), _voted(response) if response is not None else "")
 
 
 def _voted(response: VoteResponse) -> str:
     if response.error_code:
         return failed(response.error_code)
-    partitions = [one for topic in response.topics for one in topic.partitions]
+    partitions = [partition for topic in response.topics for partition in topic.partitions]
     return few(
         [
-            failed(one.error_code)
-            or f"{'granted' if one.vote_granted else 'refused'}, "
-            f"{leader(one.leader_id, one.leader_epoch)}"
-            for one in partitions
+            failed(partition.error_code)
+            or f"{'granted' if partition.vote_granted else 'refused'}, "
+            f"{leader(partition.leader_id, partition.leader_epoch)}"
+            for partition in partitions
         ]
     )
 
 
 def begin_quorum_epoch(decoded: DecodedFlow) -> str | None:
-    """Who says that it leads, and what the voter says to that."""
+    """Return the leader that announces itself, and the voter's answer."""
     request = decoded.request_as(BeginQuorumEpochRequest)
     if request is None:
         return None
     where = endpoints(request.leader_endpoints)
-    said = [
-        f"{one.leader_id} tells {_voter(request.voter_id)} that it leads epoch {one.leader_epoch}"
+    phrases = [
+        f"{partition.leader_id} tells {_voter(request.voter_id)}"
+        f" that it leads epoch {partition.leader_epoch}"
         for topic in request.topics
-        for one in topic.partitions
+        for partition in topic.partitions
     ]
-    asked = few(said) + (f" at {where}" if where else "")
+    asked = few(phrases) + (f" at {where}" if where else "")
     response = decoded.response_as(BeginQuorumEpochResponse)
     if response is None:
         return asked
-    partitions = [one for topic in response.topics for one in topic.partitions]
-    return outcome(asked, failed(response.error_code) or few([_epoch(one) for one in partitions]))
+    partitions = [partition for topic in response.topics for partition in topic.partitions]
+    return with_answer(
+        asked, failed(response.error_code) or few([_epoch(partition) for partition in partitions])
+    )
 
 
 def end_quorum_epoch(decoded: DecodedFlow) -> str | None:
-    """Who resigns, and whom it would like to succeed it."""
+    """Return the leader that resigns, and its preferred successors."""
     request = decoded.request_as(EndQuorumEpochRequest)
     if request is None:
         return None
-    said = []
+    phrases = []
     for topic in request.topics:
-        for one in topic.partitions:
-            after = one.preferred_successors or tuple(
-                candidate.candidate_id for candidate in one.preferred_candidates
+        for partition in topic.partitions:
+            after = partition.preferred_successors or tuple(
+                candidate.candidate_id for candidate in partition.preferred_candidates
             )
             successors = f", preferred successors {ids(after)}" if after else ""
-            said.append(f"{one.leader_id} resigns from epoch {one.leader_epoch}{successors}")
+            phrases.append(
+                f"{partition.leader_id} resigns from epoch {partition.leader_epoch}{successors}"
+            )
     response = decoded.response_as(EndQuorumEpochResponse)
     if response is None:
-        return few(said)
-    partitions = [one for topic in response.topics for one in topic.partitions]
-    answered = failed(response.error_code) or few([_epoch(one) for one in partitions])
-    return outcome(few(said), answered)
+        return few(phrases)
+    partitions = [partition for topic in response.topics for partition in topic.partitions]
+    answered = failed(response.error_code) or few([_epoch(partition) for partition in partitions])
+    return with_answer(few(phrases), answered)
 
 
 def describe_quorum(decoded: DecodedFlow) -> str | None:
-    """Voters, observers, leader and high watermark."""
+    """Return voters, observers, leader and high watermark."""
     response = decoded.response_as(DescribeQuorumResponse)
     if response is None:
         return "who leads?" if decoded.request_as(DescribeQuorumRequest) else None
     if response.error_code:
         return failed(response.error_code, response.error_message)
-    return few([_quorum(one) for topic in response.topics for one in topic.partitions])
+    return few([_quorum(partition) for topic in response.topics for partition in topic.partitions])
 
 
-def _quorum(one: ResponsePartitionData) -> str:
-    if one.error_code:
-        leads = f", leader {one.leader_id}" if one.leader_id >= 0 else ""
-        return failed(one.error_code, one.error_message) + leads
-    voters = ids(replica.replica_id for replica in one.current_voters)
-    observers = ids(replica.replica_id for replica in one.observers)
+def _quorum(partition: ResponsePartitionData) -> str:
+    if partition.error_code:
+        leads = f", leader {partition.leader_id}" if partition.leader_id >= 0 else ""
+        return failed(partition.error_code, partition.error_message) + leads
+    voters = ids(replica.replica_id for replica in partition.current_voters)
+    observers = ids(replica.replica_id for replica in partition.observers)
     watching = f" + observer{'s' if ',' in observers else ''} {observers}" if observers else ""
-    leads = leader(one.leader_id, one.leader_epoch)
-    return f"voters {voters}{watching}, {leads}, HW {one.high_watermark}"
+    leads = leader(partition.leader_id, partition.leader_epoch)
+    return f"voters {voters}{watching}, {leads}, HW {partition.high_watermark}"
 
 
-def _epoch(one: EpochAnswer) -> str:
-    return failed(one.error_code) or leader(one.leader_id, one.leader_epoch)
+def _epoch(partition: EpochAnswer) -> str:
+    return failed(partition.error_code) or leader(partition.leader_id, partition.leader_epoch)
 
 
 def _voter(voter_id: int) -> str:
-    """Before KIP-853 the request does not say whom it is for."""
+    """Return the voter's id; before KIP-853 the request has none."""
     return str(voter_id) if voter_id >= 0 else "a voter"

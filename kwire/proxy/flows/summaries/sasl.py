@@ -9,7 +9,7 @@ from kwire.proxy.flows.text import size_text
 
 
 def sasl_handshake(flow: DecodedFlow) -> str | None:
-    """`SCRAM-SHA-256`, or why not."""
+    """Return `SCRAM-SHA-256`, or the error and the mechanisms there are."""
     request = flow.request_as(SaslHandshakeRequest)
     if request is None:
         return None
@@ -22,17 +22,17 @@ def sasl_handshake(flow: DecodedFlow) -> str | None:
 
 
 def sasl_authenticate(flow: DecodedFlow) -> str | None:
-    """`token of 84 B → 96 B`, the error, or how long the session may last."""
+    """Return `token of 84 B → 96 B` with the error, or with the session's lifetime."""
     request = flow.request_as(SaslAuthenticateRequest)
     if request is None:
         return None
-    said = f"token of {size_text(len(request.auth_bytes))}"
+    text = f"token of {size_text(len(request.auth_bytes))}"
     response = flow.response_as(SaslAuthenticateResponse)
     if response is None:
-        return said
+        return text
     if flow.errors:
         why = f" ({response.error_message})" if response.error_message else ""
-        return f"{said}: {', '.join(flow.errors)}{why}"
+        return f"{text}: {', '.join(flow.errors)}{why}"
     lifetime = response.session_lifetime_ms
     session = f", for {lifetime / 1000:g} s" if lifetime else ""
-    return f"{said} → {size_text(len(response.auth_bytes))}{session}"
+    return f"{text} → {size_text(len(response.auth_bytes))}{session}"

@@ -1,4 +1,4 @@
-"""What the filter language asks about: a flow that has ended, or a message on its way."""
+"""The target of an expression: a flow that has ended, or a message on its way."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MatchTarget:
 
     @classmethod
     def of_flow(cls, decoded: DecodedFlow) -> Self:
-        """A flow, and the RPC in its envelope."""
+        """Return the target for a flow, with the RPC in its envelope."""
         flow = decoded.flow
         request = decoded.request.body if decoded.request else None
         response = decoded.response.body if decoded.response else None
@@ -74,7 +74,7 @@ class MatchTarget:
         return frozenset(text for _, body in self.bodies for text in _topics(body) if text)
 
     def values(self, path: str) -> Iterator[Any]:
-        """What stands in the fields whose path is, or ends in, this one; indices are left out."""
+        """Yield the values of fields whose path is, or ends in, this one; indices are left out."""
         for name, body in self.bodies:
             for where, _, value in scalars(body):
                 full = f".{name}.{_without_indices(where)}"
