@@ -55,7 +55,7 @@ def build_batch(
         return _sealed(
             base_offset,
             partition_leader_epoch,
-            compression | sum(flag for flag, wanted in flags if wanted),
+            compression | sum(flag for flag, is_set in flags if is_set),
             last_offset - base_offset,
             first,
             max_timestamp,

@@ -15,20 +15,20 @@ from kwire.capture.file import CaptureFile
 from kwire.capture.reading import Damage, read_capture
 from kwire.capture.record import CaptureRecord
 
-Told = Callable[[Damage], None]
-"""Hears of what could not be read, and is therefore not in the result."""
+DamageReport = Callable[[Damage], None]
+"""Takes the bytes that could not be read and are therefore not in the result."""
 
 _MICROS = 1_000_000
 
 
 def events_of(
-    records: Iterable[CaptureRecord | Damage], told: Told
+    records: Iterable[CaptureRecord | Damage], report: DamageReport
 ) -> Iterator[list[CaptureRecord]]:
     """Yield the records of one event after the other."""
     group: list[CaptureRecord] = []
     for record in records:
         if isinstance(record, Damage):
-            told(record)
+            report(record)
             continue
         if group and _identity(group[0]) != _identity(record):
             yield group
@@ -38,12 +38,12 @@ def events_of(
         yield group
 
 
-def merge_captures(sources: Iterable[Path], target: Path, told: Told) -> int:
+def merge_captures(sources: Iterable[Path], target: Path, report: DamageReport) -> int:
     """Write the events of all captures in the order of their times, as far as each is in order.
 
     An event that stands in two of them is written once. Returns how many were written.
     """
-    streams = [events_of(read_capture(path), told) for path in sources]
+    streams = [events_of(read_capture(path), report) for path in sources]
     merged = heapq.merge(*streams, key=lambda group: (group[0].at_us, _identity(group[0])))
     return write_events(_distinct(merged), target)
 
@@ -64,7 +64,7 @@ def write_events(groups: Iterable[list[CaptureRecord]], target: Path) -> int:
 
 
 def split_capture(
-    source: Path, directory: Path, told: Told, *, seconds: float | None, size: int | None
+    source: Path, directory: Path, report: DamageReport, *, seconds: float | None, size: int | None
 ) -> list[Path]:
     """Write the events of a capture to files of so many seconds, or of so many bytes.
 
@@ -76,7 +76,7 @@ def split_capture(
     file: CaptureFile | None = None
     began = 0
     try:
-        for group in events_of(read_capture(source), told):
+        for group in events_of(read_capture(source), report):
             at = group[0].at_us
             if file is not None and _is_full(file, at - began, seconds, size):
                 file.close()

@@ -6,7 +6,6 @@ records of a connection have in common is fastavro's, once. A test holds both to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -166,12 +165,9 @@ def _texts(texts: tuple[str, ...]) -> bytes:
 def _plain(part: Any) -> Any:
     """Return the schema with times as numbers, which decode faster and compare exactly."""
     if isinstance(part, dict):
-        kept: Iterator[tuple[str, Any]] = (
-            (key, _plain(value)) for key, value in part.items() if key != "logicalType"
-        )
-        return dict(kept)
+        return {key: _plain(value) for key, value in part.items() if key != "logicalType"}
     if isinstance(part, list):
-        return [_plain(one) for one in part]
+        return [_plain(element) for element in part]
     return part
 
 

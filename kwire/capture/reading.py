@@ -64,7 +64,7 @@ def captures_at(paths: Iterable[Path]) -> list[Path]:
     """Return the capture files that paths stand for: a directory for all that are whole in it."""
     found: list[Path] = []
     for path in paths:
-        inside = sorted(one for one in path.glob("*.avro") if not one.name.startswith("."))
+        inside = sorted(file for file in path.glob("*.avro") if not file.name.startswith("."))
         found += inside if path.is_dir() else [path]
     return found
 
@@ -126,12 +126,15 @@ def read_blocks(
     3. Where there is none, the file is torn.
     """
     while offset < stop:
+        # 1.
         block = _block(file, offset, end, sync)
         if block is not None:
             yield block
             offset = block.end
             continue
+        # 2.
         found = _find(file, offset, sync)
+        # 3.
         if found is None:
             reason = "the last block is not whole"
             yield Damage(file=name, offset=offset, size=end - offset, reason=reason, torn=True)
@@ -189,15 +192,15 @@ def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
 def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
     """Return the offset behind the next sync marker, at which a block begins; None without one."""
     file.seek(offset)
-    kept = b""
+    rest_of_chunk = b""
     while chunk := file.read(_CHUNK):
-        window = kept + chunk
+        window = rest_of_chunk + chunk
         place = window.find(sync)
         if place >= 0:
             return offset + place + SYNC_SIZE
         # A marker may lie across the edge of two chunks.
-        kept = window[-SYNC_SIZE + 1 :]
-        offset += len(window) - len(kept)
+        rest_of_chunk = window[-SYNC_SIZE + 1 :]
+        offset += len(window) - len(rest_of_chunk)
     return None
 
 

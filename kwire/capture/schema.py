@@ -74,7 +74,7 @@ def schema(version: int) -> dict[str, Any]:
         "name": "Record",
         "namespace": "kwire.capture",
         "doc": "One Kafka frame, or a notice about a connection.",
-        "fields": [one for one in fields if SINCE.get(one["name"], 1) <= version],
+        "fields": [field for field in fields if SINCE.get(field["name"], 1) <= version],
     }
 
 

@@ -82,10 +82,10 @@ class UVarint(Construct):
     def _parse(self, stream: IO[bytes], context: Any, path: str) -> int:
         value = 0
         for shift in range(0, 35, 7):
-            one = stream.read(1)
-            if not one:
+            read_byte = stream.read(1)
+            if not read_byte:
                 raise MalformedError("the bytes end inside a varint", path)
-            byte = one[0]
+            byte = read_byte[0]
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 value &= 0xFFFF_FFFF

@@ -36,8 +36,9 @@ def user_folder() -> Path | None:
             return Path(os.environ["LOCALAPPDATA"]) / "kwire" / "engines"
         if sys.platform == "darwin":
             return Path.home() / "Library" / "Caches" / "kwire" / "engines"
-        given = os.environ.get("XDG_CACHE_HOME", "")
-        caches = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
+        configured = os.environ.get("XDG_CACHE_HOME", "")
+        # The XDG specification ignores relative paths.
+        caches = Path(configured) if os.path.isabs(configured) else Path.home() / ".cache"
         return caches / "kwire" / "engines"
     except (KeyError, RuntimeError):
         return None

@@ -187,8 +187,8 @@ def _read_record(record: ObjectStruct, value: Mapping[str, Any], path: str) -> A
         if name not in value:
             raise _MisfitError("is missing", where)
         # Kafka prints "" for records; the member beside it holds the bytes.
-        kept = value.get("_" + name) if isinstance(field.subcon, Records) else None
-        fields[field.name] = _read(field.subcon, value[name] if kept is None else kept, where)
+        exact = value.get("_" + name) if isinstance(field.subcon, Records) else None
+        fields[field.name] = _read(field.subcon, value[name] if exact is None else exact, where)
     for tag in record.tags.known.values() if record.tags else ():
         if camel(tag.name) in value:
             fields[tag.name] = _read(tag.con, value[camel(tag.name)], _at(path, tag.name))

@@ -51,8 +51,12 @@ def classic(type_: T) -> T:
     field_type = as_field_type(type_)
     inner = field_type.inner if isinstance(field_type, Nullable) else field_type
     assert isinstance(inner, VariableLength)
-    kept = VariableLength(inner.kind, inner.length, inner.default, classic=True)
-    result: Any = Nullable(kept, field_type.versions) if isinstance(field_type, Nullable) else kept
+    classic_type = VariableLength(inner.kind, inner.length, inner.default, classic=True)
+    result: Any = (
+        Nullable(classic_type, field_type.versions)
+        if isinstance(field_type, Nullable)
+        else classic_type
+    )
     return cast(T, result)
 
 

@@ -82,7 +82,9 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
     def has_uncordoned_directories(self) -> bool:
         """True if a directory takes new replicas."""
         cordoned = self.cordoned_directories or ()
-        return not self.directories or any(one not in cordoned for one in self.directories)
+        return not self.directories or any(
+            directory not in cordoned for directory in self.directories
+        )
 
     def changed(self, record: BrokerRegistrationChangeRecord) -> BrokerRegistration:
         """Return the broker after a change.

@@ -51,14 +51,17 @@ def effective_levels(
 
     Raises InvalidValue.
     """
+    # 1.
     for name in features:
         if name != METADATA_VERSION and name not in FEATURES:
             known = ", ".join([METADATA_VERSION, *FEATURES])
             raise InvalidValue(f"feature {name!r} is not known; known are {known}")
     levels = {name: feature.default(version) for name, feature in FEATURES.items()}
+    # 2.
     levels[KRAFT_VERSION] = int(dynamic_quorum)
     for name, level in features.items():
         if name != METADATA_VERSION:
+            # 1. to 3.
             _check(name, level, version, dynamic_quorum)
             levels[name] = level
     return levels
@@ -94,8 +97,8 @@ def _check(name: str, level: int, version: MetadataVersion, dynamic_quorum: bool
             f"{name} {level} needs {METADATA_VERSION} {metadata_version_level(needed).name}"
         )
     if name == KRAFT_VERSION and bool(level) != dynamic_quorum:
-        wanted = "needs a dynamic quorum" if level else "is for a static quorum"
+        purpose = "needs a dynamic quorum" if level else "is for a static quorum"
         raise InvalidValue(
-            f"{KRAFT_VERSION} {level} {wanted}: controller.quorum.voters is for a static one,"
+            f"{KRAFT_VERSION} {level} {purpose}: controller.quorum.voters is for a static one,"
             " --standalone, --initial-controllers and --no-initial-controllers for a dynamic one"
         )

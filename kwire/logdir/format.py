@@ -91,16 +91,20 @@ def plan(
 
     Raises InvalidValue with what to do; FileError for a broken meta.properties.
     """
+    # 1.
     voters = _initial_voters(properties, options, new_id)
     unstable = properties.unstable_features
+    # 2.
     version = effective_metadata_version(
         options.release_version, options.features, unstable=unstable
     )
     dynamic = not properties.static_voters
     levels = effective_levels(version, options.features, dynamic_quorum=dynamic)
     directories = []
+    # 3.
     for folder in _unformatted(properties, options, fs):
         kind = _kind(folder, properties, voters)
+        # 4.
         own = {voter.node_id: voter.directory_id for voter in voters}
         voter = kind is DirectoryKind.VOTER
         directories.append((folder, kind, own[properties.node_id] if voter else new_id()))

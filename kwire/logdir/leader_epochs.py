@@ -37,20 +37,20 @@ class LeaderEpochs:
         """
         if self._starts and self._starts[-1].epoch == epoch and self._starts[-1].offset <= offset:
             return False
-        kept = [one for one in self._starts if one.epoch < epoch and one.offset < offset]
-        self._starts = [*kept, OffsetAndEpoch(offset=offset, epoch=epoch)]
+        earlier = [start for start in self._starts if start.epoch < epoch and start.offset < offset]
+        self._starts = [*earlier, OffsetAndEpoch(offset=offset, epoch=epoch)]
         return True
 
     def truncate_from_end(self, offset: int) -> bool:
         """Forget the epochs that begin at `offset` or later; return True if there were any."""
-        kept = [one for one in self._starts if one.offset < offset]
-        changed = len(kept) != len(self._starts)
-        self._starts = kept
+        earlier = [start for start in self._starts if start.offset < offset]
+        changed = len(earlier) != len(self._starts)
+        self._starts = earlier
         return changed
 
     def truncate_from_start(self, offset: int) -> bool:
         """Let the epoch that `offset` is in begin there, and forget those before it."""
-        before = [one for one in self._starts if one.offset <= offset]
+        before = [start for start in self._starts if start.offset <= offset]
         if not before or before == [OffsetAndEpoch(offset=offset, epoch=before[-1].epoch)]:
             return False
         first = OffsetAndEpoch(offset=offset, epoch=before[-1].epoch)

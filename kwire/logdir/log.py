@@ -354,12 +354,12 @@ class MetadataLog:
         self._fs.flush_folder(self.folder)
 
     def _check_snapshots(self) -> None:
-        if self._start and not any(one.offset >= self._start for one in self._snapshots):
+        if self._start and not any(snapshot.offset >= self._start for snapshot in self._snapshots):
             first = self._segments[0].path
             raise FileError(f"the log begins at {self._start} without a snapshot", file=first)
 
     def _forget_snapshots(self, *, before: int) -> None:
-        for snapshot in [one for one in self._snapshots if one.offset < before]:
+        for snapshot in [id for id in self._snapshots if id.offset < before]:
             self._snapshots.remove(snapshot)
             self._fs.remove(self.folder / snapshot_name(snapshot))
 

@@ -57,7 +57,7 @@ class MemoryFileSystem:
 
     def __init__(self, fault: Fault | None = None) -> None:
         self._files: dict[Path, _Content] = {}
-        self._kept: dict[Path, _Content] = {}
+        self._durable: dict[Path, _Content] = {}
         self._folders: set[Path] = set()
         self.fault = fault
 
@@ -72,16 +72,20 @@ class MemoryFileSystem:
         torn: chooses, for a file and its unflushed bytes, what of them reached the disk all the
         same: a part of them, or garbage. Open files must not be used any more.
         """
-        self._files = {path: self._after(path, kept, torn) for path, kept in self._kept.items()}
-        self._kept = dict(self._files)
+        self._files = {
+            path: self._after(path, content, torn) for path, content in self._durable.items()
+        }
+        self._durable = dict(self._files)
 
     @staticmethod
-    def _after(path: Path, kept: _Content, torn: Callable[[Path, bytes], bytes] | None) -> _Content:
-        data = kept.flushed
+    def _after(
+        path: Path, content: _Content, torn: Callable[[Path, bytes], bytes] | None
+    ) -> _Content:
+        data = content.flushed
         # A disk may have written some of the unflushed bytes, or others in their place. Not if the
         # file was truncated or replaced meanwhile: then the flushed bytes are all that can be told.
-        if torn and kept.data[: len(data)] == data:
-            data += torn(path, bytes(kept.data[len(data) :]))
+        if torn and content.data[: len(data)] == data:
+            data += torn(path, bytes(content.data[len(data) :]))
         return _Content(bytearray(data), data)
 
     def names(self, folder: Path) -> list[str]:
@@ -128,6 +132,6 @@ class MemoryFileSystem:
 
     def flush_folder(self, path: Path) -> None:
         self.check("flush", path)
-        outside = {name: one for name, one in self._kept.items() if name.parent != path}
-        inside = {name: one for name, one in self._files.items() if name.parent == path}
-        self._kept = outside | inside
+        outside = {name: content for name, content in self._durable.items() if name.parent != path}
+        inside = {name: content for name, content in self._files.items() if name.parent == path}
+        self._durable = outside | inside

@@ -36,7 +36,7 @@ def batches_in(
 
     Raises FileError where one is broken.
     """
-    chunk, wanted = b"", CHUNK
+    chunk, read_size = b"", CHUNK
     start = position
     while True:
         try:
@@ -45,13 +45,13 @@ def batches_in(
             raise FileError(error.reason, file=path, offset=position) from None
         if batch is not None:
             yield position, batch
-            position, wanted = position + batch.size, CHUNK
+            position, read_size = position + batch.size, CHUNK
             continue
-        more = file.read(position, wanted)
+        more = file.read(position, read_size)
         # No more than was there before: the file ends inside this batch, or at its end.
         if len(more) <= len(chunk) - (position - start):
             return
-        chunk, start, wanted = more, position, wanted * 2
+        chunk, start, read_size = more, position, read_size * 2
 
 
 class Segment:

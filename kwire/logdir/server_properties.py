@@ -64,7 +64,7 @@ def storage_properties(pairs: Mapping[str, str]) -> StorageProperties:
 
 
 def _listed(text: str) -> list[str]:
-    return [part for one in text.split(",") if (part := one.strip())]
+    return [stripped for part in text.split(",") if (stripped := part.strip())]
 
 
 def _node_id(pairs: Mapping[str, str]) -> int:

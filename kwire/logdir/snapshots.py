@@ -118,17 +118,21 @@ def load_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK)
 
 def snapshot_content(data: bytes, file: Path) -> SnapshotContent:
     """Return all of a snapshot, or of bootstrap.checkpoint, which has no voters."""
-    found = list(read_snapshot(data, file))
-    said = {type(one.message): one.message for one in found if isinstance(one, ControlRecord)}
-    header, version = said.get(SnapshotHeaderRecord), said.get(KRaftVersionRecord)
-    voters = said.get(VotersRecord)
+    records = list(read_snapshot(data, file))
+    messages = {
+        type(record.message): record.message
+        for record in records
+        if isinstance(record, ControlRecord)
+    }
+    header, version = messages.get(SnapshotHeaderRecord), messages.get(KRaftVersionRecord)
+    voters = messages.get(VotersRecord)
     if not isinstance(header, SnapshotHeaderRecord):
         raise FileError("the version of the snapshot's header is not known", file=file)
     return SnapshotContent(
         last_contained_log_timestamp=header.last_contained_log_timestamp,
         kraft_version=version.k_raft_version if isinstance(version, KRaftVersionRecord) else 0,
         voters=voters if isinstance(voters, VotersRecord) else None,
-        records=tuple(one for one in found if isinstance(one, VersionedRecord)),
+        records=tuple(record for record in records if isinstance(record, VersionedRecord)),
     )
 
 

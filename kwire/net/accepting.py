@@ -14,9 +14,9 @@ async def stop_accepting(*servers: asyncio.Server) -> None:
     """
     loop = asyncio.get_running_loop()
     for server in servers:
-        for one in server.sockets:
+        for listening in server.sockets:
             with suppress(NotImplementedError):  # Windows' loop takes connections otherwise
-                loop.remove_reader(one.fileno())
+                loop.remove_reader(listening.fileno())
     try:
         await let_loop_turn()
     finally:

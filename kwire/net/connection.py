@@ -92,10 +92,13 @@ class Connection:
             async with asyncio.timeout(connect_timeout):
                 loop = asyncio.get_running_loop()
                 name = server_hostname if ssl else None
+                # 1.
                 await loop.create_connection(
                     lambda: link, host, port, ssl=ssl, server_hostname=name
                 )
+                # 2.
                 self.node = await self._negotiate()
+                # 3.
                 if sasl is not None:
                     await self._authenticate(sasl)
         except BaseException as error:

@@ -55,12 +55,12 @@ class NodeApiVersions:
                 for api in response.api_keys
             },
             supported_features={
-                one.name: VersionRange(one.min_version, one.max_version)
-                for one in response.supported_features
+                feature.name: VersionRange(feature.min_version, feature.max_version)
+                for feature in response.supported_features
             },
             finalized_features={
-                one.name: VersionRange(one.min_version_level, one.max_version_level)
-                for one in response.finalized_features
+                feature.name: VersionRange(feature.min_version_level, feature.max_version_level)
+                for feature in response.finalized_features
             },
             finalized_features_epoch=None if epoch == _UNKNOWN_EPOCH else epoch,
         )
@@ -105,6 +105,7 @@ def fall_back(asked: int, response: ApiVersionsResponse) -> int:
 
     Each step goes down. Raises UnsupportedVersion when there is no lower version left.
     """
+    # 1. and 2.: without a list the offer is version 0 alone.
     listed = {api.api_key: api for api in response.api_keys}.get(ApiVersionsRequest.key or 0)
     offered = VersionRange(listed.min_version, listed.max_version) if listed else VersionRange(0, 0)
     lower = [v for v in ApiVersionsRequest.versions if v < asked and v in offered]

@@ -60,9 +60,11 @@ class Login:
     def receive(self, response: Response) -> None:
         """Take an answer. Raises BrokerError where the node refuses, or is not what it claims."""
         if isinstance(response, SaslHandshakeResponse):
+            # 1.
             self._check_mechanism(response)
             self.request = SaslAuthenticateRequest(auth_bytes=self._first)
             return
+        # 2.
         assert isinstance(response, SaslAuthenticateResponse), "nothing else is asked"
         self._check_accepted(response)
         self.lifetime = response.session_lifetime_ms / 1000
@@ -71,17 +73,17 @@ class Login:
         except StopIteration:
             self.request = None
         except _WrongToken as error:
-            said = f"{self._peer} does not speak {self._credentials.mechanism} as it should: "
+            reason = f"{self._peer} does not speak {self._credentials.mechanism} as it should: "
             code = ErrorCode.SASL_AUTHENTICATION_FAILED
-            raise BrokerError(code, said + harmless(str(error))) from None
+            raise BrokerError(code, reason + harmless(str(error))) from None
         else:
             self.request = SaslAuthenticateRequest(auth_bytes=token)
 
     def _check_mechanism(self, response: SaslHandshakeResponse) -> None:
         if response.error_code and response.mechanisms:
             offered = harmless(", ".join(response.mechanisms))
-            said = f"has no {self._credentials.mechanism}, but {offered}"
-            raise BrokerError(response.error_code, f"{self._peer} {said}")
+            reason = f"has no {self._credentials.mechanism}, but {offered}"
+            raise BrokerError(response.error_code, f"{self._peer} {reason}")
         if response.error_code:
             raise BrokerError(response.error_code, f"{self._peer} takes no SASL at this listener")
 

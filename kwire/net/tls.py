@@ -68,8 +68,8 @@ def handshake_failure(error: OSError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"shows a certificate that is not accepted: {error.verify_message.rstrip('.')}"
     if isinstance(error, ssl.SSLError) and error.reason:
-        said = error.reason.lower().replace("_", " ")
-        return _SENTENCES.get(error.reason, f"breaks the TLS handshake off: {said}")
+        reason = error.reason.lower().replace("_", " ")
+        return _SENTENCES.get(error.reason, f"breaks the TLS handshake off: {reason}")
     if isinstance(error, ConnectionAbortedError):
         return "does not go on with the TLS handshake"
     return f"ends the TLS handshake: {error.strerror or 'it closed'}"

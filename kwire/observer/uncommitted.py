@@ -57,7 +57,9 @@ class UncommittedBatches:
         1. Of this epoch, or the last one before it, this log has an end as well.
         2. What is behind the smaller of both goes; what is committed never does.
         """
+        # 1.
         own = self._end_of_epoch(diverging.epoch)
+        # 2.
         keep = min(own.offset, diverging.offset)
         while self._batches and _end(self._batches[-1]).offset > keep:
             self._size -= len(self._batches.pop().data)

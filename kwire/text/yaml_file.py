@@ -74,13 +74,19 @@ def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object =
 
 def _lines(error: ValidationError) -> list[str]:
     """Return a line for each mistake, but none for a list that mistakes have left empty."""
-    found = error.errors()
-    inner = {one["loc"][:end] for one in found for end in range(len(one["loc"]))}
-    return [_line(one) for one in found if one["type"] != "too_short" or one["loc"] not in inner]
+    mistakes = error.errors()
+    inner = {mistake["loc"][:end] for mistake in mistakes for end in range(len(mistake["loc"]))}
+    return [
+        _line(mistake)
+        for mistake in mistakes
+        if mistake["type"] != "too_short" or mistake["loc"] not in inner
+    ]
 
 
 def _line(error: Any) -> str:
-    place = "".join(f"[{one + 1}]" if isinstance(one, int) else f".{one}" for one in error["loc"])
+    place = "".join(
+        f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
+    )
     reason = _REASONS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
     return f"{place.removeprefix('.') or 'the file'}: {reason}"
 

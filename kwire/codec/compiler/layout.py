@@ -81,13 +81,13 @@ def _match(text: str, start: int) -> int:
 
 def _bare(text: str) -> str:
     """Return the text without what stands in brackets."""
-    level, kept = 0, []
+    level, outside = 0, []
     for character in text:
         level -= character in CLOSING
         if not level:
-            kept.append(character)
+            outside.append(character)
         level += character in OPENING
-    return "".join(kept)
+    return "".join(outside)
 
 
 def _elements(body: str) -> Iterator[str]:

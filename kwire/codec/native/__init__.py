@@ -34,8 +34,8 @@ def engine(reference: Reference) -> Program | None:
 
 def _parts(reference: Reference) -> tuple[Part, ...]:
     """Return the parts of the message, from disk where they are kept there."""
-    if (kept := engine_cache.load(reference, "native")) is not None:
-        return from_basic(kept)
+    if (stored := engine_cache.load(reference, "native")) is not None:
+        return from_basic(stored)
     from kwire.codec.native import tables
 
     parts = tables.describe(reference.struct)
