@@ -1,4 +1,4 @@
-"""How fast each engine, and each other library, decodes and encodes the same messages.
+"""Time to decode and encode the same messages, of each engine and of other libraries.
 
     python benchmarks/codec.py [--rounds 15] [--write]
 

@@ -1,4 +1,4 @@
-"""Who takes part in the codec benchmark, each through its own public functions.
+"""The libraries of the codec benchmark, each through its own public functions.
 
 The work is not all equal. kwire makes `uuid.UUID` objects and plain ints for error codes and
 times; kio makes UUIDs, enums and timedeltas; kafka-python and aiokafka make neither; construct's

@@ -1,4 +1,4 @@
-"""How long a broker of Kafka's is without a controller when its leader is killed."""
+"""Time that a broker of Kafka's is without a controller when the leader is killed."""
 
 from __future__ import annotations
 

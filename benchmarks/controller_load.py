@@ -1,4 +1,4 @@
-"""How long a controller takes to load a metadata log of a million records and to lead."""
+"""Time in which a controller loads a metadata log of a million records and leads."""
 
 from __future__ import annotations
 

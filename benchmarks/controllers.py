@@ -1,4 +1,4 @@
-"""What a controller of kwire's costs beside one of Kafka's.
+"""Cost of a controller of kwire's beside one of Kafka's.
 
     python benchmarks/controllers.py [--kills 5] [--rounds 40] [--records 1000000] [--write]
 

@@ -1,4 +1,4 @@
-"""What `kwire pipeline ingest` costs a frame, beside tshark on the same frames.
+"""Cost of a frame in `kwire pipeline ingest`, beside tshark on the same frames.
 
     python benchmarks/ingest.py CAPTURE... [--frames 100000 1000000 10000000] [--write]
 

@@ -1,4 +1,4 @@
-"""What the proxy costs: its own CPU per request and per MB beside its peers', and its memory.
+"""Cost of the proxy: CPU per request and per MB beside its peers', and memory.
 
     python benchmarks/proxy_cost.py [--rounds 5] [--seconds 1] [--write] [--kafka-proxy FILE]
 

@@ -35,7 +35,7 @@ def answer_size(key: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What the clients do: requests in turn, each with the size of its answer.
+    """The work of the clients: requests in turn, each with the size of its answer.
 
     unit: what costs are counted in; units: how many one answer is.
     """

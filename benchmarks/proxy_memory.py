@@ -1,4 +1,4 @@
-"""What the proxy holds: for a reader that is slower than the node, and for a connection at rest."""
+"""Memory of the proxy for a reader slower than the node, and for an idle connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured: the proxy as it passes, copies and records, and its peers, a process each."""
+"""The relays that are measured, a process each: the proxy in three modes of work, and its peers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recording costs: frames a second of the writer, and its share of a proxy's tapped traffic.
+"""Cost of recording: frames a second of the writer, and its share of a proxy's tapped traffic.
 
     python benchmarks/recorder.py [--frames 200000] [--rounds 3]
 
@@ -98,7 +98,7 @@ class Bench:
             fastavro.writer(file, SCHEMA, self._rows(), sync_interval=256 * 1024)
 
     def read(self) -> None:
-        """What was recorded, decoded again."""
+        """Decode the recording again."""
         path = self.folder / "read.avro"
         if not path.exists():
             with Recorder(CaptureFiles.one(path), limit=1 << 40) as recorder:

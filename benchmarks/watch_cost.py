@@ -1,4 +1,4 @@
-"""What watching costs: CPU of a proxy with a feed, and of a viewer, at a steady rate of requests.
+"""Cost of watching: CPU of a proxy with a feed, and of a viewer, at a steady rate of requests.
 
     python benchmarks/watch_cost.py [--rate 100] [--seconds 20]
 

@@ -194,5 +194,5 @@ def name(code: int) -> str:
 
 
 def is_retriable(code: int) -> bool:
-    """Whether Kafka calls the error retriable; an unknown one is not."""
+    """True if Kafka calls the error retriable; False for an unknown code."""
     return code in RETRIABLE

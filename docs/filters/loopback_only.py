@@ -1,4 +1,4 @@
-"""Who does not come from this machine is shown the door before the node hears of it."""
+"""Refuse connections from other hosts before connecting to the node."""
 
 from kwire.proxy import ClientConnection, Close, Filter
 

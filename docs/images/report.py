@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def photograph(page: Path, picture: Path) -> None:
-    """What a reader sees first, on a high screen."""
+    """Take a picture of the page's beginning, on a high screen."""
     options = webdriver.ChromeOptions()
     options.binary_location = which("chromium") or ""
     width, height = SIZE

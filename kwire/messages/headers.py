@@ -1,4 +1,4 @@
-"""What precedes the body of every request and response."""
+"""The headers before the body of every request and response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each message is declared. Written by `python -m declarations`."""
+"""The module of each message. Written by `python -m declarations`."""
 
 MODULES: dict[str, tuple[str, ...]] = {
     "a00_produce": (

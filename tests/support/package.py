@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from declarations import __main__ as declarations
 from tests.support.paths import ROOT
 
 PACKAGE = ROOT / "kwire"
@@ -16,13 +17,9 @@ def sources() -> list[Path]:
 
 def is_generated(path: Path) -> bool:
     """True for a module that a script in fixtures/ writes."""
-    inside = path.relative_to(PACKAGE)
-    if inside.parts[:2] == ("controller", "configs"):
+    if path.parent == PACKAGE / "controller" / "configs":
         return path.name.endswith("_keys.py")
-    by_hand = {"registry.py", "metadata_versions.py"}
-    return inside.name == "error_codes.py" or (
-        inside.parts[0] == "messages" and inside.name not in by_hand
-    )
+    return declarations.is_generated(path)
 
 
 def build(folder: Path, target: str, source: Path = ROOT) -> Path:

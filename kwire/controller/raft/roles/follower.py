@@ -11,7 +11,7 @@ from kwire.logdir.names import OffsetAndEpoch
 
 
 @dataclass(slots=True, kw_only=True)
-class SnapshotDownload:
+class FetchedSnapshot:
     """A snapshot on its way from the leader, `position` bytes of it here."""
 
     id: OffsetAndEpoch
@@ -34,7 +34,7 @@ class Follower(Role):
     update_voter_deadline: int
     has_fetched_from_leader: bool = False
     has_updated_leader: bool = False
-    snapshot_download: SnapshotDownload | None = None
+    snapshot_download: FetchedSnapshot | None = None
 
     @property
     def deadline(self) -> int | None:

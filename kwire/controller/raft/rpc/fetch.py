@@ -18,7 +18,7 @@ from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.replicated_log import OffsetValidation
 from kwire.controller.raft.roles import Follower, Leader
-from kwire.controller.raft.roles.follower import SnapshotDownload
+from kwire.controller.raft.roles.follower import FetchedSnapshot
 from kwire.controller.raft.rpc.leader_and_epoch import (
     LeaderAndEpoch,
     ResponseOutcome,
@@ -345,7 +345,7 @@ def _begin_download(replica: Replica, follower: Follower, id: OffsetAndEpoch) ->
         raise CommittedDataLost(
             f"the leader sends the snapshot {id}, but {replica.committed} is committed"
         )
-    follower.snapshot_download = SnapshotDownload(id=id)
+    follower.snapshot_download = FetchedSnapshot(id=id)
     return True
 
 

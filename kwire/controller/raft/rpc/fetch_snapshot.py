@@ -9,7 +9,7 @@ from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Follower
-from kwire.controller.raft.roles.follower import SnapshotDownload
+from kwire.controller.raft.roles.follower import FetchedSnapshot
 from kwire.controller.raft.rpc.leader_and_epoch import (
     LeaderAndEpoch,
     ResponseOutcome,
@@ -106,7 +106,7 @@ def _response(
     )
 
 
-def build_request(replica: Replica, download: SnapshotDownload) -> FetchSnapshotRequest:
+def build_request(replica: Replica, download: FetchedSnapshot) -> FetchSnapshotRequest:
     """Make the request for the next piece."""
     config = replica.config
     partition = PartitionSnapshot(
@@ -177,7 +177,7 @@ def handle_response(
     return True
 
 
-def _is_next_piece(piece: ResponsePartitionSnapshot, download: SnapshotDownload) -> bool:
+def _is_next_piece(piece: ResponsePartitionSnapshot, download: FetchedSnapshot) -> bool:
     id = piece.snapshot_id
     is_expected = (id.end_offset, id.epoch, piece.position) == (
         download.id.offset,

@@ -14,7 +14,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 
 @dataclass(frozen=True, slots=True)
 class ClientResult:
-    """What a client saw: nodes, and its topic after creation and deletion."""
+    """The nodes that a client saw, and its topic after creation and deletion."""
 
     nodes: set[int]
     created: bool
