@@ -26,10 +26,10 @@ from kwire.proxy.filters.envelopes import run_handlers_inside
 from kwire.proxy.filters.filter import Answer, Ask, Call, Close, Drop, FilterVerdict, Stall, Until
 from kwire.proxy.filters.handler_run import run_handlers
 from kwire.proxy.filters.supervision import Supervision
+from kwire.proxy.flows.decoded_frame import ENCODING, DecodedFrame, decode_frame
 from kwire.proxy.flows.flow import Effect, Flow, NoticeKind, Outcome
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
-from kwire.proxy.flows.whole import ENCODING, Whole, take_apart
 
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
 _Work = Coroutine[Any, Any, tuple[FilterHandler | None, FilterVerdict]]
@@ -129,7 +129,7 @@ class FilterRunner:
         self.responses.close()
         self._pairing.close_own()
 
-    def _supervision(self, flow: Flow | None, whole: Whole | None = None) -> Supervision:
+    def _supervision(self, flow: Flow | None, whole: DecodedFrame | None = None) -> Supervision:
         pairing, clock = self._pairing, self._transport.clock
         return Supervision(
             self._filters, pairing.connection, pairing.notify, flow, clock, [], whole
@@ -170,7 +170,7 @@ class FilterRunner:
         frame = b"".join(held.pieces)
         self.responses.release(held, b"")
         try:
-            own.answered(take_apart(frame, flow, _RESPONSE))
+            own.answered(decode_frame(frame, flow, _RESPONSE))
         except KwireError as error:
             reason = f"the answer to a filter's own {flow.api} cannot be decoded: {error}"
             self._transport.abort(reason)
@@ -180,7 +180,7 @@ class FilterRunner:
         flow, frame = held.flow, b"".join(held.pieces)
         # 1.
         try:
-            whole = take_apart(frame, flow, direction)
+            whole = decode_frame(frame, flow, direction)
         except KwireError as error:
             self._report_unfiltered(flow, str(error))
             self._gate(direction).release(held, frame)
@@ -294,7 +294,7 @@ class FilterRunner:
     def _ask(self, ask: Ask, run: _Run) -> None:
         """Send a filter's own request, if the node can still be asked."""
 
-        def answered(whole: Whole) -> None:
+        def answered(whole: DecodedFrame) -> None:
             self._resume(run, whole.body)
 
         def failed(error: Exception) -> None:
@@ -315,7 +315,7 @@ class FilterRunner:
         self,
         held: HeldFrame,
         direction: Direction,
-        whole: Whole,
+        whole: DecodedFrame,
         supervision: Supervision,
         handler: FilterHandler | None,
         verdict: FilterVerdict,
@@ -353,7 +353,7 @@ class FilterRunner:
                 self._answer(held, direction, frame)
 
     def _frame(
-        self, flow: Flow, whole: Whole, supervision: Supervision, verdict: FilterVerdict
+        self, flow: Flow, whole: DecodedFrame, supervision: Supervision, verdict: FilterVerdict
     ) -> bytes:
         """Return the bytes to be sent, if any. Raises what encoding raises."""
         if isinstance(verdict, Answer):

@@ -11,9 +11,9 @@ from kwire.net.frames import encode_request
 from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.filters.filter import Ask
+from kwire.proxy.flows.decoded_frame import DecodedFrame
 from kwire.proxy.flows.flow import ClientConnection, Flow, Sink
 from kwire.proxy.flows.heads import SIZE
-from kwire.proxy.flows.whole import Whole
 
 OWN_CLIENT_ID = "kwire-proxy"
 """The client id of requests that filters send."""
@@ -30,7 +30,7 @@ class OwnRequest:
     """A request that waits for the node. answered, failed: give the filter its result."""
 
     flow: Flow
-    answered: Callable[[Whole], None]
+    answered: Callable[[DecodedFrame], None]
     failed: Callable[[Exception], None]
 
 
@@ -65,7 +65,7 @@ class PairingWithOwn(Pairing):
         ask: Ask,
         held: Flow,
         now: float,
-        answered: Callable[[Whole], None],
+        answered: Callable[[DecodedFrame], None],
         failed: Callable[[Exception], None],
     ) -> bytes:
         """Return the frame to send, with a correlation id that the client does not use.

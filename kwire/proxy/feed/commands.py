@@ -25,9 +25,9 @@ from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.filter import Action, Close, Drop
 from kwire.proxy.filters.intercept import NOT_HELD, Intercept
 from kwire.proxy.filters.rule_set import RuleSet
+from kwire.proxy.flows.decoded_frame import ENCODING
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.language import parse
-from kwire.proxy.flows.whole import ENCODING
 
 RELEASES: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
 """The names by which viewers release a held message, and the action; None lets it pass."""

@@ -14,10 +14,10 @@ from kwire.proxy.filters.filter import Answer, Call, Drop, Envelope, FilterVerdi
 from kwire.proxy.filters.handler_run import run_handlers
 from kwire.proxy.filters.supervision import Supervision
 from kwire.proxy.flows.decoded import inner_flow
+from kwire.proxy.flows.decoded_frame import DecodedFrame, decode_frame
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
-from kwire.proxy.flows.whole import Whole, take_apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class Inside:
     """The message in an Envelope, with the Call that filters get for it."""
 
     envelope: EnvelopeRequest | EnvelopeResponse
-    whole: Whole
+    whole: DecodedFrame
     call: Call
     direction: Direction
 
@@ -58,7 +58,7 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
     request = decode_request(request_envelope.request_data)
     flow = inner_flow(call.flow, request_envelope.request_data)
     flow.client_id = request.header.client_id
-    whole = take_apart(SIZE.pack(len(data)) + data, flow, direction)
+    whole = decode_frame(SIZE.pack(len(data)) + data, flow, direction)
     inner = Call(flow, len(whole.frame), call.now, envelope=Envelope(message, call))
     if direction is Direction.RESPONSE:
         inner.request = request.body

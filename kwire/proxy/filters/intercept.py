@@ -14,12 +14,12 @@ from kwire.proxy.filters.chain import ENVELOPE
 from kwire.proxy.filters.envelopes import Inside, look_inside
 from kwire.proxy.filters.filter import Call, Filter, FilterVerdict
 from kwire.proxy.filters.patch import patch
+from kwire.proxy.flows.decoded_frame import ENCODING
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.match_target import MatchTarget
-from kwire.proxy.flows.whole import ENCODING
 
 NOT_HELD = "it is not held any more"
 
@@ -114,7 +114,7 @@ class Intercept(Filter):
             return False
         if key != ENVELOPE and self.match.static(key, version) is False:
             return False
-        return direction is Direction.REQUEST or self.match.answers
+        return direction is Direction.REQUEST or self.match.needs_response
 
     async def on_request(self, request: Request, call: Call) -> FilterVerdict:
         return await self._hold(request, call)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from kwire.proxy.filters.chain import FilterHandler, Filters
 from kwire.proxy.filters.filter import Misuse
+from kwire.proxy.flows.decoded_frame import DecodedFrame
 from kwire.proxy.flows.flow import ClientConnection, Flow, NoticeKind
 from kwire.proxy.flows.masks import without_secret
-from kwire.proxy.flows.whole import Whole
 
 SLOW = 0.1
 """Seconds from which on a method that did not await is reported: all connections waited for it."""
@@ -36,7 +36,7 @@ class Supervision:
     flow: Flow | None
     clock: Callable[[], float]
     ran: list[FilterHandler]
-    whole: Whole | None = None
+    whole: DecodedFrame | None = None
     broken: bool = False
     _changed: bool = False
     _known: bytes | None = None
@@ -79,7 +79,7 @@ class Supervision:
             return self.whole.encode() is not self.whole.frame
         return self.whole.body.encode(self.whole.version) != self._known
 
-    def for_inner(self, whole: Whole) -> Supervision:
+    def for_inner(self, whole: DecodedFrame) -> Supervision:
         """Return the supervision of the message in this one, an Envelope."""
         return Supervision(
             self.filters, self.connection, self.notify, self.flow, self.clock, [], whole

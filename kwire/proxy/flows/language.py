@@ -13,7 +13,7 @@ import pyparsing as pp
 
 from kwire.errors import InvalidValue
 from kwire.proxy.flows.match_target import MatchTarget
-from kwire.proxy.flows.terms import COMPARE, FLAGS, TERMS, Meaning, field_meaning, meaning
+from kwire.proxy.flows.terms import COMPARE, FLAGS, TERMS, TermTest, field_test, term_test
 
 DEPTH = 40
 """Parentheses and negations that may be nested."""
@@ -40,10 +40,10 @@ class BadExpression(InvalidValue):
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A condition on RPCs. answers: only a response can tell if it holds."""
+    """A condition on RPCs. needs_response: only a response can tell if it holds."""
 
     @property
-    def answers(self) -> bool:
+    def needs_response(self) -> bool:
         """True if it cannot hold for a request alone, only for an RPC with its response."""
         raise NotImplementedError
 
@@ -64,17 +64,17 @@ class Expression:
 class TermExpression(Expression):
     """One term or comparison."""
 
-    meaning: Meaning
+    term: TermTest
 
     @property
-    def answers(self) -> bool:
-        return self.meaning.answers
+    def needs_response(self) -> bool:
+        return self.term.needs_response
 
     def test(self, target: MatchTarget) -> bool | None:
-        return self.meaning.test(target)
+        return self.term.test(target)
 
     def static(self, key: int, version: int) -> bool | None:
-        return self.meaning.static(key, version)
+        return self.term.static(key, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Not(Expression):
     part: Expression
 
     @property
-    def answers(self) -> bool:
-        return self.part.answers
+    def needs_response(self) -> bool:
+        return self.part.needs_response
 
     def test(self, target: MatchTarget) -> bool | None:
         return _opposite(self.part.test(target))
@@ -102,8 +102,8 @@ class Many(Expression):
     decisive: bool
 
     @property
-    def answers(self) -> bool:
-        return any(part.answers for part in self.parts)
+    def needs_response(self) -> bool:
+        return any(part.needs_response for part in self.parts)
 
     def test(self, target: MatchTarget) -> bool | None:
         return self._settle([part.test(target) for part in self.parts])
@@ -179,7 +179,7 @@ def _term(text: str, location: int, found: pp.ParseResults) -> TermExpression:
     name, start, (value,), _ = found
     try:
         return TermExpression(
-            meaning(name, value.replace(" ", "") if value[:1] in "<>=!" else value)
+            term_test(name, value.replace(" ", "") if value[:1] in "<>=!" else value)
         )
     except InvalidValue as error:
         raise _meaningless(text, start, error) from None
@@ -187,7 +187,7 @@ def _term(text: str, location: int, found: pp.ParseResults) -> TermExpression:
 
 def _comparison(text: str, location: int, found: pp.ParseResults) -> TermExpression:
     try:
-        return TermExpression(field_meaning(*found))
+        return TermExpression(field_test(*found))
     except InvalidValue as error:
         raise _meaningless(text, location, error) from None
 

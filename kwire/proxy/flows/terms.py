@@ -41,20 +41,20 @@ _RANGE = re.compile(r"\d{1,5}(-\d{1,5}|\+)?(,\d{1,5}(-\d{1,5}|\+)?)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """The test of a term. answers: only a response, or a flow that has ended, can tell."""
+class TermTest:
+    """The test of a term. needs_response: only a response, or a flow that has ended, can tell."""
 
     test: Test
     static: Static
-    answers: bool = False
+    needs_response: bool = False
 
 
-def meaning(term: str, text: str) -> Meaning:
+def term_test(term: str, text: str) -> TermTest:
     """Return the test of `~term text`. Raises InvalidValue if the text does not fit the term."""
     return TERMS[term](text)
 
 
-def field_meaning(path: str, compare: str, text: str) -> Meaning:
+def field_test(path: str, compare: str, text: str) -> TermTest:
     """Return the test of `path==text`. Raises InvalidValue if no message has such a field."""
     check_field(path)
     holds = COMPARE[compare]
@@ -63,14 +63,14 @@ def field_meaning(path: str, compare: str, text: str) -> Meaning:
         found = (value for layer in target.layers for value in layer.values(path))
         return any(_compared(holds, value, text) for value in found)
 
-    return Meaning(test, _depends, answers=path.startswith("response."))
+    return TermTest(test, _depends, needs_response=path.startswith("response."))
 
 
 def _depends(key: int, version: int) -> bool | None:
     return None
 
 
-def _api(text: str) -> Meaning:
+def _api(text: str) -> TermTest:
     patterns = text.split(",")
     keys = {key for key, name in APIS.items() if any(_named(name, pattern) for pattern in patterns)}
     for pattern in patterns:
@@ -83,21 +83,21 @@ def _named(name: str, pattern: str) -> bool:
     return fnmatchcase(name.lower(), pattern.lower())
 
 
-def _key(text: str) -> Meaning:
+def _key(text: str) -> TermTest:
     keys = _ranges(text, "an API key")
     return _static(lambda key, version: key in keys)
 
 
-def _version(text: str) -> Meaning:
+def _version(text: str) -> TermTest:
     versions = _ranges(text, "a version")
     return _static(lambda key, version: version in versions)
 
 
-def _static(static: Callable[[int, int], bool]) -> Meaning:
+def _static(static: Callable[[int, int], bool]) -> TermTest:
     def test(target: MatchTarget) -> bool:
         return any(static(layer.flow.key, layer.flow.version) for layer in target.layers)
 
-    return Meaning(test, static)
+    return TermTest(test, static)
 
 
 def _ranges(text: str, what: str) -> Versions:
@@ -106,28 +106,28 @@ def _ranges(text: str, what: str) -> Versions:
     return Versions(text)
 
 
-def _client(text: str) -> Meaning:
+def _client(text: str) -> TermTest:
     def test(target: MatchTarget) -> bool:
         return any(fnmatchcase(layer.flow.client_id or "", text) for layer in target.layers)
 
-    return Meaning(test, _depends)
+    return TermTest(test, _depends)
 
 
-def _node(text: str) -> Meaning:
+def _node(text: str) -> TermTest:
     matches = _nodes(text)
-    return Meaning(
+    return TermTest(
         lambda target: matches(target.peer) or matches(target.flow.connection.node_id), _depends
     )
 
 
-def _from(text: str) -> Meaning:
+def _from(text: str) -> TermTest:
     matches = _nodes(text)
-    return Meaning(lambda target: matches(target.peer), _depends)
+    return TermTest(lambda target: matches(target.peer), _depends)
 
 
-def _to(text: str) -> Meaning:
+def _to(text: str) -> TermTest:
     matches = _nodes(text)
-    return Meaning(lambda target: matches(target.flow.connection.node_id), _depends)
+    return TermTest(lambda target: matches(target.flow.connection.node_id), _depends)
 
 
 def _nodes(text: str) -> Callable[[int | None], bool]:
@@ -147,7 +147,7 @@ def _nodes(text: str) -> Callable[[int | None], bool]:
     return matches
 
 
-def _error(text: str) -> Meaning:
+def _error(text: str) -> TermTest:
     codes = None if text == "*" else frozenset(_code(code) for code in text.split(","))
 
     def test(target: MatchTarget) -> bool | None:
@@ -156,7 +156,7 @@ def _error(text: str) -> Meaning:
         found = frozenset(code for layer in target.layers for code in layer.errors)
         return bool(found) if codes is None else bool(found & codes)
 
-    return Meaning(test, _depends, answers=True)
+    return TermTest(test, _depends, needs_response=True)
 
 
 def _code(text: str) -> int:
@@ -168,23 +168,23 @@ def _code(text: str) -> int:
         raise InvalidValue(f"no error of Kafka's is called {text!r}") from None
 
 
-def _latency(text: str) -> Meaning:
+def _latency(text: str) -> TermTest:
     holds, amount = _amount(text, _SECONDS, "a time such as >100ms")
 
     def test(target: MatchTarget) -> bool | None:
         latency = target.flow.latency
         return None if latency is None else holds(latency, amount)
 
-    return Meaning(test, _depends, answers=True)
+    return TermTest(test, _depends, needs_response=True)
 
 
 def _answered(target: MatchTarget) -> bool:
     return target.flow.answered is not None
 
 
-def _size(text: str) -> Meaning:
+def _size(text: str) -> TermTest:
     holds, amount = _amount(text, _BYTES, "a size such as >1MiB")
-    return Meaning(lambda target: holds(target.size, amount), _depends)
+    return TermTest(lambda target: holds(target.size, amount), _depends)
 
 
 def _amount(
@@ -196,11 +196,11 @@ def _amount(
     return COMPARE[match[1] or ">="], float(match[2]) * units[match[3].lower()]
 
 
-def _topic(text: str) -> Meaning:
+def _topic(text: str) -> TermTest:
     def test(target: MatchTarget) -> bool:
         return any(fnmatchcase(topic, text) for layer in target.layers for topic in layer.topics)
 
-    return Meaning(test, _depends)
+    return TermTest(test, _depends)
 
 
 def _compared(holds: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
@@ -227,7 +227,7 @@ def _compared(holds: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
     return holds(value, other)
 
 
-TERMS: dict[str, Callable[[str], Meaning]] = {
+TERMS: dict[str, Callable[[str], TermTest]] = {
     "~api": _api,
     "~key": _key,
     "~v": _version,
@@ -241,5 +241,5 @@ TERMS: dict[str, Callable[[str], Meaning]] = {
     "~size": _size,
 }
 
-FLAGS = {"~response": Meaning(_answered, _depends, answers=True)}
+FLAGS = {"~response": TermTest(_answered, _depends, needs_response=True)}
 """The terms that take no text."""

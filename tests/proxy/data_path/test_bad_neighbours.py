@@ -48,7 +48,7 @@ class Reader(Filter):
 
 @asynccontextmanager
 async def talking(address: Address) -> AsyncIterator[AsyncExitStack]:
-    """A good connection, which is asked each time the test wants to know."""
+    """Open a good connection, and return a function that asks on it."""
     reader, writer = await asyncio.open_connection(address.host, address.port)
 
     async def ask() -> None:
@@ -63,7 +63,7 @@ async def talking(address: Address) -> AsyncIterator[AsyncExitStack]:
 
 
 async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A node that answers Votes, and otherwise only reads: the proxy alone must end things."""
+    """Answer Votes, and otherwise only read: the proxy alone must end things."""
     with suppress(ConnectionError, asyncio.IncompleteReadError):
         while await reader.readexactly(len(VOTE)) == VOTE:
             writer.write(GRANTED)
@@ -72,7 +72,7 @@ async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 async def garble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A node that answers Votes on its first connection, and on each other one with a fault."""
+    """Answer Votes on the first connection, and with a fault on each other one."""
     first = await reader.read(len(VOTE))
     if first == VOTE:
         writer.write(GRANTED)
@@ -236,7 +236,7 @@ async def test_a_full_disk_stops_the_recording_and_not_the_traffic(tmp_path: Pat
 
 @contextmanager
 def _room(size: int) -> Iterator[None]:
-    """The system lets no file of this process grow beyond this."""
+    """Let no file of this process grow beyond this."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

@@ -86,7 +86,7 @@ async def test_a_request_that_has_begun_may_end() -> None:
 
 
 async def test_what_cannot_be_read_ends_by_itself() -> None:
-    """Such as TLS that passes: whether a node is still to answer cannot be seen."""
+    """TLS that passes, for one: nobody can see if a node is still to answer."""
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(100):

@@ -40,7 +40,7 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as told, \
 
 @asynccontextmanager
 async def stopping() -> AsyncIterator[tuple[Process, Address, asyncio.StreamReader]]:
-    """A node in a process of its own that stands still inside its first response."""
+    """Run a node in a process of its own that stands still inside its first response."""
     came: asyncio.Queue[asyncio.StreamReader] = asyncio.Queue()
     writers: list[asyncio.StreamWriter] = []
 

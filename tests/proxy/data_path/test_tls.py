@@ -33,13 +33,13 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> Authority:
-    """An authority that nobody here trusts."""
+    """Return an authority that nobody here trusts."""
     return Authority(tmp_path, "theirs")
 
 
 @asynccontextmanager
 async def node(context: ssl.SSLContext | None) -> AsyncIterator[Address]:
-    """A node that answers every Vote, over TLS where it has a context."""
+    """Run a node that answers every Vote, over TLS if it has a context."""
     server = await asyncio.start_server(grant, "127.0.0.1", 0, ssl=context)
     yield Address(*server.sockets[0].getsockname())
     server.close()

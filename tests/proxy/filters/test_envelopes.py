@@ -189,7 +189,7 @@ def test_a_broken_filter_inside_is_told_and_the_frame_goes_on() -> None:
 
 
 def under(match: str, *lines: str) -> HeldDialogue:
-    """A dialogue under one rule."""
+    """Return a dialogue under one rule."""
     text = "".join(f"\n    {line}" for line in lines)
     rules = read_rules(f"rules:\n  - match: '{match}'{text}")
     return HeldDialogue(filters=Filters(rule_filters(rules, lambda: 0.0, 0.0)))

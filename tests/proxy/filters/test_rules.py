@@ -20,7 +20,7 @@ VOTED = answered(VoteResponse(), 2, 1)
 
 
 def under(text: str, dice: tuple[float, ...] = ()) -> HeldDialogue:
-    """A dialogue under the rules of this file, and dice that fall so."""
+    """Return a dialogue under the rules of this file, with dice that fall so."""
     rules = read_rules(text)
     falls = iter(dice)
     filters = rule_filters(rules, lambda: next(falls), 0.0)

@@ -38,12 +38,12 @@ EXAMPLES = DOCS / "filters"
 
 
 def example(name: str) -> HeldDialogue:
-    """A dialogue through one of the examples."""
+    """Return a dialogue through one of the examples."""
     return through(*load(EXAMPLES / f"{name}.py"))
 
 
-def told(dialogue: HeldDialogue, key: int, version: int) -> Message:
-    """The response that the client got."""
+def response_of(dialogue: HeldDialogue, key: int, version: int) -> Message:
+    """Return the response that the client got."""
     return decode_response(dialogue.at_client[4:], key, version).body
 
 
@@ -60,7 +60,7 @@ def test_cap_fetch() -> None:
     dialogue.ask(asked(ApiVersionsRequest(), 4, 1))
     apis = [ApiVersion(api_key=key, min_version=0, max_version=17) for key in (0, 1)]
     dialogue.answer(answered(ApiVersionsResponse(api_keys=apis), 4, 1))
-    body = told(dialogue, 18, 4)
+    body = response_of(dialogue, 18, 4)
     assert isinstance(body, ApiVersionsResponse)
     assert [api.max_version for api in body.api_keys] == [17, 12]
 
@@ -72,7 +72,7 @@ def test_hide_broker() -> None:
     brokers = [MetadataResponseBroker(node_id=node) for node in (1, 2)]
     topic = MetadataResponseTopic(name="orders", partitions=partitions)
     dialogue.answer(answered(MetadataResponse(brokers=brokers, topics=[topic]), 9, 1))
-    body = told(dialogue, 3, 9)
+    body = response_of(dialogue, 3, 9)
     assert isinstance(body, MetadataResponse)
     assert [broker.node_id for broker in body.brokers] == [1]
     assert [
@@ -95,7 +95,7 @@ def test_read_only() -> None:
     dialogue = example("read_only")
     frame = asked(CreateTopicsRequest(topics=[CreatableTopic(name="orders")]), 5, 1)
     assert dialogue.ask(frame) == b""
-    body = told(dialogue, 19, 5)
+    body = response_of(dialogue, 19, 5)
     assert isinstance(body, CreateTopicsResponse)
     assert [(topic.name, topic.error_code) for topic in body.topics] == [("orders", 44)]
 
@@ -112,7 +112,7 @@ def test_keep_two_voters(voters: int, refused: bool) -> None:
     dialogue.answer(answered(reply, 2, own.header.correlation_id))
     assert dialogue.at_node.endswith(frame) is not refused
     if refused:
-        body = told(dialogue, 81, 0)
+        body = response_of(dialogue, 81, 0)
         assert isinstance(body, RemoveRaftVoterResponse)
         assert body.error_message == "2 voters are left"
 

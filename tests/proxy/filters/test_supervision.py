@@ -156,7 +156,7 @@ class Slow(Filter):
 
 
 def test_a_method_that_blocks_is_named_with_its_time() -> None:
-    """Each part between two awaits counts by itself, and half as long again is no news."""
+    """Time each part between two awaits by itself; half as long again is not reported."""
     slow = Slow()
     dialogue = slow.dialogue = through(slow)
     texts = []

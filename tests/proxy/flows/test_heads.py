@@ -8,7 +8,7 @@ from tests.support.proxy.dialogue import asked
 
 
 def read(frame: bytes, upto: int | None = None) -> RestOfHead:
-    """The rest_of_head of a frame of which the first bytes are there."""
+    """Return the rest of the head of a frame of which the first bytes are there."""
     size, key, version, _ = REQUEST.unpack_from(frame)
     return rest_of_head(frame, 0, len(frame) if upto is None else upto, size, key, version)
 

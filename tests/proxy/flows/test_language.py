@@ -15,7 +15,7 @@ from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 
 def vote(error: int = 0) -> MatchTarget:
-    """A Vote of node 3001 to node 3000, answered after a second."""
+    """Return a Vote of node 3001 to node 3000, answered after a second."""
     dialogue = Dialogue()
     dialogue.ask(asked(VoteRequest(cluster_id="c", voter_id=3000), 2, 1, "raft-client-3001"))
     dialogue.answer(answered(VoteResponse(error_code=error), 2, 1))
@@ -99,7 +99,7 @@ def test_a_request_alone_cannot_tell_everything(text: str, answer: bool | None) 
     alone = Flow(flow.connection, 52, 2, 1, "me", 0.0, 0.0, 10)
     expression = parse(text)
     assert expression.test(MatchTarget(alone, 10, VoteRequest())) is answer
-    assert expression.answers
+    assert expression.needs_response
 
 
 @pytest.mark.parametrize(

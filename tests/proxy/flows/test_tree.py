@@ -48,7 +48,7 @@ SECRET = b"open sesame"
 
 
 def text(message: Message, version: int) -> str:
-    """The whole tree of a message."""
+    """Return the whole tree of a message."""
     return "\n".join(lines(message_tree("message", message, version)))
 
 
