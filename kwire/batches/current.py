@@ -102,6 +102,8 @@ class RecordBatch:
         if not self.count:
             return  # whatever is behind the header: Kafka does not look at it either
         data = decompress(self.data[LAYOUT.size :], self.attributes & COMPRESSION, limit=limit)
+        # With the broker's time all records have that of the batch, whatever their deltas say
+        # (KIP-32).
         time = self.max_timestamp if self.attributes & APPEND_TIME else None
         reader = RecordReader(self.base_offset, self.base_timestamp, self.base_sequence, time)
         position = 0

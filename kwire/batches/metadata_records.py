@@ -61,6 +61,7 @@ def read_metadata_record(value: bytes) -> VersionedRecord:
     body = value[start:]
     declared = _declared(type, version)
     if declared is None:
+        # A newer Kafka's record: kept as bytes, so that a log can be copied and dumped whole.
         return VersionedRecord(record=OpaqueRecord(type=type, body=body), version=version)
     return VersionedRecord(record=declared.decode(body, version), version=version)
 
@@ -78,6 +79,7 @@ def _read_frame(value: bytes) -> tuple[int, int, int]:
     """Record type, record version, and where the record begins."""
     if len(value) > 2 and value[0] == FRAME_VERSION and value[1] < 0x80 and value[2] < 0x80:
         return value[1], value[2], 3  # one byte each, as all that exist
+    # A longer varint is legal and never written: construct reads it and says what is wrong with it.
     stream = BytesIO(value)
     try:
         frame_version, type, version = (uvarint.parse_stream(stream) for _ in range(3))

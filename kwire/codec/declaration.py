@@ -144,6 +144,7 @@ class Message(Group, metaclass=MessageClass, base=True):
     def decode(cls, data: bytes | bytearray | memoryview, version: int) -> Self:
         """Return the message that `data` holds; raise DecodeError also when bytes are left over."""
         obj, end = cls.engine(version).decode(data, 0)
+        # len() of a memoryview counts its elements, which may be larger than a byte.
         size = data.nbytes if isinstance(data, memoryview) else len(data)
         if end != size:
             raise cls.reference(version).left_over(size - end, end)
@@ -158,6 +159,7 @@ class Message(Group, metaclass=MessageClass, base=True):
         Raises InvalidValue for an offset before the data; one behind it leaves nothing to read,
         which is a DecodeError.
         """
+        # A slice would count a negative offset from the end.
         if offset < 0:
             raise InvalidValue(f"offset {offset} lies before the data")
         return cast(tuple[Self, int], cls.engine(version).decode(data, offset))

@@ -254,8 +254,12 @@ def _to_struct(cls: StructClass, version: int, flexible: bool) -> ObjectStruct:
     refused: dict[str, Any] = {}
     for name, field in cls.fields.items():
         if version not in field.versions:
+            # A version without the field writes only its default; Kafka raises
+            # UnsupportedVersionException for another value unless the schema calls the field
+            # ignorable.
             if not field.ignorable:
                 refused[name] = field.new_default()
+        # A field may be plain in some versions and tagged in later ones: Kafka's taggedVersions.
         elif field.tag is not None and version in field.tagged:
             con = field.type.to_construct(version, flexible)
             known[field.tag] = constructs.Tag(name, con, field.new_default())

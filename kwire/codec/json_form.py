@@ -60,9 +60,9 @@ def to_json(obj: Message, version: int, *, exact: bool = True) -> dict[str, Any]
     object; without them it is Kafka's form and nothing else. Strings that are not UTF-8 on the wire
     hold lone surrogates. EncodeError where a value does not fit the version.
     """
-    record = type(obj).at(version)
+    struct = type(obj).at(version)
     writer = _write_exact if exact else _write
-    return cast(dict[str, Any], _checked(type(obj), version, lambda: writer(record, obj, "")))
+    return cast(dict[str, Any], _checked(type(obj), version, lambda: writer(struct, obj, "")))
 
 
 def from_json(cls: type[M], value: Mapping[str, Any], version: int) -> M:
@@ -71,8 +71,8 @@ def from_json(cls: type[M], value: Mapping[str, Any], version: int) -> M:
     Members that the version does not have are ignored, as Kafka does. EncodeError, with the path in
     Kafka's names, where a member is missing or holds what its field cannot.
     """
-    record = cls.at(version)
-    return cast(M, _checked(cls, version, lambda: _read(record, value, "")))
+    struct = cls.at(version)
+    return cast(M, _checked(cls, version, lambda: _read(struct, value, "")))
 
 
 def _checked(cls: type[Message], version: int, convert: Callable[[], Any]) -> Any:
@@ -113,7 +113,7 @@ def _write_exact(con: Construct, value: Any, path: str) -> Any:
 def _write_value(con: Construct, value: Any, path: str, exact: bool) -> Any:
     match con:
         case ObjectStruct():
-            return _write_record(con, value, path, exact)
+            return _write_struct(con, value, path, exact)
         case KafkaArray():
             pairs = enumerate(value)
             return [_write(con.subcon, element, f"{path}[{i}]", exact) for i, element in pairs]
@@ -130,19 +130,19 @@ def _write_value(con: Construct, value: Any, path: str, exact: bool) -> Any:
     return _read_scalar(con, value, path)
 
 
-def _write_record(record: ObjectStruct, obj: Any, path: str, exact: bool) -> dict[str, Any]:
-    if not isinstance(obj, record.cls):
-        raise _MisfitError(f"{record.cls.__name__} wanted, not {type(obj).__name__}", path)
-    for name, default in record.refused.items():
+def _write_struct(struct: ObjectStruct, obj: Any, path: str, exact: bool) -> dict[str, Any]:
+    if not isinstance(obj, struct.cls):
+        raise _MisfitError(f"{struct.cls.__name__} wanted, not {type(obj).__name__}", path)
+    for name, default in struct.refused.items():
         if getattr(obj, name) != default:
             raise _MisfitError("not in this version", _at(path, name))
     written: dict[str, Any] = {}
-    for field in record.subcons:
+    for field in struct.subcons:
         value = getattr(obj, field.name)
         written[camel(field.name)] = _write(field.subcon, value, _at(path, field.name), exact)
         if exact and value and isinstance(field.subcon, Records):
             written["_" + camel(field.name)] = b64encode(value).decode()
-    for tag in record.tags.known.values() if record.tags else ():
+    for tag in struct.tags.known.values() if struct.tags else ():
         value = getattr(obj, tag.name)
         if value != tag.default:
             written[camel(tag.name)] = _write(tag.con, value, _at(path, tag.name), exact)
@@ -166,7 +166,7 @@ def _read(con: Construct, value: Any, path: str) -> Any:
         case NullableStruct():
             return _read(con.subcon, value, path)
         case ObjectStruct() if isinstance(value, Mapping):
-            return _read_record(con, value, path)
+            return _read_struct(con, value, path)
         case KafkaArray() if isinstance(value, list | tuple):
             return con.make(
                 [_read(con.subcon, element, f"{path}[{i}]") for i, element in enumerate(value)]
@@ -180,21 +180,21 @@ def _read(con: Construct, value: Any, path: str) -> Any:
     return _read_scalar(con, value, path)
 
 
-def _read_record(record: ObjectStruct, value: Mapping[str, Any], path: str) -> Any:
+def _read_struct(struct: ObjectStruct, value: Mapping[str, Any], path: str) -> Any:
     fields: dict[str, Any] = {}
-    for field in record.subcons:
+    for field in struct.subcons:
         name, where = camel(field.name), _at(path, field.name)
         if name not in value:
             raise _MisfitError("is missing", where)
         # Kafka prints "" for records; the member beside it holds the bytes.
         exact = value.get("_" + name) if isinstance(field.subcon, Records) else None
         fields[field.name] = _read(field.subcon, value[name] if exact is None else exact, where)
-    for tag in record.tags.known.values() if record.tags else ():
+    for tag in struct.tags.known.values() if struct.tags else ():
         if camel(tag.name) in value:
             fields[tag.name] = _read(tag.con, value[camel(tag.name)], _at(path, tag.name))
     if value.get(UNKNOWN_TAGS):
         fields["unknown_tags"] = _unknown_tags(value[UNKNOWN_TAGS], path)
-    return record.cls(**fields)
+    return struct.cls(**fields)
 
 
 def _unknown_tags(value: Any, path: str) -> dict[int, bytes]:

@@ -66,6 +66,7 @@ class FeaturesImage(Struct, frozen=True, kw_only=True):
         if record.feature_level:
             levels = self.levels.insert(record.name, record.feature_level)
         else:
+            # Level 0 is not in the map, so that an image compares equal however it came about.
             levels = self.levels.remove(record.name) if record.name in self.levels else self.levels
         return replace(self, levels=levels)
 

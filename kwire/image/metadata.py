@@ -39,7 +39,7 @@ class MetadataImage(Struct, frozen=True, kw_only=True):
 
     @property
     def published(self) -> MetadataImage:
-        """The image that may be shown: without the records of an open transaction (KIP-866)."""
+        """The image that may be shown: without the records of an open transaction (KIP-868)."""
         return self.before if self.before is not None else self
 
     def records(self) -> Iterator[VersionedRecord]:

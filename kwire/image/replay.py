@@ -100,7 +100,7 @@ def _end(image: MetadataImage, record: EndTransactionRecord) -> MetadataImage:
 def _abort(image: MetadataImage, record: AbortTransactionRecord) -> MetadataImage:
     if image.before is None:
         raise ReplayError("a metadata transaction is aborted that did not begin")
-    # The image is immutable: to abort is to return to the one before the transaction (KIP-866).
+    # The image is immutable: to abort is to return to the one before the transaction (KIP-868).
     return image.before
 
 

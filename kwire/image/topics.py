@@ -38,6 +38,7 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
         """Yield the records that write it down."""
+        # The topic before its partitions: replaying a partition of an unknown topic is an error.
         yield VersionedRecord(record=TopicRecord(name=self.name, topic_id=self.id), version=0)
         for number in sorted(self.partitions):
             yield self.partitions[number].record(self.id, number, at)

@@ -108,6 +108,7 @@ def fall_back(asked: int, response: ApiVersionsResponse) -> int:
     # 1. and 2.: without a list the offer is version 0 alone.
     listed = {api.api_key: api for api in response.api_keys}.get(ApiVersionsRequest.key or 0)
     offered = VersionRange(listed.min_version, listed.max_version) if listed else VersionRange(0, 0)
+    # Only downwards, so that a node that always answers 35 cannot keep a client asking.
     lower = [v for v in ApiVersionsRequest.versions if v < asked and v in offered]
     if not lower:
         raise UnsupportedVersion(

@@ -104,6 +104,8 @@ class LiveImage:
             yield address
 
     def _named(self) -> Address | None:
+        # Each name is tried once: a leader that is named and does not answer must not keep us from
+        # the configured controllers.
         endpoint, self.observer.leader_endpoint = self.observer.leader_endpoint, None
         return None if endpoint is None else Address(endpoint.host, endpoint.port)
 

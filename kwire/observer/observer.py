@@ -36,7 +36,7 @@ from kwire.messages.a59_fetch_snapshot import (
 from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, is_metadata_topic
-from kwire.observer.snapshot_download import SnapshotDownload
+from kwire.observer.snapshot_download import PartialSnapshot
 from kwire.observer.uncommitted import UncommittedBatches
 
 MAX_WAIT_MS = 500
@@ -86,7 +86,7 @@ class Observer:
         self._cluster_id = cluster_id
         self._image = EMPTY
         self._uncommitted = UncommittedBatches(_LOG_START)
-        self._download: SnapshotDownload | None = None
+        self._download: PartialSnapshot | None = None
         self.epoch = 0
         self.leader_id = -1
         self.leader_endpoint: LeaderEndpoint | None = None
@@ -193,7 +193,7 @@ class Observer:
             self._diverged(OffsetAndEpoch(offset=diverging.end_offset, epoch=diverging.epoch))
             return NextStep.ASK
         if snapshot is not None and snapshot.end_offset >= 0:
-            self._download = SnapshotDownload(
+            self._download = PartialSnapshot(
                 OffsetAndEpoch(offset=snapshot.end_offset, epoch=snapshot.epoch)
             )
             return NextStep.ASK

@@ -22,8 +22,8 @@ PIECE = 1 << 20
 """Bytes that are asked for at once."""
 
 
-class SnapshotDownload:
-    """The bytes so far; they grow as they come and not as the leader promises."""
+class PartialSnapshot:
+    """The bytes of a snapshot so far; memory grows as they come and not as the leader promises."""
 
     def __init__(self, id: OffsetAndEpoch) -> None:
         self.id = id

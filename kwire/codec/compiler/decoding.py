@@ -28,7 +28,7 @@ from kwire.codec.constructs import (
 )
 
 
-def decode_function(module: Module, record: ObjectStruct) -> None:
+def decode_function(module: Module, struct: ObjectStruct) -> None:
     """Add `decode(data, offset=0)` to the module."""
     function = module.function(
         "decode", "data, offset=0, /", "The message at `offset`, and the offset behind it."
@@ -37,7 +37,7 @@ def decode_function(module: Module, record: ObjectStruct) -> None:
         function.line("buf = data if data.__class__ is bytes else bytes(memoryview(data))")
         function.line("p = offset")
         reader = _DecodeGenerator(module, function)
-        message = reader.value(record, "message", "")
+        message = reader.value(struct, "message", "")
         reader.flush()
         with function.block("if p <= len(buf):"):
             function.line(f"return {message}, p")
@@ -82,13 +82,13 @@ class _DecodeGenerator:
                 raw = self._fixed("16s", name, owner)
                 return f"{self.module.uses('uuids')}[{raw}]"
             case ObjectStruct():
-                return self._record(con, name, owner)
+                return self._object(con, name, owner)
             case Text() | Blob():
-                return self._sized(con, name, owner)
+                return self._length_prefixed(con, name, owner)
             case KafkaArray():
-                return self._items(con, name, owner)
+                return self._array(con, name, owner)
             case NullableStruct():
-                return self._maybe(con, name, owner)
+                return self._nullable_struct(con, name, owner)
         assert con is Flag, f"no code for {con!r}"
         return self._fixed("?", name, owner)
 
@@ -127,7 +127,7 @@ class _DecodeGenerator:
         with self.function.block("else:"):
             self.function.line(otherwise)
 
-    def _sized(self, con: LengthPrefixed, name: str, owner: str) -> str:
+    def _length_prefixed(self, con: LengthPrefixed, name: str, owner: str) -> str:
         text = isinstance(con, Text)
         size, present = self._length(con, "text_length" if text else "length")
         variable = self.function.local(name, owner)
@@ -136,7 +136,7 @@ class _DecodeGenerator:
         self.function.line(f"{variable} = {value}{choice}")
         return variable
 
-    def _items(self, con: KafkaArray, name: str, owner: str) -> str:
+    def _array(self, con: KafkaArray, name: str, owner: str) -> str:
         count, present = self._length(con, "length")
         variable = self.function.local(name, owner)
         if con.nullable:
@@ -178,7 +178,7 @@ class _DecodeGenerator:
         if con.make is not list:
             self.function.line(f"{variable} = tuple({variable})")
 
-    def _maybe(self, con: NullableStruct, name: str, owner: str) -> str:
+    def _nullable_struct(self, con: NullableStruct, name: str, owner: str) -> str:
         if isinstance(con.marker, UVarint):
             self.run.append(("B", "n"))
             self.flush()
@@ -196,45 +196,45 @@ class _DecodeGenerator:
             self.function.line(f"{variable} = {value}")
         return variable
 
-    def _record(self, record: ObjectStruct, name: str, owner: str) -> str:
+    def _object(self, struct: ObjectStruct, name: str, owner: str) -> str:
         values = {
-            field.name: self.value(field.subcon, field.name, name) for field in record.subcons
+            field.name: self.value(field.subcon, field.name, name) for field in struct.subcons
         }
-        if record.tags is not None:
+        if struct.tags is not None:
             self.run.append(("B", "tags"))
         self.flush()
         variable = self.function.local(name, owner)
-        arguments = ", ".join(self._arguments(record, values))
-        self.function.line(f"{variable} = {self.module.cls(record)}({arguments})")
-        if record.tags is not None:
-            known = self._known(record, name)
+        arguments = ", ".join(self._arguments(struct, values))
+        self.function.line(f"{variable} = {self.module.cls(struct)}({arguments})")
+        if struct.tags is not None:
+            known = self._known(struct, name)
             # No tagged fields, the usual case, costs one test.
             with self.function.block("if tags:"):
                 read = self.module.uses("read_tags")
                 self.function.line(f"p = {read}(buf, p - 1, {variable}{known})")
         return variable
 
-    def _arguments(self, record: ObjectStruct, values: dict[str, str]) -> list[str]:
+    def _arguments(self, struct: ObjectStruct, values: dict[str, str]) -> list[str]:
         """Return values by position up to the last one read.
 
         What this version lacks has its default.
         """
-        order = [name for name in record.cls.__struct_fields__ if name in record.cls.fields]
+        order = [name for name in struct.cls.__struct_fields__ if name in struct.cls.fields]
         # Arguments by position cost a third of arguments by name (docs/decisions/0004).
         while order and order[-1] not in values:
             order.pop()
         fresh = {
-            name: record.cls.fields[name].new_default() for name in order if name not in values
+            name: struct.cls.fields[name].new_default() for name in order if name not in values
         }
         return [values.get(name) or self.module.default(fresh[name]) for name in order]
 
-    def _known(self, record: ObjectStruct, name: str) -> str:
+    def _known(self, struct: ObjectStruct, name: str) -> str:
         """Return the last argument of `read_tags`: a table of the struct's declared tags."""
-        assert record.tags is not None
-        if not record.tags.known:
+        assert struct.tags is not None
+        if not struct.tags.known:
             return ""
         entries = []
-        for tag, known in record.tags.known.items():
+        for tag, known in struct.tags.known.items():
             function = self.module.function(
                 f"read_{known.name}",
                 "buf, p",

@@ -25,13 +25,13 @@ from kwire.codec.constructs import (
 )
 
 
-def encode_function(module: Module, record: ObjectStruct) -> None:
+def encode_function(module: Module, struct: ObjectStruct) -> None:
     """Add `encode(message)` to the module."""
     function = module.function("encode", "message, /", "The bytes of a message.")
     with function.block("try:"):
         function.line("parts = []")
         writer = _EncodeGenerator(module, function)
-        writer.value(record, "message", "message")
+        writer.value(struct, "message", "message")
         writer.flush()
         function.line('return b"".join(parts)')
     with function.block("except Exception:"):
@@ -75,19 +75,21 @@ class _EncodeGenerator:
             case Uuid():
                 self.run.append(("16s", f'{expression}.int.to_bytes(16, "big")'))
             case ObjectStruct():
-                self._record(con, expression, name)
+                self._object(con, expression, name)
             case KafkaArray():
-                self._items(con, expression, name, owner)
+                self._array(con, expression, name, owner)
             case LengthPrefixed():
-                self._sized(con, expression, name, owner)
+                self._length_prefixed(con, expression, name, owner)
             case NullableStruct():
-                self._maybe(con, expression, name, owner)
+                self._nullable_struct(con, expression, name, owner)
             case _:
                 assert con is Flag, f"no code for {con!r}"
+                # An object of another class with the same attributes would be written without
+                # complaint.
                 self._refuse(f"{expression}.__class__ is not bool", "TypeError")
                 self.run.append(("?", expression))
 
-    def _sized(self, con: LengthPrefixed, expression: str, name: str, owner: str) -> None:
+    def _length_prefixed(self, con: LengthPrefixed, expression: str, name: str, owner: str) -> None:
         encode = ".encode()" if isinstance(con, Text) else ""
         variable = self.function.local(name, owner)
         if not con.nullable:
@@ -128,11 +130,11 @@ class _EncodeGenerator:
         else:
             self.run.append((letter(con.length), "-1"))
 
-    def _items(self, con: KafkaArray, expression: str, name: str, owner: str) -> None:
+    def _array(self, con: KafkaArray, expression: str, name: str, owner: str) -> None:
         variable = self.function.local(name, owner)
         if not con.nullable:
             self.function.line(f"{variable} = {expression}")
-            self._some_items(con, variable, name)
+            self._array_elements(con, variable, name)
             return
         self.flush()
         self.function.line(f"{variable} = {expression}")
@@ -140,22 +142,23 @@ class _EncodeGenerator:
             self._null(con)
             self.flush()
         with self.function.block("else:"):
-            self._some_items(con, variable, name)
+            self._array_elements(con, variable, name)
             self.flush()
 
-    def _some_items(self, con: KafkaArray, variable: str, name: str) -> None:
+    def _array_elements(self, con: KafkaArray, variable: str, name: str) -> None:
         self._length(con, variable)
         if isinstance(con.subcon, FormatField) or con.subcon is Flag:
             kind = INTEGERS.get(con.subcon, "boolean" if con.subcon is Flag else "float64")
             self._part(f"{self.module.uses(f'pack_{kind}s')}[len({variable})](*{variable})")
             return
+        # Before a loop the parts so far are added: statements inside must not repeat them.
         self.flush()
         element = self.function.local(singular(name))
         with self.function.block(f"for {element} in {variable}:"):
             self.value(con.subcon, element, element)
             self.flush()
 
-    def _maybe(self, con: NullableStruct, expression: str, name: str, owner: str) -> None:
+    def _nullable_struct(self, con: NullableStruct, expression: str, name: str, owner: str) -> None:
         code = "B" if isinstance(con.marker, UVarint) else letter(con.marker)
         self.flush()
         variable = self.function.local(name, owner)
@@ -168,16 +171,17 @@ class _EncodeGenerator:
             self.value(con.subcon, variable, name)
             self.flush()
 
-    def _record(self, record: ObjectStruct, expression: str, name: str) -> None:
-        self._refuse(f"{expression}.__class__ is not {self.module.cls(record)}", "TypeError")
-        for field, default in record.refused.items():
+    def _object(self, struct: ObjectStruct, expression: str, name: str) -> None:
+        self._refuse(f"{expression}.__class__ is not {self.module.cls(struct)}", "TypeError")
+        for field, default in struct.refused.items():
             self._refuse(self._differs(f"{expression}.{field}", default), "ValueError")
-        if record.tags is None:
+        # Unknown tags have no place before flexible versions: they would be lost silently.
+        if struct.tags is None:
             self._refuse(f"{expression}.unknown_tags", "ValueError")
-        for field in record.subcons:
+        for field in struct.subcons:
             self.value(field.subcon, f"{expression}.{field.name}", field.name, name)
-        if record.tags is not None:
-            self._tags(record, expression, name)
+        if struct.tags is not None:
+            self._tags(struct, expression, name)
 
     def _refuse(self, condition: str, error: str) -> None:
         with self.function.block(f"if {condition}:"):
@@ -185,37 +189,40 @@ class _EncodeGenerator:
 
     def _differs(self, expression: str, default: Any) -> str:
         if default is None:
+            # `!= None` would call the __eq__ of a struct.
             return f"{expression} is not None"
         return f"{expression} != {self.module.value(default)}"
 
-    def _tags(self, record: ObjectStruct, expression: str, name: str) -> None:
-        assert record.tags is not None
+    def _tags(self, struct: ObjectStruct, expression: str, name: str) -> None:
+        assert struct.tags is not None
         none = self.module.uses("NO_TAGS")
-        if not record.tags.known:
+        if not struct.tags.known:
             some = f"{self.module.uses('tag_section')}({expression}.unknown_tags)"
             self._part(f"{some} if {expression}.unknown_tags else {none}")
             return
+        # A tagged field with its default is not on the wire (KIP-482): one test covers all of them,
+        # and the usual struct has a section of one byte.
         changed = [
             self._differs(f"{expression}.{known.name}", known.default)
-            for known in record.tags.known.values()
+            for known in struct.tags.known.values()
         ]
         tags = self.function.local("tags", name)
         self.function.line(f"{tags} = {none}")
         with self.function.block(f"if {' or '.join([f'{expression}.unknown_tags', *changed])}:"):
-            self.function.line(f"{tags} = {self._known(record, name)}({expression})")
+            self.function.line(f"{tags} = {self._known(struct, name)}({expression})")
         self._part(tags)
 
-    def _known(self, record: ObjectStruct, name: str) -> str:
-        assert record.tags is not None
+    def _known(self, struct: ObjectStruct, name: str) -> str:
+        assert struct.tags is not None
         function = self.module.function(f"write_{name}_tags", "obj", "The tag section of a struct.")
         function.line("known = {}")
-        for tag, known in record.tags.known.items():
+        for tag, known in struct.tags.known.items():
             with function.block(f"if {self._differs(f'obj.{known.name}', known.default)}:"):
                 function.line("parts = []")
                 writer = _EncodeGenerator(self.module, function)
                 writer.value(known.con, f"obj.{known.name}", known.name)
                 writer.flush()
                 function.line(f'known[{tag}] = b"".join(parts)')
-        section, declared = self.module.uses("tag_section"), tuple(record.tags.known)
+        section, declared = self.module.uses("tag_section"), tuple(struct.tags.known)
         function.line(f"return {section}(obj.unknown_tags, known, {declared})")
         return function.name

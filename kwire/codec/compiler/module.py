@@ -62,9 +62,9 @@ class Module:
         self.constants[name] = expression
         return name
 
-    def cls(self, record: ObjectStruct) -> str:
+    def cls(self, struct: ObjectStruct) -> str:
         """Return the name of the class that a struct becomes."""
-        return self._class(record.cls)
+        return self._class(struct.cls)
 
     def _class(self, cls: type) -> str:
         for name, known in self.names.items():

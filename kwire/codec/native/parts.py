@@ -98,6 +98,7 @@ def _default(kind: str, value: Any) -> Any:
 
 
 def _names(cls: type) -> tuple[str, str]:
+    # A class made inside a function cannot be found again when the parts are loaded from disk.
     if getattr(sys.modules.get(cls.__module__), cls.__name__, None) is not cls:
         raise Unsupported(f"{cls} is not found by its name")
     return cls.__module__, cls.__name__

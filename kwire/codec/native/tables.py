@@ -26,10 +26,10 @@ WIDTHS: Mapping[Construct, str] = {
 }
 
 
-def describe(record: ObjectStruct) -> tuple[Part, ...]:
+def describe(struct: ObjectStruct) -> tuple[Part, ...]:
     """Return the parts of a struct, itself the last."""
     walk = _Walk()
-    walk.index(record)
+    walk.index(struct)
     return tuple(walk.parts)
 
 
@@ -40,6 +40,8 @@ class _Walk:
 
     def index(self, con: Construct) -> int:
         """Return the index of a construct's part; a construct that is met again has one already."""
+        # A struct of a declaration is one construct at one version, so that its parts are made
+        # once.
         index = self.indexes.get(id(con))
         if index is None:
             part = self.part(con)
@@ -54,45 +56,45 @@ class _Walk:
             case Blob():
                 return "bytes", _name(WIDTHS, con.length), con.nullable
             case KafkaArray():
-                return self.items(con)
+                return self.array(con)
             case NullableStruct():
                 return "optional", _name(WIDTHS, con.marker), con.null, self.index(con.subcon)
             case ObjectStruct():
                 return self.struct(con)
         return (_name(FIXED, con),)
 
-    def items(self, con: KafkaArray) -> Part:
+    def array(self, con: KafkaArray) -> Part:
         if con.make not in (list, tuple):
             raise Unsupported(f"an array that becomes a {con.make!r}")
         width = _name(WIDTHS, con.length)
         return con.make.__name__, width, con.nullable, con.least, self.index(con.subcon)
 
-    def struct(self, record: ObjectStruct) -> Part:
-        members = (*self.fields(record), *self.tags(record), *_absent(record))
-        return "struct", record.cls, record.tags is not None, members
+    def struct(self, struct: ObjectStruct) -> Part:
+        members = (*self.fields(struct), *self.tags(struct), *_absent(struct))
+        return "struct", struct.cls, struct.tags is not None, members
 
-    def fields(self, record: ObjectStruct) -> Iterator[Part]:
-        for field in record.subcons:
+    def fields(self, struct: ObjectStruct) -> Iterator[Part]:
+        for field in struct.subcons:
             yield field.name, self.index(field.subcon), -1, None, None, False
 
-    def tags(self, record: ObjectStruct) -> Iterator[Part]:
-        for number, tag in _known(record).items():
+    def tags(self, struct: ObjectStruct) -> Iterator[Part]:
+        for number, tag in _known(struct).items():
             make = maker(tag.default)
             yield tag.name, self.index(tag.con), number, tag.default, make, False
 
 
-def _known(record: ObjectStruct) -> Mapping[int, Tag]:
-    return record.tags.known if record.tags else {}
+def _known(struct: ObjectStruct) -> Mapping[int, Tag]:
+    return struct.tags.known if struct.tags else {}
 
 
-def _absent(record: ObjectStruct) -> Iterator[Part]:
-    written = {field.name for field in record.subcons} | {"unknown_tags"}
-    written.update(tag.name for tag in _known(record).values())
-    new = record.cls()
-    for name in record.cls.__struct_fields__:
+def _absent(struct: ObjectStruct) -> Iterator[Part]:
+    written = {field.name for field in struct.subcons} | {"unknown_tags"}
+    written.update(tag.name for tag in _known(struct).values())
+    new = struct.cls()
+    for name in struct.cls.__struct_fields__:
         if name not in written:
-            default = record.refused.get(name, getattr(new, name))
-            yield name, -1, -1, default, maker(default), name in record.refused
+            default = struct.refused.get(name, getattr(new, name))
+            yield name, -1, -1, default, maker(default), name in struct.refused
 
 
 def _name(names: Mapping[Construct, str], con: Construct) -> str:
