@@ -55,6 +55,7 @@ class Copy:
         if self.dropped or (self._pieces and not piece):
             return
         if self._copies.take(len(piece)):
+            # A slice is a copy: the chunk itself, up to 1 MiB, must not be kept alive by it.
             self._pieces.append(piece)
             self._room -= len(piece)
             self._size += len(piece)
@@ -74,5 +75,6 @@ class Copy:
     def _drop(self) -> None:
         self._copies.give_back(self._size)
         self._copies.dropped += 1
+        # Not empty, so that a further piece is not taken for the first.
         self._pieces = [b""]
         self.dropped = True

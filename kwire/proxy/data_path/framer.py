@@ -167,6 +167,7 @@ class Framer:
         raise NotImplementedError
 
     def _advance(self, chunk: bytes, start: int, end: int) -> int:
+        # Copied before it is handed on: a gate may decide, and end the flow, within `end_frame`.
         copy = self._copy
         if copy is not None:
             copy.add(chunk, start, end)
@@ -212,6 +213,7 @@ class Framer:
         self.frames += 1
         self._left = self._size = size + _SIZE
         self._flow = flow
+        # Decided when the head is known, so that a frame that nobody wants is never copied.
         if flow is not None and self._wants(flow.key, flow.version, direction) is _TAP:
             self._copy = Copy(self._copies)
         self._output.begin(flow, size)
@@ -234,6 +236,7 @@ class RequestFramer(Framer):
         if stop - start < _SIZE:
             return _SIZE
         (size,) = SIZE.unpack_from(chunk, start)
+        # A token may be empty, and as short as no request: it has to be asked for first.
         if self._pairing.tokens and 0 <= size <= self._limit:
             return self._open_token(chunk, start, size, at, now)
         if not 0 < size <= self._limit:
@@ -361,6 +364,7 @@ class ResponseFramer(Framer):
         if stop - start < _SIZE:
             return _SIZE
         (size,) = SIZE.unpack_from(chunk, start)
+        # An answer to a token has no correlation id to read.
         if self._pairing.awaits_token and 0 <= size <= self._limit:
             self._pairing.token_responses -= 1
             self._follow(size, None, _RESPONSE)

@@ -133,6 +133,8 @@ class Gate:
         self._feeding = self._within = True
         if flow is None or not self._wants(flow):
             return
+        # Rather unfiltered than stuck: a frame that can never be whole here would stop its
+        # connection.
         if size > self._memory.copy_limit:
             self._unfiltered(flow, f"{size} bytes, {self._memory.copy_limit} are held")
             return
@@ -235,6 +237,8 @@ class Gate:
     def _enqueue(self, chunk: bytes, start: int, end: int) -> None:
         line = self._queue or self._ready
         last = line[-1] if line else None
+        # Pieces of one chunk are joined again, so that a chunk none of whose frames is wanted is
+        # written as the very object that came (decision 14).
         if isinstance(last, _Piece) and last.chunk is chunk and last.end == start:
             last.end = end
         elif self._queue:
@@ -275,6 +279,7 @@ class Gate:
             return
         if self._ready:
             self._write(self._take_ready())
+        # The end of the stream may wait for this.
         if not self._queue:
             self._transport.drained(self._direction)
 

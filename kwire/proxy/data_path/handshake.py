@@ -59,6 +59,8 @@ class Handshake(asyncio.Protocol):
     async def _shake(self, transport: asyncio.Transport) -> None:
         host, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
         try:
+            # On a socket that nobody has read: asyncio's own TLS servers tell nobody of a
+            # handshake that fails (decision 17).
             over_tls = await asyncio.get_running_loop().start_tls(
                 transport,
                 self,
@@ -70,6 +72,7 @@ class Handshake(asyncio.Protocol):
             transport.abort()
             self._failed(Address(host, port), handshake_failure(error))
             return
+        # The client left while its handshake was ending: there is no connection to relay.
         if over_tls is None or self._lost:
             return
         protocol = self._then(bytes(self._early))

@@ -61,6 +61,7 @@ class Pairing:
         """
         key, version, correlation_id = head
         connection = self._connection
+        # The common case is one comparison: a client keeps its id, and a node shows its own once.
         if client_id != connection.client_id or (connection.peer is None and key in NODE_APIS):
             self._identify(client_id, key)
         flow = Flow(connection, key, version, correlation_id, client_id, at, now, size)
@@ -77,6 +78,8 @@ class Pairing:
         """Return the flow that a response belongs to, None when no request has its id."""
         pending = self._pending
         if not pending or pending[0].correlation_id != correlation_id:
+            # An id that nobody used must not drop the flows before it: only one that is pending
+            # proves that the node passed them over.
             if not any(flow.correlation_id == correlation_id for flow in pending):
                 self._report_unmatched(correlation_id, at)
                 return None
@@ -90,6 +93,7 @@ class Pairing:
         """Hand a flow to the sink: its last byte has passed."""
         if flow.outcome is _PENDING:
             flow.outcome = _ANSWERED
+        # A decoded request would keep its message alive as long as its flow is viewed.
         flow.request_body = None
         request, response = flow.request_copy, flow.response_copy
         if request is not None or response is not None:

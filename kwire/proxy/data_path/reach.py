@@ -43,6 +43,7 @@ async def reach(
     for target in upstream.targets:
         trying(target)
         try:
+            # Each target has the whole time: the first may be a host that drops packets silently.
             async with asyncio.timeout(upstream.timeout):
                 await _connect(upstream, target, protocol)
             return None

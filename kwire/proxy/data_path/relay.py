@@ -73,9 +73,11 @@ class Relay:
         """Reach for the node when the client is there; read the client when the node is."""
         if side is self.client:
             self._connection.client = _name(side.transport)
+        # The client may have gone, or the proxy stopped, while the node was being reached.
         if self._closing_since is not None:
             side.abort()
         elif side is self.client:
+            # Unread bytes stay in the client's socket, and hold it back, until the node is there.
             self.client.pause_reading()
             self._stage.connect(self._reach)
         else:
@@ -87,6 +89,7 @@ class Relay:
     def side_ending(self, side: Side, error: Exception | None = None) -> None:
         """Report a side that ends inside a frame."""
         if side.progress and self._closing_since is None:
+            # The first end inside a frame is the cause; what follows from it would hide it.
             self._broken_off = f"{self._how(side, error)} {side.progress}"
             self._notice(NoticeKind.BROKEN_OFF, self._broken_off)
 
@@ -103,8 +106,11 @@ class Relay:
         no answer can come any more.
         """
         self._stage.output_ended(self._direction_from(side))
+        # Until both have ended the other direction stays open: a client may end its requests and
+        # still read the answers.
         if self.client.eof and self.node.eof:
             self._close(f"{self._who(side)} closed last")
+        # One direction of TLS cannot be ended alone (decision 17).
         elif side is self.client and self._done_over_tls:
             self.node.close()
         elif side is self.node and not self.client.can_half_close:
@@ -120,6 +126,8 @@ class Relay:
         self._begin_closing(self._how(side, error))
         if self._connecting is not None:
             self._connecting.cancel()
+        # What a client that is gone sent has no reader of its answers left; what a node sent last
+        # may still be with filters, and its client is there to read it.
         if side is self.client or self.nothing_held(side):
             (self.node if side is self.client else self.client).close()
         else:
@@ -140,6 +148,7 @@ class Relay:
     def check(self, now: float) -> None:
         """Close what takes too long. now: of the monotonic clock."""
         if self._closing_since is not None:
+            # A slow reader keeps its connection for as long as it reads at all.
             unsent = self.client.unsent + self.node.unsent
             if unsent < self._unsent or self._filters_decide:
                 self._unsent, self._closing_since = unsent, now
@@ -158,6 +167,9 @@ class Relay:
         relay is gone. now: of the monotonic clock.
         """
         opaque = self.client.opaque or self.node.opaque
+        # Steps: stop reading between frames; when all is answered, end the client's stream; after
+        # LINGER close. To close at once would reset a client that has just sent something, and take
+        # the answers that it has not read with it (decision 16).
         if not self._opened:
             self.abort(reason)
         elif opaque or self._closing_since is not None or not self.client.stop_reading():
@@ -172,6 +184,7 @@ class Relay:
 
     @property
     def _all_answered(self) -> bool:
+        # Bare SASL tokens have no flows: their answers are only counted.
         waits = self._pairing.first is not None or self._pairing.token_responses > 0
         return not waits and self.nothing_held(self.client) and self.nothing_held(self.node)
 
@@ -183,6 +196,7 @@ class Relay:
         self._abort_sides()
 
     def _reach(self) -> None:
+        # A filter may have taken its time over the client, which may have gone meanwhile.
         if self._closing_since is None:
             self._connecting = asyncio.get_running_loop().create_task(self._connect())
 
@@ -239,6 +253,7 @@ class Relay:
 
     def _settle(self) -> None:
         """Report the end when both sockets are gone and none is on its way."""
+        # A node that was never reached has no socket that could go.
         node_over = self.node.over or self.node.transport is None
         if not (self.client.over and node_over) or self._connecting is not None or self._settled:
             return

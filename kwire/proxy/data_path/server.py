@@ -121,6 +121,7 @@ class Proxy:
         """
         loop = asyncio.get_running_loop()
         host, port = listener.listen.host, listener.listen.port
+        # Before the port is taken: a bad certificate leaves nothing to undo.
         open_listener = _OpenListener(listener, self._limits)
         try:
             server = await loop.create_server(
@@ -179,6 +180,7 @@ class Proxy:
         while relays := [relay for relay in self._relays if listener is None or relay in targets]:
             now = time.monotonic()
             for relay in relays:
+                # Called again and again: a relay takes its next step when it can.
                 if now < end:
                     relay.finish("the proxy drains", now)
                 else:
@@ -193,6 +195,7 @@ class Proxy:
         for handshake in tuple(self._handshakes):
             handshake.abort()
             await handshake.ended
+        # A client may be accepted between the stop of a server and its end: look again.
         while self._relays:
             self._empty.clear()
             for relay in tuple(self._relays):
@@ -276,6 +279,7 @@ class Proxy:
 
     def _was_reported(self, failure: Notice) -> bool:
         """Return True for a failure that was reported before: a peer may try again and again."""
+        # Texts name hosts of peers, who may be many: forget all rather than grow.
         if len(self._failures) >= FAILURES:
             self._failures.clear()
         known = failure.text in self._failures
@@ -303,6 +307,8 @@ class _OpenListener:
         """Read certificates and keys. Raises BadTls, and changes nothing then."""
         listener, with_node = self.listener, self.listener.upstream_tls
         tls = None if listener.tls is None else listener.tls.context()
+        # New contexts are put in place together, at the end: all of a new pair of files is used,
+        # or none (decision 17).
         context = None if with_node is None else with_node.context()
         name = None if with_node is None else with_node.name
         targets = (listener.upstream, *listener.standbys)

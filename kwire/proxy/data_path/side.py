@@ -71,6 +71,7 @@ class Side(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the socket."""
         self.transport = cast(asyncio.Transport, transport)
+        # asyncio calls pause_writing at this many bytes, and resume_writing at a quarter of them.
         self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
         if hasattr(transport, "max_size"):  # of a plain socket in asyncio's own loop
             transport.max_size = READ_SIZE
@@ -82,6 +83,7 @@ class Side(asyncio.Protocol):
         if self._other.transport is None:
             self._keep(data)
             return
+        # One look at each clock a chunk: flows, limits and latencies all use these two.
         self._owner.moved = now = time.monotonic()
         self._framer.feed(data, time.time(), now)
 
@@ -98,6 +100,7 @@ class Side(asyncio.Protocol):
     def write(self, data: bytes) -> None:
         """Send bytes to the peer, unless the socket is going away or the end has been sent."""
         transport = self.transport
+        # Filters may release a frame after the peer's end was passed on: it has no way any more.
         if transport is None or self._closing or self._end_sent:
             return
         if not transport.is_closing():
@@ -204,6 +207,7 @@ class Side(asyncio.Protocol):
     def stuck(self, now: float, limits: Limits) -> bool:
         """Return True if a frame that has begun does not go on, though this side is read."""
         framer = self._framer
+        # A side that is paused is not at fault: the reader of the other one, or a filter, is.
         at_rest = not framer.unfinished or framer.lost or self.paused
         frames, passed = self._progress_mark
         if at_rest or framer.frames != frames or framer.passed - passed >= limits.step:

@@ -55,6 +55,7 @@ class Tap:
     def __call__(self, event: Event) -> None:
         """Take an event from the data path."""
         if self._waiting + event.weight > self._limit and isinstance(event, Flow):
+            # First let go of the bytes, and only then of the flow: counts stay right longer.
             self.undecoded += 1
             event = _without_copies(event)
         if self._waiting + event.weight > self._limit:
@@ -80,6 +81,8 @@ class Tap:
             self._filled.clear()
             while self._queue:
                 event = self._queue[0]
+                # It stays in the queue until then: the end may interrupt the thread that decodes
+                # it, and shows what is left.
                 await self._look(event)
                 self._queue.popleft()
                 self._waiting -= event.weight
@@ -88,6 +91,7 @@ class Tap:
     async def _look(self, event: Event) -> None:
         seen = event if isinstance(event, Notice) else DecodedFlow(event)
         if isinstance(seen, DecodedFlow):
+            # The decoding of a long frame would keep all connections waiting.
             if event.weight > LONG:
                 await asyncio.to_thread(seen.read)
             _note_sender(seen)

@@ -68,6 +68,7 @@ class Filters:
         methods = [_methods(filter_) for filter_ in filters]
         self._filters = filters
         self._methods = methods
+        # Worked out once for each kind of message (decision 14).
         self._cache: dict[tuple[int, int, Direction, bool], tuple[FilterHandler, ...]] = {}
         self._look_inside: bool | None = None
         self._reported.clear()
@@ -135,6 +136,8 @@ class Filters:
     ) -> Iterable[FilterHandler]:
         both = zip(self._filters, self._methods, strict=True)
         ordered = [pair for pair in both if pair[0].looks_inside or not inside]
+        # Responses pass in the reverse order, so that the first filter of a script is the one
+        # next to the client in both directions.
         for filter_, methods in ordered if direction is Direction.REQUEST else reversed(ordered):
             for name in (f"on_{direction.value}", f"{key} {direction.value}"):
                 method = methods.get(name)

@@ -55,6 +55,7 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
         request_envelope, direction, data = call.request, Direction.RESPONSE, message.response_data
     else:
         return None
+    # A response has neither key nor version: those are in the request, also of an Envelope.
     request = decode_request(request_envelope.request_data)
     flow = inner_flow(call.flow, request_envelope.request_data)
     flow.client_id = request.header.client_id

@@ -152,6 +152,7 @@ class Intercept(Filter):
         waiting = self._waiting.get(flow)
         if waiting is None:
             raise InvalidValue(NOT_HELD)
+        # On a copy first: a value that cannot be encoded must not stay in the held message.
         waiting.copy().set(path, value)
         waiting.set(path, value)
 

@@ -29,6 +29,7 @@ def patch(message: Group, path: str, value: Any) -> bool:
         setattr(message, name, _as(found, value))
         return True
     inner = found if isinstance(found, list) else [found]
+    # A number picks one element; without it all elements are changed.
     index, _, behind = rest.partition(".")
     element = whole_number(index, bits=31)
     if isinstance(found, list) and element is not None:

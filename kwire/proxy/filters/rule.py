@@ -61,6 +61,7 @@ class RuleFilter(Filter):
         rule, age = self._rule, call.now - self._start
         if age < rule.after or (rule.until is not None and age >= rule.until):
             return False
+        # Dice are thrown last: with one seed the same messages are hit, whatever others came.
         if rule.count is not None and self.hits >= rule.count:
             return False
         if not self._matches(message, call) or (

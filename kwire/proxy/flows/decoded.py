@@ -102,6 +102,7 @@ class DecodedFlow:
         if copy is None:
             return None, ""
         try:
+            # The copy was cut at its limit, mostly inside records: decode what is there.
             if len(copy) < flow.request_size:
                 return decode_cut_request(copy), _cut("request", copy, flow.request_size)
             frame = decode_request(copy)

@@ -154,6 +154,7 @@ class QuorumSeen:
                     continue
                 self._lead(one.leader_id, one.leader_epoch)
                 self.high_watermark = max(self.high_watermark, one.high_watermark)
+                # This answer has all of them: those that it does not name are gone.
                 self._replicas.clear()
                 for role, replicas in ((VOTER, one.current_voters), (OBSERVER, one.observers)):
                     self._roles(role, replicas, at)
@@ -177,6 +178,7 @@ class QuorumSeen:
 
     def _lead(self, leader_id: int, epoch: int) -> None:
         known = (self.leader_id, self.epoch)
+        # Flows may come late, of a node that is behind: an older epoch says nothing any more.
         if epoch > self.epoch or (epoch == self.epoch and leader_id >= 0):
             self.leader_id, self.epoch = leader_id, epoch
         if known != (self.leader_id, self.epoch):
