@@ -34,11 +34,9 @@ def batch_size(data: bytes | bytearray | memoryview, position: int = 0) -> int |
 def read_batch(
     data: bytes | bytearray | memoryview, position: int = 0, *, check_crc: bool = True
 ) -> Batch | None:
-    """Return the batch at `position`, `batch.size` bytes long.
+    """Return the batch at `position`, `batch.size` bytes long; None if the bytes end before.
 
-    None where the bytes end before it does.
-
-    A Fetch response may end in the middle of a batch: that is no error.
+    That is no error: a Fetch response may end in the middle of a batch.
     """
     size = batch_size(data, position)
     if size is None or size > len(data) - position:

@@ -69,7 +69,7 @@ class MetricsServer:
         task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request a connection; what is no HTTP, or comes too slowly, is cut off."""
+        """Answer one request; cut off connections that send no HTTP, or too slowly."""
         gone = (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
         try:
             with suppress(*gone):
@@ -82,7 +82,7 @@ class MetricsServer:
             writer.transport.abort()
 
     def _answer(self, head: bytes) -> bytes:
-        """Return 405 for other methods than GET and HEAD, 400 for what is no HTTP."""
+        """Return the response: 405 for methods other than GET and HEAD, 400 for what is no HTTP."""
         line, *fields = head.decode("latin-1").split("\r\n")
         match line.split(" "):
             case ["GET" | "HEAD" as method, target, _]:
@@ -93,7 +93,7 @@ class MetricsServer:
         return _response("400 Bad Request", "text/plain", b"this speaks HTTP\n")
 
     def _page(self, path: str, headers: Mapping[str, str]) -> tuple[str, str, bytes]:
-        """Status, type and body of a path; 404 for one that is not there."""
+        """Return status, type and body of a path; 404 for an unknown one."""
         if path == "/metrics":
             encode, kind = choose_encoder(headers.get("accept", ""))
             return "200 OK", kind, encode(self._registry)

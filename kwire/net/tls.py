@@ -1,4 +1,4 @@
-"""TLS: what a listener shows its clients, and what a client wants of a node.
+"""TLS of a listener towards its clients, and of a client towards a node.
 
 Both are contexts of Python's ssl, made from PEM files as Kafka takes them (KIP-651).
 """
@@ -18,8 +18,10 @@ class BadTls(LocalError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerTls:
-    """TLS with clients. certificate: the chain. clients: authorities of the certificates that
-    clients must show (mutual TLS), None where they need none.
+    """TLS with clients.
+
+    certificate: the listener's certificate chain. clients: authorities of the certificates that
+    clients must have (mutual TLS); None to ask for none.
     """
 
     certificate: Path
@@ -27,7 +29,7 @@ class ServerTls:
     clients: Path | None = None
 
     def context(self) -> ssl.SSLContext:
-        """Raises BadTls."""
+        """Return the context of a listener. Raises BadTls."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         _show(context, self.certificate, self.key)
         if self.clients is not None:
@@ -38,9 +40,11 @@ class ServerTls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientTls:
-    """TLS with a node. authorities: who may have signed its certificate, None for those that the
-    system trusts. certificate, key: shown where the node wants one. name: which the certificate
-    must be for, None for the host that is connected to. check_name: False takes any.
+    """TLS with a node.
+
+    authorities: trusted signers of its certificate, None for those of the system. certificate,
+    key: the client's own, for nodes that ask for one. name: the name that the node's certificate
+    must be for, None for the host that is connected to. check_name: False accepts any name.
     """
 
     authorities: Path | None = None
@@ -50,7 +54,7 @@ class ClientTls:
     check_name: bool = True
 
     def context(self) -> ssl.SSLContext:
-        """Raises BadTls."""
+        """Return the context of a client. Raises BadTls."""
         context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
         if self.authorities is not None:
             # Not create_default_context, which would trust the system's authorities besides those
@@ -91,12 +95,12 @@ _SENTENCES = {
     "UNSUPPORTED_PROTOCOL": "has no version of TLS in common",
     "NO_SHARED_CIPHER": "has no cipher in common",
 }
-"""OpenSSL's reasons that people meet."""
+"""Sentences for the frequent ones of OpenSSL's reasons."""
 
 
 def _show(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
     def ask() -> str:
-        raise BadTls(f"the key {key} is encrypted: decrypt it, or let a file be it that is not")
+        raise BadTls(f"the key {key} is encrypted: give a key file that is not")
 
     try:
         context.load_cert_chain(certificate, key, password=ask)
@@ -118,5 +122,5 @@ def _trust(context: ssl.SSLContext, authorities: Path) -> None:
 
 
 def _unreadable(*paths: Path) -> str:
-    """Return the first of the files that is the reason; ssl does not say which."""
+    """Return the first file that cannot be read; ssl does not say which."""
     return str(next((path for path in paths if not path.is_file()), paths[0]))

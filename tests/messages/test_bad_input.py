@@ -13,7 +13,7 @@ import pytest
 
 from engines import PAIRS, Failed, decoded, encoded, side_by_side
 from kwire.codec import engine_choice
-from kwire.codec.compiler.runtime import KEPT, Uuids, int32s, lengths, text_lengths
+from kwire.codec.compiler.runtime import TABLE_LIMIT, Uuids, int32s, lengths, text_lengths
 from kwire.errors import DecodeError, InvalidValue
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -148,12 +148,12 @@ def test_an_unknown_tag_may_not_be_written_over_a_declared_one(name: str) -> Non
 
 def test_what_the_compiled_code_remembers_is_bounded() -> None:
     uuids = Uuids()
-    for number in range(3 * KEPT):
+    for number in range(3 * TABLE_LIMIT):
         uuids[number.to_bytes(16, "big")]
-    assert len(uuids) <= KEPT
+    assert len(uuids) <= TABLE_LIMIT
     with pytest.raises(ValueError):  # noqa: PT011  # it carries no text: construct has it
         uuids[b"short"]
     for table in (int32s, lengths, text_lengths):
-        for number in range(2 * KEPT):
+        for number in range(2 * TABLE_LIMIT):
             table[number]
-        assert len(table) <= KEPT
+        assert len(table) <= TABLE_LIMIT

@@ -13,7 +13,7 @@ from uuid import UUID, SafeUUID
 from kwire.codec import engine
 from kwire.codec.engine import STRING_LIMIT
 
-KEPT = 4096
+TABLE_LIMIT = 4096
 """Most entries a table keeps."""
 
 NO_TAGS = b"\0"
@@ -32,7 +32,7 @@ class Uuids(dict[bytes, UUID]):
         if len(data) != 16:
             raise ValueError
         # Cleared as a whole: to drop the oldest entry would cost every hit a note of its use.
-        if len(self) >= KEPT:
+        if len(self) >= TABLE_LIMIT:
             self.clear()
         uuid = object.__new__(UUID)
         _set_int(uuid, int.from_bytes(data, "big"))
@@ -56,7 +56,7 @@ class Arrays(dict[int, Any]):
         if count < 0:
             raise ValueError
         made = getattr(Struct(f">{count}{self.letter}"), self.method)
-        if count < KEPT:
+        if count < TABLE_LIMIT:
             self[count] = made
         return made
 
@@ -71,7 +71,7 @@ class Lengths(dict[int, bytes]):
         if length > self.limit:
             raise ValueError
         encoded = uvarint(length + 1)
-        if len(self) < KEPT:
+        if len(self) < TABLE_LIMIT:
             self[length] = encoded
         return encoded
 
