@@ -51,7 +51,7 @@ class LogWriter:
         return outcome
 
 
-async def wait_for_commit(offset: int, leadership: DeferredEventQueue) -> None:
+async def wait_for_commit(offset: int, deferred_events: DeferredEventQueue) -> None:
     """Wait until everything below `offset` is committed in an epoch; ApiError once it is over."""
     commit: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -63,5 +63,5 @@ async def wait_for_commit(offset: int, leadership: DeferredEventQueue) -> None:
         else:
             commit.set_exception(error)
 
-    leadership.defer(offset, release)
+    deferred_events.defer(offset, release)
     await commit

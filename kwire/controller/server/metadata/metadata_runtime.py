@@ -70,7 +70,7 @@ class MetadataRuntime:
         self._config = config
         self._log = log
         self._runtime = runtime
-        self._leadership: DeferredEventQueue | None = None
+        self._deferred_events: DeferredEventQueue | None = None
         self._changed = asyncio.Event()
         self._writer = LogWriter(runtime)
         self._writing = WriteQueue()
@@ -150,13 +150,13 @@ class MetadataRuntime:
                     # The epoch at the time of handling: if it ends before the commit, another
                     # leader may write over these offsets, and its commit must not release the
                     # answer (docs/decisions/0027).
-                    leadership = self._leadership
-                    answer = await self._handle_write(request, context, leadership)
-                    if leadership is not None and answer.records:
-                        self._append(answer.records, leadership, answer.batches)
+                    deferred_events = self._deferred_events
+                    answer = await self._handle_write(request, context, deferred_events)
+                    if deferred_events is not None and answer.records:
+                        self._append(answer.records, deferred_events, answer.batches)
                 # 4.
-                if leadership is not None:
-                    await self._wait_for_answer(answer, leadership)
+                if deferred_events is not None:
+                    await self._wait_for_answer(answer, deferred_events)
         except ApiError as error:
             return handler.refuse(request, context.version, error)
         return answer.response
@@ -169,7 +169,7 @@ class MetadataRuntime:
         return (await in_thread_if(is_slow, work.run)).response
 
     async def _handle_write(
-        self, request: Request, context: RequestContext, leadership: DeferredEventQueue | None
+        self, request: Request, context: RequestContext, deferred_events: DeferredEventQueue | None
     ) -> PendingResponse:
         """Handle a write; return its records and response. ApiError if the leadership ends."""
         if not is_long(request, self.image):
@@ -180,7 +180,7 @@ class MetadataRuntime:
                 return work
             outcome = await in_thread_if(True, run_and_encode, work)
             # Raft may have resigned, or written a record of its own, while the thread worked.
-            if leadership is None or leadership.has_ended:
+            if deferred_events is None or deferred_events.has_ended:
                 raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller leads no more.")
             if self._fits(work):
                 return self.controller.finish(work, outcome)
@@ -213,19 +213,19 @@ class MetadataRuntime:
         )
 
     async def _wait_for_answer(
-        self, answer: PendingResponse, leadership: DeferredEventQueue
+        self, answer: PendingResponse, deferred_events: DeferredEventQueue
     ) -> None:
         """Wait until an answer's records are committed. ApiError if the leadership ends first."""
         if answer.wait_for is not None:
-            await wait_for_commit(answer.wait_for, leadership)
+            await wait_for_commit(answer.wait_for, deferred_events)
         if answer.kraft_version is not None:
-            end = self._writer.upgrade(answer.kraft_version, leadership.epoch)
-            await wait_for_commit(end, leadership)
+            end = self._writer.upgrade(answer.kraft_version, deferred_events.epoch)
+            await wait_for_commit(end, deferred_events)
 
     def _append(
         self,
         records: tuple[VersionedRecord, ...],
-        leadership: DeferredEventQueue,
+        deferred_events: DeferredEventQueue,
         batches: Iterable[bytes] | None = None,
     ) -> None:
         """Append records of this epoch at the offset that the state machine counted on.
@@ -236,9 +236,9 @@ class MetadataRuntime:
         end, expected = 0, self.controller.end_offset
         try:
             for batch in batches or encoded_batches(records, self._runtime.now):
-                end = self._writer.append(batch, leadership.epoch)
+                end = self._writer.append(batch, deferred_events.epoch)
         except ApiError:
-            self.resigns(leadership.epoch)
+            self.resigns(deferred_events.epoch)
             raise
         if end != expected:  # the state machine and the log differ: going on would spread that
             text = f"the log ends at {end}, the metadata at {expected}"
@@ -257,8 +257,8 @@ class MetadataRuntime:
         else:
             self._replay.commit(high_watermark)
             self._replaying.resume()
-        if self._leadership is not None:
-            self._leadership.committed(high_watermark)
+        if self._deferred_events is not None:
+            self._deferred_events.committed(high_watermark)
 
     @property
     def is_replaying(self) -> bool:
@@ -314,30 +314,30 @@ class MetadataRuntime:
 
     def leads(self, epoch: int, epoch_start_offset: int) -> None:
         """Begin to write as soon as everything in the log is committed and applied."""
-        self._leadership = DeferredEventQueue(epoch)
+        self._deferred_events = DeferredEventQueue(epoch)
         self._activate_soon()
 
     def _activate_soon(self) -> None:
         """Activate in the next turn of the loop: within a step nothing may be appended."""
-        if self._leadership is not None and not self.is_active:
-            asyncio.get_running_loop().call_soon(self._activate, self._leadership)
+        if self._deferred_events is not None and not self.is_active:
+            asyncio.get_running_loop().call_soon(self._activate, self._deferred_events)
 
-    def _activate(self, leadership: DeferredEventQueue) -> None:
+    def _activate(self, deferred_events: DeferredEventQueue) -> None:
         """Let the state machine write, if this node still leads and has applied the whole log.
 
         Every record below the log's end has to be committed first, as in Java: a record of an
         earlier epoch is committed with the LeaderChange record of this one.
         """
         is_behind = self.offset < self._raft.end_offset
-        if leadership.has_ended or self.is_active or is_behind:
+        if deferred_events.has_ended or self.is_active or is_behind:
             return
         try:
             records = self.controller.activate(
-                leadership.epoch, self._runtime.now, self.offset, self._log.bootstrap
+                deferred_events.epoch, self._runtime.now, self.offset, self._log.bootstrap
             )
         except CannotLead as error:  # another leader finalized a feature after this node's start
             logger.error("controller %d resigns: %s", self._config.node_id, error)
-            self._runtime.feed(Resign(epoch=leadership.epoch))
+            self._runtime.feed(Resign(epoch=deferred_events.epoch))
             return
         self._write(records)
         self._tick()
@@ -347,10 +347,10 @@ class MetadataRuntime:
         self, records: tuple[VersionedRecord, ...], batches: Iterable[bytes] | None = None
     ) -> None:
         """Append records for which no client waits."""
-        if not records or self._leadership is None:
+        if not records or self._deferred_events is None:
             return
         try:
-            self._append(records, self._leadership, batches)
+            self._append(records, self._deferred_events, batches)
         except ApiError as error:
             logger.info("controller %d: %s", self._config.node_id, error)
 
@@ -368,8 +368,10 @@ class MetadataRuntime:
                 self._tick_later()
                 return
             self._write(records)
-        if self._leadership is not None and self.is_active:
-            task = asyncio.get_running_loop().create_task(self._tick_in_thread(self._leadership))
+        if self._deferred_events is not None and self.is_active:
+            task = asyncio.get_running_loop().create_task(
+                self._tick_in_thread(self._deferred_events)
+            )
             self._ticking = task
 
     @property
@@ -377,14 +379,14 @@ class MetadataRuntime:
         image = self.controller.ahead.image
         return is_large(image) and self.controller.is_tick_long(self._runtime.now)
 
-    async def _tick_in_thread(self, leadership: DeferredEventQueue) -> None:
+    async def _tick_in_thread(self, deferred_events: DeferredEventQueue) -> None:
         async with self._writing.turn():
             self._update_quorum_view()
             work = self.controller.begin_tick(self._runtime.now, self._raft.end_offset)
-            if leadership.has_ended or work is None:
+            if deferred_events.has_ended or work is None:
                 return
             outcome = await in_thread_if(self._is_tick_long, run_and_encode, work)
-            if leadership.has_ended:
+            if deferred_events.has_ended:
                 return
             # Work that does not fit any more is dropped: the next tick finds it again.
             if self._fits(work):
@@ -402,10 +404,10 @@ class MetadataRuntime:
 
         The view ahead of the commit is given up; the replay goes on from the committed one.
         """
-        leadership = self._leadership
-        if leadership is None or leadership.epoch != epoch:
+        deferred_events = self._deferred_events
+        if deferred_events is None or deferred_events.epoch != epoch:
             return
-        self._leadership = None
+        self._deferred_events = None
         # While it was active the replay stood still: the state machine applied its own records.
         if self.is_active:
             view = self.controller.committed
@@ -414,7 +416,7 @@ class MetadataRuntime:
             self._timer.cancel()
             self._timer = None
         self.controller.resign()
-        leadership.end()
+        deferred_events.end()
         self._wake()
 
     def appended(self, token: Hashable, base_offset: int, end_offset: int) -> None:
@@ -427,8 +429,8 @@ class MetadataRuntime:
 
     async def stop(self) -> None:
         """Give up leadership, replay and snapshots; return when no task is left."""
-        if self._leadership is not None:
-            self.resigns(self._leadership.epoch)
+        if self._deferred_events is not None:
+            self.resigns(self._deferred_events.epoch)
         if self._ticking is not None:
             await cancel_and_wait([self._ticking])
         await self._replaying.stop()
