@@ -22,6 +22,7 @@ IO_MODULES = {
     "tap",
     "watching",
 }
+TERMINAL = {"typer", "rich", "sys"}
 BANNED = {"asyncio", "socket", "time", "random", "threading", "select"}
 
 
@@ -35,6 +36,17 @@ def test_only_some_modules_import_io_or_clocks() -> None:
         if found and path.stem not in IO_MODULES:
             guilty[path.name] = found
     assert guilty == {}
+
+
+def test_nothing_prints() -> None:
+    """The command line prints what the service reports."""
+    folder = Path(kwire.proxy.__file__).parent
+    printing = {
+        path.name: found
+        for path in folder.rglob("*.py")
+        if (found := _imported(ast.parse(path.read_text())) & TERMINAL)
+    }
+    assert printing == {}
 
 
 def _imported(tree: ast.Module) -> set[str]:
