@@ -1,4 +1,4 @@
-/* kwire.native._program: one version of one message as a pair of fast functions. */
+/* kwire.codec.native._program: one version of one message as a pair of fast functions. */
 #include "native.h"
 #include <structmember.h>
 
@@ -178,7 +178,7 @@ static PyType_Spec program_spec = {
 /* ---- The module ---- */
 
 PyDoc_STRVAR(program_doc, "program(parts, decode, encode, string_limit, tag_limit, /)\n--\n\n"
-"The program of a description by kwire.native.tables; ValueError when it cannot be trusted.");
+"The program of a description by kwire.codec.native.tables; ValueError when it cannot be trusted.");
 
 static PyObject *make_program(PyObject *module, PyObject *arguments)
 {
@@ -250,7 +250,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "kwire.codec.native._program",
-    .m_doc = "Reads and writes messages by tables; kwire.native makes the tables.",
+    .m_doc = "Reads and writes messages by tables; kwire.codec.native makes the tables.",
     .m_size = sizeof(State),
     .m_methods = module_methods,
     .m_slots = module_slots,
