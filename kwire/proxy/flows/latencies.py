@@ -64,4 +64,4 @@ class Latencies:
     @property
     def apis(self) -> list[ApiLatency]:
         """The most frequent first."""
-        return sorted(self._apis.values(), key=lambda one: (-one.count, one.api))
+        return sorted(self._apis.values(), key=lambda latency: (-latency.count, latency.api))

@@ -64,7 +64,7 @@ class QuorumSeen:
     @property
     def replicas(self) -> list[SeenReplica]:
         """The replicas in the order of their ids."""
-        return sorted(self._replicas.values(), key=lambda one: one.node_id)
+        return sorted(self._replicas.values(), key=lambda replica: replica.node_id)
 
     def lag(self, replica: SeenReplica) -> int | None:
         """Return the number of committed records not yet in its log, None if not known."""
@@ -88,8 +88,8 @@ class QuorumSeen:
             self._fetch(decoded, request)
         elif (began := decoded.request_as(BeginQuorumEpochRequest)) is not None:
             for topic in began.topics:
-                for one in topic.partitions:
-                    self._lead(one.leader_id, one.leader_epoch)
+                for partition in topic.partitions:
+                    self._lead(partition.leader_id, partition.leader_epoch)
                     self._votes(began.voter_id, decoded.flow.connection.node_id)
         elif (asked := decoded.request_as(VoteRequest)) is not None:
             self._elect(decoded, asked)
@@ -106,7 +106,9 @@ class QuorumSeen:
 
     def _elect(self, decoded: DecodedFlow, request: VoteRequest) -> None:
         """Note a candidate and the node that it asks as voters, and the leader in the answer."""
-        candidates = [one.replica_id for topic in request.topics for one in topic.partitions]
+        candidates = [
+            partition.replica_id for topic in request.topics for partition in topic.partitions
+        ]
         if candidates:
             self._votes(request.voter_id, decoded.flow.connection.node_id, *candidates)
         vote = decoded.response_as(VoteResponse)
@@ -133,13 +135,13 @@ class QuorumSeen:
             self._place(node_id, offset, decoded.flow.at)
         response = decoded.response_as(FetchResponse)
         for topic in response.responses if response is not None else ():
-            for one in topic.partitions:
-                leader = one.current_leader
+            for partition in topic.partitions:
+                leader = partition.current_leader
                 if leader is not None:
                     self._lead(leader.leader_id, leader.leader_epoch)
-                elif not one.error_code:
+                elif not partition.error_code:
                     self._answered(decoded, request)
-                self.high_watermark = max(self.high_watermark, one.high_watermark)
+                self.high_watermark = max(self.high_watermark, partition.high_watermark)
 
     def _answered(self, decoded: DecodedFlow, request: FetchRequest) -> None:
         """Note the node as leader: no other answers Fetch of the metadata log without error."""
@@ -149,20 +151,23 @@ class QuorumSeen:
 
     def _describe(self, response: DescribeQuorumResponse, at: float) -> None:
         for topic in response.topics:
-            for one in topic.partitions:
-                if one.error_code or one.leader_epoch < self.epoch:
+            for partition in topic.partitions:
+                if partition.error_code or partition.leader_epoch < self.epoch:
                     continue
-                self._lead(one.leader_id, one.leader_epoch)
-                self.high_watermark = max(self.high_watermark, one.high_watermark)
+                self._lead(partition.leader_id, partition.leader_epoch)
+                self.high_watermark = max(self.high_watermark, partition.high_watermark)
                 # This answer has all of them: those that it does not name are gone.
                 self._replicas.clear()
-                for role, replicas in ((VOTER, one.current_voters), (OBSERVER, one.observers)):
+                for role, replicas in (
+                    (VOTER, partition.current_voters),
+                    (OBSERVER, partition.observers),
+                ):
                     self._roles(role, replicas, at)
 
     def _roles(self, role: str, replicas: list[ReplicaState], at: float) -> None:
-        for one in replicas:
-            self._place(one.replica_id, one.log_end_offset, at)
-            self._has_role(one.replica_id, role)
+        for replica in replicas:
+            self._place(replica.replica_id, replica.log_end_offset, at)
+            self._has_role(replica.replica_id, role)
 
     def _replica(self, node_id: int) -> SeenReplica | None:
         """Return the replica of this id, None if there is no room for one more."""
@@ -189,4 +194,4 @@ def _offsets(request: FetchRequest) -> Iterator[int]:
     """From where the metadata log is read."""
     for topic in request.topics:
         if is_metadata_topic(topic.topic, topic.topic_id):
-            yield from (one.fetch_offset for one in topic.partitions)
+            yield from (partition.fetch_offset for partition in topic.partitions)

@@ -39,7 +39,7 @@ def value_text(value: object, name: str = "") -> str:
         case UUID():
             return uuid_text(value)
         case tuple():
-            return f"[{', '.join(value_text(one) for one in value[:100])}{_more(value)}]"
+            return f"[{', '.join(value_text(element) for element in value[:100])}{_more(value)}]"
     return str(value)
 
 

@@ -82,7 +82,7 @@ def _frame_tree(
     if decoded.envelope is not None:
         kind = "Request" if is_request else "Response"
         trees = flow_trees(decoded.envelope, read_records, secrets=secrets)
-        inner = tuple(one for one in trees if one.name.endswith(kind))
+        inner = tuple(tree for tree in trees if tree.name.endswith(kind))
     head = Tree(name="header", children=header)
     return Tree(name=tree.name, value=tree.value, children=(head, *tree.children, *inner))
 

@@ -30,7 +30,9 @@ def api_versions(decoded: DecodedFlow) -> str | None:
     response = decoded.response_as(ApiVersionsResponse)
     if response is None:
         return asked
-    levels = [f"{one.name} {one.max_version_level}" for one in response.finalized_features]
+    levels = [
+        f"{feature.name} {feature.max_version_level}" for feature in response.finalized_features
+    ]
     apis = plural(len(response.api_keys), "API")
     answer = ", ".join([text for text in (failed(response.error_code), apis, *levels) if text])
     return with_answer(asked, answer)
@@ -42,26 +44,28 @@ def alter_partition(decoded: DecodedFlow) -> str | None:
     if request is None:
         return None
     wishes = [
-        f"{topic.topic_name or uuid_text(topic.topic_id)}-{one.partition_index}"
-        f" ISR {ids(_isr(one))} at partition epoch {one.partition_epoch}"
+        f"{topic.topic_name or uuid_text(topic.topic_id)}-{partition.partition_index}"
+        f" ISR {ids(_isr(partition))} at partition epoch {partition.partition_epoch}"
         for topic in request.topics
-        for one in topic.partitions
+        for partition in topic.partitions
     ]
     asked = f"broker {request.broker_id} wants {few(wishes)}"
     response = decoded.response_as(AlterPartitionResponse)
     if response is None:
         return asked
-    partitions = [_partition(one) for topic in response.topics for one in topic.partitions]
+    partitions = [
+        _partition(partition) for topic in response.topics for partition in topic.partitions
+    ]
     return with_answer(asked, failed(response.error_code) or few(partitions))
 
 
-def _isr(one: PartitionData) -> list[int]:
-    return [*one.new_isr, *(state.broker_id for state in one.new_isr_with_epochs)]
+def _isr(partition: PartitionData) -> list[int]:
+    return [*partition.new_isr, *(state.broker_id for state in partition.new_isr_with_epochs)]
 
 
-def _partition(one: ResponsePartitionData) -> str:
-    leads = leader(one.leader_id, one.leader_epoch)
-    return failed(one.error_code) or f"ISR {ids(one.isr)}, {leads}"
+def _partition(partition: ResponsePartitionData) -> str:
+    leads = leader(partition.leader_id, partition.leader_epoch)
+    return failed(partition.error_code) or f"ISR {ids(partition.isr)}, {leads}"
 
 
 def describe_cluster(decoded: DecodedFlow) -> str | None:
@@ -75,6 +79,6 @@ def describe_cluster(decoded: DecodedFlow) -> str | None:
         return f"which {kind}s?"
     if response.error_code:
         return with_answer(f"which {kind}s?", failed(response.error_code, response.error_message))
-    nodes = [f"{one.broker_id} {one.host}:{one.port}" for one in response.brokers]
+    nodes = [f"{node.broker_id} {node.host}:{node.port}" for node in response.brokers]
     active = f", active controller {response.controller_id}" if response.controller_id >= 0 else ""
     return f"cluster {response.cluster_id}, {plural(len(nodes), kind)} {few(nodes)}{active}"
