@@ -1,4 +1,4 @@
-"""Clients and followers believe that the node knows Fetch up to version 12, and use that."""
+"""Offer Fetch only up to version 12 to clients and followers."""
 
 from kwire.messages.a18_api_versions import ApiVersionsResponse
 from kwire.proxy import Call, Filter

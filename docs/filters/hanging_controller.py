@@ -1,4 +1,4 @@
-"""The controller takes every vote and never says anything: what a node that hangs looks like."""
+"""Let the controller receive every Vote and answer none, like a node that hangs."""
 
 from kwire.messages.a52_vote import VoteRequest
 from kwire.proxy import Call, Filter, Stall

@@ -1,4 +1,4 @@
-"""Broker 2 is left out of the cluster that clients see, as an address and as a leader."""
+"""Hide broker 2 from clients, as an address and as a leader."""
 
 from kwire.messages.a03_metadata import MetadataResponse
 from kwire.proxy import Call, Filter

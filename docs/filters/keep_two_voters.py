@@ -1,4 +1,4 @@
-"""A voter is removed only while three or more are left: the filter asks the quorum itself first."""
+"""Allow the removal of a voter only while there are three or more; ask the quorum first."""
 
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,

@@ -1,4 +1,4 @@
-"""The heartbeats of broker 2 come ten seconds late: the controller fences it."""
+"""Delay the heartbeats of broker 2 by ten seconds, so that the controller fences it."""
 
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.proxy import Call, Delay, Filter

@@ -1,4 +1,4 @@
-"""Every tenth response to a Fetch never arrives."""
+"""Drop every tenth response to a Fetch."""
 
 from kwire.messages.a01_fetch import FetchResponse
 from kwire.proxy import Call, Drop, Filter

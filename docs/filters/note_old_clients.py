@@ -1,4 +1,4 @@
-"""Notes, in the flows that viewers see, which requests come in a version that Kafka 4 dropped."""
+"""Note requests in a version that Kafka 4 dropped, in the flows that viewers see."""
 
 from kwire.codec.declaration import Request
 from kwire.proxy import Call, Filter

@@ -1,4 +1,4 @@
-"""Nobody changes anything: whatever would is refused, as a policy of the cluster's would do it."""
+"""Refuse every change, as a policy of the cluster would."""
 
 from kwire.codec.declaration import Request
 from kwire.messages.error_response import visible_error_response

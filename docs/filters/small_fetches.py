@@ -1,4 +1,4 @@
-"""No fetch brings more than 64 KiB, whatever the client asks for."""
+"""Limit every fetch to 64 KiB, whatever the client asks for."""
 
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.proxy import Call, Filter, at
