@@ -73,6 +73,7 @@ class Effect(Enum):
 class Flow:
     """One RPC.
 
+    asked, answered: when the heads of request and response came, seconds of a steady clock.
     request_size, response_size: bytes on the wire, without the four of the size itself.
     request_copy, response_copy: the frame without its size, where it was tapped; shorter than the
     size where the copy was cut. problems: what the proxy could not do with it, a sentence each.
