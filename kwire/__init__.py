@@ -39,23 +39,23 @@ __all__ = [
     "to_json",
 ]
 
-_MODULE_OF = {
-    "Message": "kwire.codec.declaration",
-    "all_messages": "kwire.messages.registry",
-    "from_json": "kwire.codec.json_form",
-    "message": "kwire.messages.registry",
-    "to_json": "kwire.codec.json_form",
-}
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+    _MODULE_OF = {
+        "Message": "kwire.codec.declaration",
+        "all_messages": "kwire.messages.registry",
+        "from_json": "kwire.codec.json_form",
+        "message": "kwire.messages.registry",
+        "to_json": "kwire.codec.json_form",
+    }
 
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used.
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used.
-
-    Every room lies in this package, also those that need no message: `kwire --help` would else wait
-    for the codec.
-    """
-    if name not in __all__:
-        raise AttributeError(f"module 'kwire' has no attribute {name!r}")
-    value = getattr(import_module(_MODULE_OF.get(name, "kwire.errors")), name)
-    globals()[name] = value
-    return value
+        Every room lies in this package, also those that need no message: `kwire --help` would
+        else wait for the codec.
+        """
+        if name not in __all__:
+            raise AttributeError(f"module 'kwire' has no attribute {name!r}")
+        value = getattr(import_module(_MODULE_OF.get(name, "kwire.errors")), name)
+        globals()[name] = value
+        return value
