@@ -79,7 +79,7 @@ class Bench:
     def record(self) -> None:
         """The recorder as the proxy has it; a full queue would drop, so it is large."""
         path = self.folder / "recorded.avro"
-        with Recorder(CaptureFiles.one(path), limit=1 << 40) as recorder:
+        with Recorder(CaptureFiles.single(path), limit=1 << 40) as recorder:
             for flow in self.flows:
                 recorder(flow)
         assert recorder.events == len(self.flows)
@@ -101,7 +101,7 @@ class Bench:
         """Decode the recording again."""
         path = self.folder / "read.avro"
         if not path.exists():
-            with Recorder(CaptureFiles.one(path), limit=1 << 40) as recorder:
+            with Recorder(CaptureFiles.single(path), limit=1 << 40) as recorder:
                 for flow in self.flows:
                     recorder(flow)
         assert sum(1 for _ in read_capture(path)) == 2 * len(self.flows)

@@ -203,10 +203,10 @@ def _descriptor_checksum(descriptor: bytes) -> bytes:
 def _xxh32(data: bytes) -> int:
     """xxHash32 with seed 0 of fewer than 16 bytes, all that a frame descriptor has."""
     value = (0x165667B1 + len(data)) & 0xFFFF_FFFF
-    whole = len(data) - len(data) % 4
-    for (word,) in struct.iter_unpack("<I", data[:whole]):
+    striped_length = len(data) - len(data) % 4
+    for (word,) in struct.iter_unpack("<I", data[:striped_length]):
         value = _rotated(value + word * 0xC2B2AE3D, 17) * 0x27D4EB2F & 0xFFFF_FFFF
-    for byte in data[whole:]:
+    for byte in data[striped_length:]:
         value = _rotated(value + byte * 0x165667B1, 11) * 0x9E3779B1 & 0xFFFF_FFFF
     value = (value ^ value >> 15) * 0x85EBCA77 & 0xFFFF_FFFF
     value = (value ^ value >> 13) * 0xC2B2AE3D & 0xFFFF_FFFF

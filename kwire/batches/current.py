@@ -88,9 +88,9 @@ class RecordBatch:
 
     def check(self) -> None:
         """BatchError unless the CRC-32C fits."""
-        found = crc32c(memoryview(self.data)[CHECKED:])
-        if found != self.crc:
-            raise BatchError(f"the CRC is {found:08x}, {self.crc:08x} is written", offset=CHECKED)
+        crc = crc32c(memoryview(self.data)[CHECKED:])
+        if crc != self.crc:
+            raise BatchError(f"the CRC is {crc:08x}, {self.crc:08x} is written", offset=CHECKED)
 
     def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
         """Yield the records, one after the other.

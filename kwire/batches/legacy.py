@@ -77,9 +77,9 @@ class LegacyBatch:
 
     def check(self) -> None:
         """BatchError unless the CRC-32 fits."""
-        found = crc32(memoryview(self.data)[CHECKED:])
-        if found != self.crc:
-            raise BatchError(f"the CRC is {found:08x}, {self.crc:08x} is written", offset=CHECKED)
+        crc = crc32(memoryview(self.data)[CHECKED:])
+        if crc != self.crc:
+            raise BatchError(f"the CRC is {crc:08x}, {self.crc:08x} is written", offset=CHECKED)
 
     def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
         """Yield the message, or those that it wraps, their CRCs checked."""

@@ -54,8 +54,8 @@ class _Form:
         base = records[0].offset if self.magic == 1 else 0
         inner = b"".join(self.message(record, record.offset - base) for record in records)
         value = compress(inner, compression, magic=self.magic)
-        whole = Record(value=value, timestamp=latest(records))
-        return self.message(whole, records[-1].offset, compression)
+        wrapper_record = Record(value=value, timestamp=latest(records))
+        return self.message(wrapper_record, records[-1].offset, compression)
 
     def message(self, record: Record, offset: int, compression: int = 0) -> bytes:
         """Return one message, its length and CRC-32 in place."""

@@ -55,15 +55,15 @@ class AppendedFile:
         end = self._start + self._filled
         if self.written == end:
             return
-        whole, over = divmod(self._filled, PAGE)
+        full_pages, over = divmod(self._filled, PAGE)
         # Zeros fill the last page, since O_DIRECT writes whole pages; `cut` takes them off again.
         if over:
-            self._pages[self._filled : (whole + 1) * PAGE] = bytes(PAGE - over)
-        self._write((whole + bool(over)) * PAGE)
+            self._pages[self._filled : (full_pages + 1) * PAGE] = bytes(PAGE - over)
+        self._write((full_pages + bool(over)) * PAGE)
         self.cut(end)
-        self._start += whole * PAGE
+        self._start += full_pages * PAGE
         # The page that is not full moves to the front: it is written again when it goes on.
-        self._pages[:over] = self._pages[whole * PAGE : self._filled]
+        self._pages[:over] = self._pages[full_pages * PAGE : self._filled]
         self._filled = over
 
     def cut(self, size: int) -> None:

@@ -62,15 +62,15 @@ class RecordEncoder:
             record.api_version,
             record.client_id,
         )
-        found = self._prefixes.get(key)
-        if found is None:
+        prefix = self._prefixes.get(key)
+        if prefix is None:
             if len(self._prefixes) >= PREFIXES:
                 self._prefixes.clear()
             names = (str(field["name"]) for field in CONNECTION_FIELDS)
             stream = BytesIO()
             fastavro.schemaless_writer(stream, _PREFIX, dict(zip(names, key, strict=True)))
-            found = self._prefixes[key] = stream.getvalue()
-        return found
+            prefix = self._prefixes[key] = stream.getvalue()
+        return prefix
 
 
 def _behind(record: CaptureRecord) -> bytes:

@@ -176,7 +176,7 @@ class CaptureFiles:
         self.paths = [self._file.path]
 
     @classmethod
-    def one(cls, path: Path) -> Self:
+    def single(cls, path: Path) -> Self:
         """Return a single file, however long it gets."""
         return cls(lambda number: path, now=0.0, size=inf, seconds=inf)
 

@@ -62,11 +62,11 @@ class Block:
 
 def captures_at(paths: Iterable[Path]) -> list[Path]:
     """Return the capture files that paths stand for: a directory for all that are whole in it."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         inside = sorted(file for file in path.glob("*.avro") if not file.name.startswith("."))
-        found += inside if path.is_dir() else [path]
-    return found
+        files += inside if path.is_dir() else [path]
+    return files
 
 
 def capture_info(path: Path) -> CaptureInfo:
@@ -133,15 +133,15 @@ def read_blocks(
             offset = block.end
             continue
         # 2.
-        found = _find(file, offset, sync)
+        next_block = _find(file, offset, sync)
         # 3.
-        if found is None:
+        if next_block is None:
             reason = "the last block is not whole"
             yield Damage(file=name, offset=offset, size=end - offset, reason=reason, torn=True)
             return
-        size = found - offset
+        size = next_block - offset
         yield Damage(file=name, offset=offset, size=size, reason="no whole block")
-        offset = found
+        offset = next_block
 
 
 def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
@@ -195,9 +195,9 @@ def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
     rest_of_chunk = b""
     while chunk := file.read(_CHUNK):
         window = rest_of_chunk + chunk
-        place = window.find(sync)
-        if place >= 0:
-            return offset + place + SYNC_SIZE
+        index = window.find(sync)
+        if index >= 0:
+            return offset + index + SYNC_SIZE
         # A marker may lie across the edge of two chunks.
         rest_of_chunk = window[-SYNC_SIZE + 1 :]
         offset += len(window) - len(rest_of_chunk)

@@ -22,20 +22,20 @@ from kwire.operating_system import TERMINATION, on_signal
 
 def run_node(file: Path, metrics: str | None) -> None:
     """Run one controller from its server.properties. metrics: `host:port` to serve them at."""
-    where = _where(metrics)
+    address = _metrics_address(metrics)
     config = NodeConfig.read(file)
     if config.unknown:
         screen(stderr=True).print(
             f"not taken by kwire: {', '.join(config.unknown)}", style="yellow"
         )
     _log_to_stderr()
-    asyncio.run(_run_node(config, where))
+    asyncio.run(_run_node(config, address))
 
 
-async def _run_node(config: NodeConfig, where: Address | None) -> None:
+async def _run_node(config: NodeConfig, address: Address | None) -> None:
     ended = _terminated()
-    node = ControllerNode(config, metered=where is not None)
-    async with _metrics(where, lambda: [node]), node:
+    node = ControllerNode(config, metered=address is not None)
+    async with _metrics(address, lambda: [node]), node:
         failed = asyncio.create_task(node.failed())
         stopped = asyncio.create_task(ended.wait())
         try:
@@ -49,17 +49,17 @@ async def _run_node(config: NodeConfig, where: Address | None) -> None:
 
 def run_quorum(size: int, folder: Path | None, release: str | None, metrics: str | None) -> None:
     """Run a quorum of controllers. metrics: `host:port` to serve those of all of them at."""
-    where = _where(metrics)
+    address = _metrics_address(metrics)
     if folder is not None and any(folder.glob("node-*")):
         raise CommandFailed(f"{folder} has nodes already: give an empty folder")
     _log_to_stderr()
-    quorum = Quorum(size, folder=folder, release=release, metered=where is not None)
-    asyncio.run(_run_quorum(quorum, where))
+    quorum = Quorum(size, folder=folder, release=release, metered=address is not None)
+    asyncio.run(_run_quorum(quorum, address))
 
 
-async def _run_quorum(quorum: Quorum, where: Address | None) -> None:
+async def _run_quorum(quorum: Quorum, address: Address | None) -> None:
     ended = _terminated()
-    async with _metrics(where, lambda: quorum.nodes.values()), quorum:
+    async with _metrics(address, lambda: quorum.nodes.values()), quorum:
         console = screen()
         console.print(f"cluster.id={quorum.cluster_id}")
         console.print(f"controller.quorum.bootstrap.servers={quorum.bootstrap_controllers}")
@@ -68,7 +68,7 @@ async def _run_quorum(quorum: Quorum, where: Address | None) -> None:
         await ended.wait()
 
 
-def _where(metrics: str | None) -> Address | None:
+def _metrics_address(metrics: str | None) -> Address | None:
     try:
         return None if metrics is None else Address.parse(metrics)
     except InvalidValue as error:
@@ -76,12 +76,12 @@ def _where(metrics: str | None) -> Address | None:
 
 
 def _metrics(
-    where: Address | None, nodes: Callable[[], Iterable[ControllerNode]]
+    address: Address | None, nodes: Callable[[], Iterable[ControllerNode]]
 ) -> AbstractAsyncContextManager[object]:
     """Serve the metrics around the nodes, so that a taken port fails before any node starts."""
-    if where is None:
+    if address is None:
         return nullcontext()
-    return MetricsServer(NodesCollector(nodes), where.host, where.port)
+    return MetricsServer(NodesCollector(nodes), address.host, address.port)
 
 
 def _terminated() -> asyncio.Event:

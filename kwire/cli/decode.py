@@ -122,8 +122,8 @@ def _spelled(text: str) -> bytes:
     try:
         return parse_hex(text)
     except CommandFailed as error:
-        shown = text if len(text) <= 40 else f"{text[:37]}..."
-        raise CommandFailed(f"{shown!r} is no file, and as hex: {error}") from error
+        excerpt = text if len(text) <= 40 else f"{text[:37]}..."
+        raise CommandFailed(f"{excerpt!r} is no file, and as hex: {error}") from error
 
 
 def _some(data: bytes) -> bytes:
@@ -139,8 +139,8 @@ def _parse_request(response_to: str) -> tuple[int, int]:
 
     match = REQUEST_NAME.fullmatch(response_to)
     if match is None:
-        shown = response_to if len(response_to) <= 40 else f"{response_to[:37]}..."
-        raise WrongUsage(f"{shown!r} is not API:VERSION, such as DescribeQuorum:2.")
+        excerpt = response_to if len(response_to) <= 40 else f"{response_to[:37]}..."
+        raise WrongUsage(f"{excerpt!r} is not API:VERSION, such as DescribeQuorum:2.")
     api, version = match["api"], int(match["version"])
     key = whole_number(api, bits=31)
     if key is not None:
@@ -252,8 +252,10 @@ def _show_frame(frame: RequestFrame | ResponseFrame, form: Form) -> None:
 
     header = _tree("header", frame.header, header_version)
     body = _tree(type(frame.body).__name__, frame.body, frame.version)
-    whole = replace(body, value=f"{body.value}  API key {key}", children=(header, *body.children))
-    screen().print(draw(whole))
+    frame_tree = replace(
+        body, value=f"{body.value}  API key {key}", children=(header, *body.children)
+    )
+    screen().print(draw(frame_tree))
 
 
 def _tree(name: str, message: Message, version: int) -> Tree:

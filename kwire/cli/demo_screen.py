@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from kwire.cli.flow_counts import FlowCounts
-from kwire.cli.flow_lines import flow_lines, notice_lines, who
+from kwire.cli.flow_lines import client_and_node, flow_lines, notice_lines
 from kwire.cli.printer import Printer, RepeatLimit
 from kwire.cli.quorum_screen import print_replicas
 from kwire.proxy import DecodedFlow, Notice, NoticeKind
@@ -54,7 +54,7 @@ class DemoScreen:
         elif self._every or connection.client_id == CLIENT_ID:
             self._show(seen, "", tree=self._verbose and connection.client_id == CLIENT_ID)
         else:
-            self._limited((seen.flow.key, who(connection)), seen)
+            self._limited((seen.flow.key, client_and_node(connection)), seen)
 
     def _limited(self, kind: tuple[object, ...], seen: DecodedFlow | Notice) -> None:
         at = seen.at if isinstance(seen, Notice) else seen.flow.at

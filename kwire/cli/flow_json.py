@@ -14,7 +14,7 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False
     flow = decoded.flow
     data = {
         "type": "flow",
-        **_where(flow.at, flow.connection),
+        **_time_and_connection(flow.at, flow.connection),
         "clientId": flow.client_id,
         "api": flow.api,
         "apiKey": flow.key,
@@ -37,11 +37,11 @@ def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False
 
 def notice_data(notice: Notice) -> dict[str, Any]:
     """Return a notice: an event of a connection that is no RPC."""
-    where = _where(notice.at, notice.connection)
-    return {"type": notice.kind.name.lower(), **where, "text": notice.text}
+    origin = _time_and_connection(notice.at, notice.connection)
+    return {"type": notice.kind.name.lower(), **origin, "text": notice.text}
 
 
-def _where(at: float, connection: ClientConnection) -> dict[str, Any]:
+def _time_and_connection(at: float, connection: ClientConnection) -> dict[str, Any]:
     return {
         "time": datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds"),
         "connection": connection.number,

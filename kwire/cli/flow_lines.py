@@ -25,7 +25,7 @@ from kwire.proxy import (
 )
 from kwire.proxy.flows.text import printable
 
-WHO, API, LATENCY, HANDLING = 20, 25, 7, 9
+CLIENT_AND_NODE, API, LATENCY, HANDLING = 20, 25, 7, 9
 """Widths of the columns: client and node, API with version, latency, and how it was handled."""
 
 HANDLED = {"answered": "magenta", "routed": "blue", "simulated": "bold red"}
@@ -56,7 +56,7 @@ def flow_lines(
     flow = decoded.flow
     head = Text.assemble(
         *_stamp(flow.at, flow.connection),
-        (_padded_who(flow.connection, console), "cyan"),
+        (_padded_client_and_node(flow.connection, console), "cyan"),
         (f"{flow.api} v{flow.version}".ljust(API), "bold"),
         (f"  {flow.handling:<{HANDLING}}" if handling else "", HANDLED.get(flow.handling, "dim")),
         (f"{_latency(decoded):>{LATENCY}}  ", "dim"),
@@ -77,13 +77,14 @@ def notice_lines(notice: Notice, console: Console) -> RenderableType:
     """Return the line of a notice: an event of a connection that is no RPC."""
     style = "dim" if notice.kind in QUIET else "yellow"
     head = Text.assemble(
-        *_stamp(notice.at, notice.connection), (_padded_who(notice.connection, console), "cyan")
+        *_stamp(notice.at, notice.connection),
+        (_padded_client_and_node(notice.connection, console), "cyan"),
     )
     summary = Text(f"{notice.kind.value}: {printable(notice.text)}", style)
     return Group(*_beside(head, summary, console))
 
 
-def who(connection: ClientConnection, *, brief: bool = False) -> str:
+def client_and_node(connection: ClientConnection, *, brief: bool = False) -> str:
     """Return `1 → 3000` for nodes; for an unknown id a name or an address, with `brief` a port."""
     client, node = str(connection.peer), str(connection.node_id)
     if connection.peer is None:
@@ -104,12 +105,12 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def _padded_who(connection: ClientConnection, console: Console) -> str:
+def _padded_client_and_node(connection: ClientConnection, console: Console) -> str:
     """Return client and node, in a terminal never wider than their column."""
-    text = who(connection, brief=console.is_terminal)
-    if console.is_terminal and len(text) > WHO:
-        text = f"{text[: WHO - 1]}…"
-    return f"{text:{WHO}}  "
+    text = client_and_node(connection, brief=console.is_terminal)
+    if console.is_terminal and len(text) > CLIENT_AND_NODE:
+        text = f"{text[: CLIENT_AND_NODE - 1]}…"
+    return f"{text:{CLIENT_AND_NODE}}  "
 
 
 def _stamp(at: float, connection: ClientConnection) -> Iterator[tuple[str, str]]:

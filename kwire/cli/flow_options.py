@@ -60,10 +60,10 @@ def display(
     """Return the display of the selected flows. Raises WrongUsage."""
     from kwire.cli.display import Display, Selection
 
-    shown, left_out = apis(only), apis(hidden)
-    if both := sorted(shown & left_out):
+    shown_apis, left_out = apis(only), apis(hidden)
+    if both := sorted(shown_apis & left_out):
         raise WrongUsage(f"--api and --no-api both name {', '.join(both)}: keep one of them.")
-    selection = Selection(shown, left_out, expression(view))
+    selection = Selection(shown_apis, left_out, expression(view))
     return Display(selection, verbose=verbose, as_json=as_json, secrets=secrets)
 
 

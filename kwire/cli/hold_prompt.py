@@ -39,10 +39,10 @@ class HoldPrompt:
             while self._release(None):
                 pass
         elif word not in _ACTIONS:
-            _say(f"{word!r} is no answer: press Enter, or write drop, close or all", "red")
+            _print(f"{word!r} is no answer: press Enter, or write drop, close or all", "red")
         elif not self._release(_ACTIONS[word]):
-            _say("nothing is held", "dim")
+            _print("nothing is held", "dim")
 
 
-def _say(text: str, style: str) -> None:
+def _print(text: str, style: str) -> None:
     screen(stderr=True).print(text, style=style, markup=False, highlight=False)

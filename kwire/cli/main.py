@@ -50,8 +50,8 @@ TERMINATION = ("SIGTERM", "SIGBREAK")
 """Signals that end a command as Ctrl-C does; Windows has the second one, Ctrl-Break."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_requested: bool) -> None:
+    if is_requested:
         from importlib.metadata import version
 
         typer.echo(f"kwire {version('kwire')}")
@@ -77,14 +77,14 @@ def main(
 
     command, name: another program that is to fail and end as `kwire` does.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
     _open_streams()
     for signal_name in TERMINATION:
         if number := getattr(signal, signal_name, None):
             signal.signal(number, _terminate)
     try:
-        command([argument for argument in given if argument != "--debug"], prog_name=name)
+        command([argument for argument in words if argument != "--debug"], prog_name=name)
     except Exception as error:
         sys.exit(_report(error, debug))
     finally:

@@ -61,7 +61,7 @@ class Interruption:
         self._noted.set()
         logging.disable()
         accumulators: Any = self._context._accumulatorServer
-        accumulators.handle_error = _say_nothing  # it prints that the JVM is gone
+        accumulators.handle_error = _print_nothing  # it prints that the JVM is gone
         self._thread.start()
 
     def _cancel(self) -> None:
@@ -73,5 +73,5 @@ class Interruption:
                 self._ended.wait(SECONDS)
 
 
-def _say_nothing(*_: object) -> None:
+def _print_nothing(*_: object) -> None:
     """Replace the function that prints an error to stderr."""

@@ -70,8 +70,10 @@ def proxy_config(
     if as_json:
         from kwire.cli.screen import print_json
 
-        named = {str(path): changed for path, changed in zip(files, lines, strict=True)}
-        print_json({"properties": named, "proxy": options, "initial_controllers": _voters(nodes)})
+        lines_by_file = {str(path): changed for path, changed in zip(files, lines, strict=True)}
+        print_json(
+            {"properties": lines_by_file, "proxy": options, "initial_controllers": _voters(nodes)}
+        )
         return
     for path, node, changed in zip(files, nodes, lines, strict=True):
         typer.echo(f"# {path}: node {node.node_id}")

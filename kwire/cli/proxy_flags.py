@@ -58,9 +58,9 @@ def build_config(context: typer.Context) -> ProxyConfig:
     options = context.params
     cluster: dict[str, Any] = {"listeners": _listeners(options)}
     values: dict[str, Any] = {"clusters": cluster, "show": {}, "log": None}
-    given = [(name, place) for name, place in PLACES if _is_given(options[name])]
-    for name, place in given:
-        *parents, key = place.split(".")
+    given_options = [(name, path) for name, path in PLACES if _is_given(options[name])]
+    for name, path in given_options:
+        *parents, key = path.split(".")
         target = values
         for parent in parents:
             target[parent] = target.get(parent) or {}
@@ -74,7 +74,7 @@ def build_config(context: typer.Context) -> ProxyConfig:
         return ProxyConfig.model_validate(values)
     except ValidationError as error:
         names = {parameter.name: parameter.opts[0] for parameter in context.command.params}
-        raise WrongUsage(_sentence(error.errors()[0], given, names)) from error
+        raise WrongUsage(_sentence(error.errors()[0], given_options, names)) from error
 
 
 def _is_given(value: object) -> bool:
@@ -119,21 +119,25 @@ def _by_node(texts: list[str] | None) -> list[tuple[int | None, list[str]]]:
     ]
 
 
-def _sentence(mistake: Any, given: list[tuple[str, str]], names: Mapping[str | None, str]) -> str:
-    """Return a mistake in words of the options. given: options and their places. names: of all."""
+def _sentence(
+    mistake: Any, given_options: list[tuple[str, str]], names: Mapping[str | None, str]
+) -> str:
+    """Return a mistake in words of the options. given_options: with their paths. names: of all."""
     reason = mistake.get("ctx", {}).get("error")
-    place = ".".join(key for key in mistake["loc"] if isinstance(key, str))
-    options = {place: names[name] for name, place in PLACES}
+    path = ".".join(key for key in mistake["loc"] if isinstance(key, str))
+    options = {path: names[name] for name, path in PLACES}
     options |= {f"clusters.listeners.{key}": "--listen" for key in ("listen", "upstream")}
     if isinstance(reason, KeyConflict):
-        keys = {place.rpartition(".")[2]: option for place, option in options.items()}
+        keys = {path.rpartition(".")[2]: option for path, option in options.items()}
         return f"{reason.with_names({**keys, 'serve': '--serve', 'node': 'ID@'})}."
     if mistake["type"] == "missing":
-        parent = place.rpartition(".")[0]
-        option = next(names[name] for name, other in given if other.startswith(f"{parent}."))
-        return f"{option} is for {options[place]}: give {options[place]} as well."
+        parent = path.rpartition(".")[0]
+        option = next(
+            names[name] for name, other in given_options if other.startswith(f"{parent}.")
+        )
+        return f"{option} is for {options[path]}: give {options[path]} as well."
     text = str(mistake["msg"] if reason is None else reason)
     if "\n" in text:
         return text  # an expression that cannot be read, with a mark below at the column
-    option = options.get(place, place if reason is None else "")
+    option = options.get(path, path if reason is None else "")
     return f"{option}: {text}." if option else f"{text}."

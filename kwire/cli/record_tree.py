@@ -99,8 +99,8 @@ def _metadata(record: Record, secrets: bool) -> Tree | None:
     """Return a metadata record, recognized by its frame and by encoding to the same bytes."""
     if record.key is not None or not record.value or record.headers:
         return None
-    found = read_metadata_record(record.value)
-    if isinstance(found.record, OpaqueRecord) or found.encode() != record.value:
+    versioned = read_metadata_record(record.value)
+    if isinstance(versioned.record, OpaqueRecord) or versioned.encode() != record.value:
         return None
-    name = type(found.record).__name__
-    return message_tree(name, found.record, found.version, secrets=secrets)
+    name = type(versioned.record).__name__
+    return message_tree(name, versioned.record, versioned.version, secrets=secrets)

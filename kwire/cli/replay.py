@@ -147,16 +147,16 @@ def addresses_by_node(texts: list[str]) -> dict[int | None, Address]:
     from kwire.errors import InvalidValue
     from kwire.net.address import Address
 
-    found: dict[int | None, Address] = {}
+    by_node: dict[int | None, Address] = {}
     for text in texts:
         match = _NODE_ADDRESS.fullmatch(text)
         if match is None:
             raise WrongUsage(f"{text!r} is no address: write 127.0.0.1:9092 or 1@127.0.0.1:9092.")
         node_id = None if match["id"] is None else int(match["id"])
-        if node_id in found:
+        if node_id in by_node:
             raise WrongUsage(f"{text!r} is a second address for the same nodes.")
         try:
-            found[node_id] = Address.parse(match["address"])
+            by_node[node_id] = Address.parse(match["address"])
         except InvalidValue as error:
             raise WrongUsage(f"{error}.") from error
-    return found
+    return by_node

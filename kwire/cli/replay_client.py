@@ -118,7 +118,7 @@ def _data(outcome: ReplayOutcome) -> dict[str, Any]:
 
 
 def _pair_data(pair: FieldPair) -> dict[str, str]:
-    recorded, answered = pair.shown
+    recorded, answered = pair.texts
     return {"path": pair.path, "recorded": recorded, "answered": answered}
 
 

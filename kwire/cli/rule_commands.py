@@ -47,21 +47,21 @@ class FeedTarget:
 def target_of_config(path: Path, cluster: str | None, timeout: float) -> FeedTarget:
     """Return the feed of a cluster in a service's file. Raises WrongUsage."""
     try:
-        clusters = {found.name: found for found in read_config(path).clusters}
+        clusters = {config.name: config for config in read_config(path).clusters}
     except InvalidValue as error:
         raise WrongUsage(str(error)) from error
     names = ", ".join(repr(name) for name in clusters)
     if cluster is None and len(clusters) > 1:
         raise WrongUsage(f"{path} has the clusters {names}: give --cluster as well.")
-    found = clusters.get(cluster) if cluster is not None else next(iter(clusters.values()))
-    if found is None:
+    cluster_config = clusters.get(cluster) if cluster is not None else next(iter(clusters.values()))
+    if cluster_config is None:
         raise WrongUsage(f"{path} has no cluster {cluster!r}: it has {names}.")
-    if found.feed is None:
+    if cluster_config.feed is None:
         raise WrongUsage(
-            f"cluster {found.name!r} has no feed: give it `feed: {{listen: 127.0.0.1:9900}}` in"
-            f" {path} and start the proxy again."
+            f"cluster {cluster_config.name!r} has no feed: give it"
+            f" `feed: {{listen: 127.0.0.1:9900}}` in {path} and start the proxy again."
         )
-    return FeedTarget(found.feed.listen, feed_token(found.feed.token), timeout)
+    return FeedTarget(cluster_config.feed.listen, feed_token(cluster_config.feed.token), timeout)
 
 
 def check_rule(rule: dict[str, Any]) -> str:
@@ -141,4 +141,4 @@ async def _outcomes(
     except AnswerLost as error:
         problem = f"it is not known whether {name!r} was {participle}: {error}; {SHOWN_AGAIN}"
         return [{"name": name, "outcome": "unknown", "problem": problem}]
-    return [{"name": one, "outcome": participle, "problem": ""} for one in names]
+    return [{"name": rule_name, "outcome": participle, "problem": ""} for rule_name in names]

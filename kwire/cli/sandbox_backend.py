@@ -105,7 +105,7 @@ class SandboxBackend:
             return None
         addresses = self.cluster.nodes.addresses
         copy = VotersRecord.decode(voters.encode(0), 0)
-        for found in node_addresses(copy):
-            if found.node_id is not None and found.node_id in addresses:
-                found.change(addresses[found.node_id])
+        for node_address in node_addresses(copy):
+            if node_address.node_id is not None and node_address.node_id in addresses:
+                node_address.change(addresses[node_address.node_id])
         return copy

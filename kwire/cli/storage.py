@@ -118,9 +118,9 @@ def info(config: Config, as_json: AsJson = False) -> None:
     """
     from kwire.logdir.inspect import inspect
 
-    found = inspect(_properties(config).directories)
-    _print_json(found) if as_json else _print_text(found)
-    if found.problems:
+    inspection = inspect(_properties(config).directories)
+    _print_json(inspection) if as_json else _print_text(inspection)
+    if inspection.problems:
         raise typer.Exit(1)
 
 
@@ -174,29 +174,31 @@ def _write(plan: FormatPlan, as_json: bool) -> None:
         typer.echo("All of the log directories are already formatted.")
 
 
-def _print_json(found: Inspection) -> None:
+def _print_json(inspection: Inspection) -> None:
     from kwire.cli.screen import print_json
 
     print_json(
         {
-            "directories": [str(path) for path in found.found],
-            "metadata": found.meta.as_properties() if found.meta else None,
-            "problems": list(found.problems),
+            "directories": [str(path) for path in inspection.existing],
+            "metadata": inspection.meta.as_properties() if inspection.meta else None,
+            "problems": list(inspection.problems),
         }
     )
 
 
-def _print_text(found: Inspection) -> None:
-    if found.found:
-        typer.echo("Found log directory:" if len(found.found) == 1 else "Found log directories:")
-        for path in found.found:
+def _print_text(inspection: Inspection) -> None:
+    if inspection.existing:
+        typer.echo(
+            "Found log directory:" if len(inspection.existing) == 1 else "Found log directories:"
+        )
+        for path in inspection.existing:
             typer.echo(f"  {path}")
         typer.echo()
-    if found.meta:
-        pairs = (f"{name}={value}" for name, value in found.meta.as_properties().items())
+    if inspection.meta:
+        pairs = (f"{name}={value}" for name, value in inspection.meta.as_properties().items())
         typer.echo(f"Found metadata: {{{', '.join(pairs)}}}\n")
-    if found.problems:
-        typer.echo("Found problem:" if len(found.problems) == 1 else "Found problems:")
-        for problem in found.problems:
+    if inspection.problems:
+        typer.echo("Found problem:" if len(inspection.problems) == 1 else "Found problems:")
+        for problem in inspection.problems:
             typer.echo(f"  {problem}")
         typer.echo()

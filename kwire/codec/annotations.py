@@ -17,11 +17,11 @@ def take_annotations(namespace: dict[str, Any]) -> dict[str, Any]:
     """
     annotations: dict[str, Any] | None = namespace.get("__annotations__")
     if annotations is None:
-        annotations = namespace["__annotations__"] = _made(namespace)
+        annotations = namespace["__annotations__"] = _evaluated(namespace)
     return annotations
 
 
-def _made(namespace: dict[str, Any]) -> dict[str, Any]:
+def _evaluated(namespace: dict[str, Any]) -> dict[str, Any]:
     if not _FUNCTIONS & namespace.keys():
         return {}
     annotationlib = import_module("annotationlib")

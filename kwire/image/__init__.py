@@ -3,7 +3,7 @@
     image = EMPTY
     for record in records:
         image = apply(image, record)
-    image.topics.named("orders").partitions[0].leader
+    image.topics.topic("orders").partitions[0].leader
 
 Writing an image out again gives the records of a snapshot: image.records().
 """

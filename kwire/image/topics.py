@@ -50,7 +50,7 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
     by_id: HashTrieMap[UUID, TopicImage] = HashTrieMap()
     ids: HashTrieMap[str, UUID] = HashTrieMap()
 
-    def named(self, name: str) -> TopicImage | None:
+    def topic(self, name: str) -> TopicImage | None:
         """Return the topic of that name."""
         id = self.ids.get(name)
         return None if id is None else self.by_id[id]
@@ -61,16 +61,16 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         return None if topic is None else topic.partitions.get(number)
 
     def partitions(
-        self, wanted: Callable[[PartitionRegistration], bool]
+        self, predicate: Callable[[PartitionRegistration], bool]
     ) -> list[tuple[TopicImage, int, PartitionRegistration]]:
         """Return the partitions that satisfy a predicate, in order of topic name and number."""
-        found = [
+        partitions = [
             (topic, number, partition)
             for topic in self.by_id.values()
             for number, partition in topic.partitions.items()
-            if wanted(partition)
+            if predicate(partition)
         ]
-        return sorted(found, key=lambda item: (item[0].name, item[1]))
+        return sorted(partitions, key=lambda item: (item[0].name, item[1]))
 
     def create(self, record: TopicRecord) -> TopicsImage:
         """Add a topic; raise ReplayError if its name is taken."""
@@ -103,10 +103,10 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
 
     def clear_elr(self, record: ClearElrRecord) -> TopicsImage:
         """Clear the eligible leader replicas of one topic, or of all if none is named."""
-        named = self.named(record.topic_name)
-        if record.topic_name and named is None:
+        only_topic = self.topic(record.topic_name)
+        if record.topic_name and only_topic is None:
             raise ReplayError(f"topic {record.topic_name} is not known")
-        topics = [named] if named else list(self.by_id.values())
+        topics = [only_topic] if only_topic else list(self.by_id.values())
         image = self
         for topic in topics:
             cleared = HashTrieMap({n: p.without_elr() for n, p in topic.partitions.items()})

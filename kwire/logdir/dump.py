@@ -138,9 +138,9 @@ class Dump:
         try:
             for offset, position in entries:
                 yield f"offset: {offset} position: {position}"
-                found = next(batches_in(file, log, position, check_crc=False), None)
-                if found is None or found[1].last_offset != offset:
-                    there = found[1].last_offset if found else "no batch"
+                positioned = next(batches_in(file, log, position, check_crc=False), None)
+                if positioned is None or positioned[1].last_offset != offset:
+                    there = positioned[1].last_offset if positioned else "no batch"
                     self.problems.append(f"{path}: offset {offset}, the log has {there} there")
         finally:
             file.close()

@@ -29,9 +29,9 @@ def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any
     file = fs.open(path)
     try:
         for position, batch in batches_in(file, path):
-            place = {"file": str(path), "position": position}
+            location = {"file": str(path), "position": position}
             for record in _records(batch, path, position):
-                yield place | _head(batch, record) | _said(batch, record)
+                yield location | _head(batch, record) | _content(batch, record)
     finally:
         file.close()
 
@@ -52,7 +52,7 @@ def _head(batch: Batch, record: Record) -> dict[str, Any]:
     }
 
 
-def _said(batch: Batch, record: Record) -> dict[str, Any]:
+def _content(batch: Batch, record: Record) -> dict[str, Any]:
     try:
         return _control(record) if batch.is_control else _metadata(record)
     except WireError as error:

@@ -75,8 +75,8 @@ class SegmentIndex:
 
 def read_offset_index(data: bytes, base_offset: int) -> Iterator[tuple[int, int]]:
     """Yield offsets and positions of an .index file."""
-    whole = len(data) - len(data) % _OFFSET.size
-    for i, (relative, position) in enumerate(_OFFSET.iter_unpack(data[:whole])):
+    size = len(data) - len(data) % _OFFSET.size
+    for i, (relative, position) in enumerate(_OFFSET.iter_unpack(data[:size])):
         if i and not relative:
             return
         if relative or position:
@@ -85,8 +85,8 @@ def read_offset_index(data: bytes, base_offset: int) -> Iterator[tuple[int, int]
 
 def read_time_index(data: bytes, base_offset: int) -> Iterator[tuple[int, int]]:
     """Yield timestamps and offsets of a .timeindex file."""
-    whole = len(data) - len(data) % _TIME.size
-    for i, (timestamp, relative) in enumerate(_TIME.iter_unpack(data[:whole])):
+    size = len(data) - len(data) % _TIME.size
+    for i, (timestamp, relative) in enumerate(_TIME.iter_unpack(data[:size])):
         if i and not relative:
             return
         if timestamp or relative:

@@ -15,21 +15,21 @@ from kwire.logdir.meta_properties import MetaProperties, read_meta_properties
 class Inspection:
     """The directories that exist, the first meta.properties, and a sentence for each problem."""
 
-    found: tuple[Path, ...]
+    existing: tuple[Path, ...]
     meta: MetaProperties | None
     problems: tuple[str, ...]
 
 
 def inspect(folders: Iterable[Path], fs: FileSystem = DISK) -> Inspection:
     """Look at the directories of one node; no problem is an error."""
-    found, problems = [], []
+    existing, problems = [], []
     first: MetaProperties | None = None
     for folder in sorted(folders):
         if not fs.is_folder(folder):
             what = "is not a directory" if fs.exists(folder) else "does not exist"
             problems.append(f"{folder} {what}")
             continue
-        found.append(folder)
+        existing.append(folder)
         try:
             meta = read_meta_properties(folder, fs)
         except FileError as error:
@@ -37,7 +37,7 @@ def inspect(folders: Iterable[Path], fs: FileSystem = DISK) -> Inspection:
             continue
         problems += _problems(folder, meta, first)
         first = first or meta
-    return Inspection(found=tuple(found), meta=first, problems=tuple(problems))
+    return Inspection(existing=tuple(existing), meta=first, problems=tuple(problems))
 
 
 def _problems(folder: Path, meta: MetaProperties | None, first: MetaProperties | None) -> list[str]:

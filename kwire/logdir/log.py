@@ -185,15 +185,15 @@ class MetadataLog:
 
     def end_offset_for_epoch(self, epoch: int) -> OffsetAndEpoch:
         """Return the end of `epoch` or of the last before it (Java: RaftLog.endOffsetForEpoch)."""
-        found = self._epochs.end_offset(epoch, self.end_offset)
-        if found is None:
+        epoch_end = self._epochs.end_offset(epoch, self.end_offset)
+        if epoch_end is None:
             return OffsetAndEpoch(offset=self.end_offset, epoch=self.last_fetched_epoch)
         earliest = self._snapshots[0] if self._snapshots else None
         # The log has no records of this epoch any more: they are in the earliest snapshot, whose id
         # names the last epoch there.
-        if earliest and found == OffsetAndEpoch(offset=earliest.offset, epoch=epoch):
+        if earliest and epoch_end == OffsetAndEpoch(offset=earliest.offset, epoch=epoch):
             return earliest
-        return found
+        return epoch_end
 
     def has_snapshot(self, snapshot: OffsetAndEpoch) -> bool:
         """True if there is a complete snapshot of this id."""
@@ -320,8 +320,8 @@ class MetadataLog:
             if not isinstance(batch, RecordBatch):
                 raise InvalidValue(f"format {batch.magic} is not of a metadata log")
             if batch.base_offset != end or batch.partition_leader_epoch < epoch:
-                named = f"offset {batch.base_offset}, epoch {batch.partition_leader_epoch}"
-                raise InvalidValue(f"{named} does not follow offset {end - 1}, epoch {epoch}")
+                position = f"offset {batch.base_offset}, epoch {batch.partition_leader_epoch}"
+                raise InvalidValue(f"{position} does not follow offset {end - 1}, epoch {epoch}")
             end, epoch = batch.last_offset + 1, batch.partition_leader_epoch
             size += batch.size
             yield batch

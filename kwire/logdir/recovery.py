@@ -55,7 +55,7 @@ def recover(fs: FileSystem, folder: Path) -> RecoveredLog:
         for segment in segments:
             segment.close()
         raise
-    snapshots = sorted(found for name in names if (found := snapshot_id(name)) is not None)
+    snapshots = sorted(snapshot for name in names if (snapshot := snapshot_id(name)) is not None)
     return RecoveredLog(
         segments=segments, snapshots=snapshots, epochs=epochs_of(segments), torn=torn
     )

@@ -77,12 +77,12 @@ def _node_id(pairs: Mapping[str, str]) -> int:
 
 def _endpoint(pairs: Mapping[str, str], listener: str) -> tuple[str, int] | None:
     for name in ("advertised.listeners", "listeners"):
-        for one in _listed(pairs.get(name, "")):
-            kind, _, address = one.partition("://")
+        for entry in _listed(pairs.get(name, "")):
+            kind, _, address = entry.partition("://")
             host, _, digits = address.rpartition(":")
             if kind.upper() == listener.upper():
                 port = whole_number(digits, bits=16)
                 if port is None:
-                    raise InvalidValue(f"{name}: {one} has no port")
+                    raise InvalidValue(f"{name}: {entry} has no port")
                 return host.strip("[]") or "localhost", port
     return None

@@ -77,24 +77,24 @@ def read_snapshot(data: bytes, file: Path) -> Iterator[ControlRecord | Versioned
     Raises FileError where it is broken, or ends without a footer.
     """
     position = 0
-    found: ControlRecord | VersionedRecord | None = None
+    content: ControlRecord | VersionedRecord | None = None
     try:
         while (batch := read_batch(data, position)) is not None:
             for record in batch.records():
-                begun = found is not None
-                found = _read(batch, record)
-                if not begun and not _is(found, ControlRecordType.SNAPSHOT_HEADER):
+                begun = content is not None
+                content = _read(batch, record)
+                if not begun and not _is(content, ControlRecordType.SNAPSHOT_HEADER):
                     raise BatchError("does not begin with a snapshot's header")
-                yield found
+                yield content
             position += batch.size
     except (BatchError, DecodeError) as error:
         raise FileError(error.reason, file=file, offset=position) from None
-    if position != len(data) or not _is(found, ControlRecordType.SNAPSHOT_FOOTER):
+    if position != len(data) or not _is(content, ControlRecordType.SNAPSHOT_FOOTER):
         raise FileError("the snapshot ends without its footer", file=file, offset=position)
 
 
-def _is(found: ControlRecord | VersionedRecord | None, type: ControlRecordType) -> bool:
-    return isinstance(found, ControlRecord) and found.type == type
+def _is(content: ControlRecord | VersionedRecord | None, type: ControlRecordType) -> bool:
+    return isinstance(content, ControlRecord) and content.type == type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +143,9 @@ def iter_snapshot(
 
     Raises FileError where it is broken, or at its end where it is not complete.
     """
-    for found in _iter_contents(folder / snapshot_name(snapshot), fs):
-        if isinstance(found, VersionedRecord):
-            yield found
+    for content in _iter_contents(folder / snapshot_name(snapshot), fs):
+        if isinstance(content, VersionedRecord):
+            yield content
 
 
 def check_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> None:
@@ -161,24 +161,24 @@ def _iter_contents(
     path: Path, fs: FileSystem, *, only_control: bool = False
 ) -> Iterator[ControlRecord | VersionedRecord]:
     file = fs.open(path)
-    end, found, begun = 0, None, False
+    end, content, begun = 0, None, False
     try:
         for position, batch in batches_in(file, path):
             end = position + batch.size
             for record in batch.records() if batch.is_control or not only_control else ():
-                found = _read(batch, record)
-                if not begun and not _is(found, ControlRecordType.SNAPSHOT_HEADER):
+                content = _read(batch, record)
+                if not begun and not _is(content, ControlRecordType.SNAPSHOT_HEADER):
                     raise BatchError("does not begin with a snapshot's header")
                 begun = True
-                yield found
+                yield content
             # Only a footer may be last: with only_control nothing else would tell of a data batch
             # behind it.
             if not batch.is_control:
-                found = None
+                content = None
     except (BatchError, DecodeError) as error:
         raise FileError(error.reason, file=path, offset=end) from None
     else:
-        if end != file.size() or not _is(found, ControlRecordType.SNAPSHOT_FOOTER):
+        if end != file.size() or not _is(content, ControlRecordType.SNAPSHOT_FOOTER):
             raise FileError("the snapshot ends without its footer", file=path, offset=end)
     finally:
         file.close()

@@ -18,13 +18,13 @@ async def stop_accepting(*servers: asyncio.Server) -> None:
             with suppress(NotImplementedError):  # Windows' loop takes connections otherwise
                 loop.remove_reader(listening.fileno())
     try:
-        await let_loop_turn()
+        await run_pending_callbacks()
     finally:
         for server in servers:
             server.close()
 
 
-async def let_loop_turn() -> None:
+async def run_pending_callbacks() -> None:
     """Let asyncio tell protocols of connections it has taken, and close those that were aborted."""
     for _ in range(4):
         await asyncio.sleep(0)

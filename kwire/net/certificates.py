@@ -25,7 +25,7 @@ def validities(path: Path) -> list[Validity]:
     """Return the validity of each certificate in a PEM file; none where nothing can be read."""
     from asn1crypto.x509 import Certificate  # only where there is TLS
 
-    found = []
+    certificates = []
     try:
         text = path.read_text(encoding="ascii", errors="replace")
         for block in pem_blocks(text):
@@ -34,27 +34,27 @@ def validities(path: Path) -> list[Validity]:
             certificate = Certificate.load(block.der)
             subject = certificate.subject.human_friendly
             begin, end = certificate.not_valid_before, certificate.not_valid_after
-            found.append(Validity(subject, begin, end))
+            certificates.append(Validity(subject, begin, end))
     except (OSError, ValueError, TypeError):  # ssl is the judge of what can be used
-        return found
-    return found
+        return certificates
+    return certificates
 
 
 def certificate_warnings(path: Path, now: datetime) -> list[str]:
     """Return a sentence for each certificate in a file that is not valid, or soon will not be."""
-    found = []
+    warnings = []
     for validity in validities(path):
         subject = f"the certificate in {path} ({validity.subject})"
         refused = "peers that check it refuse it"
         if now >= validity.end:
-            found.append(f"{subject} expired on {_day(validity.end)}: {refused}")
+            warnings.append(f"{subject} expired on {_day(validity.end)}: {refused}")
         elif now < validity.begin:
-            found.append(f"{subject} is not valid before {_day(validity.begin)}: {refused}")
+            warnings.append(f"{subject} is not valid before {_day(validity.begin)}: {refused}")
         elif validity.end - now < SOON:
             days = (validity.end - now).days
             left = "within a day" if not days else "in 1 day" if days == 1 else f"in {days} days"
-            found.append(f"{subject} expires {left}, on {_day(validity.end)}: renew it before")
-    return found
+            warnings.append(f"{subject} expires {left}, on {_day(validity.end)}: renew it before")
+    return warnings
 
 
 def _day(at: datetime) -> str:

@@ -1,7 +1,7 @@
 """Follows a quorum's metadata log into an image, as an observer that the quorum does not count.
 
 async with LiveImage(["localhost:9093"]) as live:
-    await live.until(lambda image: image.topics.named("orders") is not None)
+    await live.until(lambda image: image.topics.topic("orders") is not None)
 
 `Observer` is the same without IO: it says what to ask the leader, and is given what it answers.
 """

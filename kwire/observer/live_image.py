@@ -99,8 +99,8 @@ class LiveImage:
     def _candidates(self) -> Iterator[Address]:
         """Yield the controllers of the configuration, and before each the leader that was named."""
         for address in self._controllers:
-            if (named := self._named()) is not None:
-                yield named
+            if (leader := self._named()) is not None:
+                yield leader
             yield address
 
     def _named(self) -> Address | None:

@@ -236,9 +236,9 @@ class Observer:
         if piece.error_code:
             return self._refused(piece.error_code)
         assert self._download is not None, "only then it is asked for"
-        whole = self._download.take(piece)
-        if whole is not None:
-            self._load(whole, self._download.id)
+        snapshot = self._download.take(piece)
+        if snapshot is not None:
+            self._load(snapshot, self._download.id)
         return NextStep.ASK
 
     def _load(self, snapshot: SnapshotContent, id: OffsetAndEpoch) -> None:

@@ -55,7 +55,7 @@ class Ascent:
             self._ranges[capture] = EventRange(capture, int(first), int(own[-1]))
 
 
-def apart(ranges: Iterable[EventRange]) -> bool:
+def do_not_overlap(ranges: Iterable[EventRange]) -> bool:
     """Return True if no two ranges of the same recording overlap."""
     ordered = sorted(ranges)
     return not any(

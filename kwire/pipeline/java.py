@@ -98,12 +98,12 @@ def _candidates() -> Iterator[Path]:
 def _feature(binary: Path) -> int:
     """Return the first number of its version: 17 for 17.0.15, 8 for 1.8.0_392; 0: not usable."""
     try:
-        shown = subprocess.run(
+        process = subprocess.run(
             [binary, "-version"], capture_output=True, text=True, timeout=TIMEOUT, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return 0
-    match = _VERSION.search(shown.stderr)
+    match = _VERSION.search(process.stderr)
     return int(match["feature"]) if match else 0
 
 

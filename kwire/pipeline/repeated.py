@@ -31,8 +31,8 @@ def repeats(decoded: DataFrame) -> int:
 def once(decoded: DataFrame) -> DataFrame:
     """Return one row for every frame: of repeats a paired one, then the one with most bytes."""
     best = Window.partitionBy(*FRAME).orderBy(f.desc("paired"), f.desc_nulls_last("copied"), "file")
-    named = decoded.where("capture is not null").withColumn("rank", f.row_number().over(best))
-    return named.where("rank = 1").drop("rank").unionByName(decoded.where("capture is null"))
+    ranked = decoded.where("capture is not null").withColumn("rank", f.row_number().over(best))
+    return ranked.where("rank = 1").drop("rank").unionByName(decoded.where("capture is null"))
 
 
 def ensure_new(decoded: DataFrame, output: str, tables: list[str]) -> None:
@@ -42,11 +42,11 @@ def ensure_new(decoded: DataFrame, output: str, tables: list[str]) -> None:
     to skip frames that are there would lose rows of the other tables without a word.
     """
     there = [name for name in tables if _is_there(output, name)]
-    near = _near(decoded) if there else None
-    if near is None:
+    candidates = _possible_repeats(decoded) if there else None
+    if candidates is None:
         return
     for name in there:
-        in_tables = _frames_in(decoded.sparkSession, output, name, near)
+        in_tables = _frames_in(decoded.sparkSession, output, name, candidates)
         for row in decoded.join(in_tables, list(FRAME), "left_semi").take(1):
             raise AlreadyThere(
                 f"frames of {row.file} are in {output}/{name} already: ingest it into another"
@@ -61,10 +61,10 @@ def new(decoded: DataFrame, output: str) -> tuple[DataFrame, int]:
     """
     again = repeats(decoded)
     rows = once(decoded) if again else decoded
-    near = _near(decoded) if _is_there(output, "frames") else None
-    if near is None:
+    candidates = _possible_repeats(decoded) if _is_there(output, "frames") else None
+    if candidates is None:
         return rows, again
-    in_tables = _frames_in(decoded.sparkSession, output, "frames", near)
+    in_tables = _frames_in(decoded.sparkSession, output, "frames", candidates)
     known = rows.join(in_tables, list(FRAME), "left_semi").count()
     return rows.join(in_tables, list(FRAME), "left_anti") if known else rows, again + known
 
@@ -74,7 +74,7 @@ def _is_there(output: str, table: str) -> bool:
     return bool(filesystem.isdir(path))
 
 
-def _near(decoded: DataFrame) -> Column | None:
+def _possible_repeats(decoded: DataFrame) -> Column | None:
     """Return the condition for rows of the days and recordings of these frames; None without any.
 
     Tables are partitioned by day: Spark then opens only the files of these days.
@@ -88,9 +88,9 @@ def _near(decoded: DataFrame) -> Column | None:
     return f.col("date").between(first, last) & f.col("capture").isin(*captures)
 
 
-def _frames_in(spark: SparkSession, output: str, table: str, near: Column) -> DataFrame:
+def _frames_in(spark: SparkSession, output: str, table: str, candidates: Column) -> DataFrame:
     """Return FRAME of the rows of a table that meet the condition."""
-    rows = spark.read.schema(TABLES[table]).parquet(f"{output}/{table}").where(near)
+    rows = spark.read.schema(TABLES[table]).parquet(f"{output}/{table}").where(candidates)
     return rows.select("capture", "event", _kind(table).alias("kind"))
 
 

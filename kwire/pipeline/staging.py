@@ -20,7 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, LongType, MapType, StringType, StructType
 
 from kwire.capture import NOTICE
-from kwire.pipeline.ascending import Ascent, EventRange, apart
+from kwire.pipeline.ascending import Ascent, EventRange, do_not_overlap
 from kwire.pipeline.decoding import DECODED, decode_batch
 from kwire.pipeline.reading.captured import DAMAGE, read_captured
 from kwire.pipeline.reading.planning import Slice
@@ -79,17 +79,17 @@ def stage_captured(captured: DataFrame, folder: str, *, bodies: bool) -> Staged:
 
 
 def _staged(reports: DataFrame) -> Staged:
-    found, ranges = Staged(), list[EventRange]()
+    staged, ranges = Staged(), list[EventRange]()
     for row in reports.collect():
-        found.files += row.files
-        found.read += row.read
-        found.written += row.written
-        found.counts.update(row.counts)
-        found.damages += row.damages
-        found.once = found.once and row.unbroken
+        staged.files += row.files
+        staged.read += row.read
+        staged.written += row.written
+        staged.counts.update(row.counts)
+        staged.damages += row.damages
+        staged.once = staged.once and row.unbroken
         ranges += [EventRange(*columns) for columns in row.ranges]
-    found.once = found.once and apart(ranges)
-    return found
+    staged.once = staged.once and do_not_overlap(ranges)
+    return staged
 
 
 def stage_in_task(

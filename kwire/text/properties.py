@@ -45,11 +45,11 @@ def _logical_lines(text: str) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    def one(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         escape = match[1]
         return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 
-    return _ESCAPE.sub(one, text)
+    return _ESCAPE.sub(replacement, text)
 
 
 def _escaped(text: str, everywhere: str) -> str:

@@ -84,11 +84,11 @@ def _lines(error: ValidationError) -> list[str]:
 
 
 def _line(error: Any) -> str:
-    place = "".join(
+    path = "".join(
         f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
     )
     reason = _REASONS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return f"{place.removeprefix('.') or 'the file'}: {reason}"
+    return f"{path.removeprefix('.') or 'the file'}: {reason}"
 
 
 def _hint(text: str) -> str:

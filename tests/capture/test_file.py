@@ -132,7 +132,7 @@ def test_the_next_file_begins_by_age(tmp_path: Path) -> None:
 
 
 def test_what_waits_is_flushed_after_a_while(tmp_path: Path) -> None:
-    files = CaptureFiles.one(tmp_path / "one.avro")
+    files = CaptureFiles.single(tmp_path / "one.avro")
     files.write(10.0, ENCODED)
     files.tick(11.0, flush_after=5.0)
     assert read(hidden(tmp_path / "one.avro"))[0] == [record()]

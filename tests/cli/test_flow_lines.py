@@ -8,7 +8,7 @@ from rich.console import Console
 
 from kwire.cli.flow_counts import FlowCounts
 from kwire.cli.flow_json import flow_data, notice_data
-from kwire.cli.flow_lines import duration, flow_lines, notice_lines, who
+from kwire.cli.flow_lines import client_and_node, duration, flow_lines, notice_lines
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
@@ -77,10 +77,10 @@ def test_a_lost_flow_has_no_latency() -> None:
 
 
 def test_who_asks_whom_names_nodes_where_they_are_known() -> None:
-    assert who(connection()) == "1 → 3000"
-    assert who(connection(peer=None)) == "raft-client-1 → 3000"
-    assert who(connection(node_id=None)) == "1 → 127.0.0.1:9093"
-    assert who(connection(node_id=None), brief=True) == "1 → :9093"
+    assert client_and_node(connection()) == "1 → 3000"
+    assert client_and_node(connection(peer=None)) == "raft-client-1 → 3000"
+    assert client_and_node(connection(node_id=None)) == "1 → 127.0.0.1:9093"
+    assert client_and_node(connection(node_id=None), brief=True) == "1 → :9093"
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ async def test_an_isr_with_a_fenced_broker_is_refused_as_kip_841_says(quorum: Cl
     try:
         async with asyncio.timeout(PATIENCE), Front(quorum) as front:
             image = front.backend.cluster.live.image
-            found = image.topics.named(topic)
+            found = image.topics.topic(topic)
             assert found is not None
             partition = found.partitions[0]
             address = Address.parse(front.bootstrap.split(",")[0])

@@ -131,7 +131,7 @@ def test_an_aborted_transaction_leaves_nothing_behind() -> None:
     topic = TopicRecord(name="bar", topic_id=UUID(int=5))
     open_ = apply_all(with_topic(), [BeginTransactionRecord(), topic])
 
-    assert open_.topics.named("bar") is not None
+    assert open_.topics.topic("bar") is not None
     assert open_.published == with_topic()
     assert apply(open_, AbortTransactionRecord()) == with_topic()
     assert apply(open_, EndTransactionRecord()) == apply(with_topic(), topic)

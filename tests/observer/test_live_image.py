@@ -47,7 +47,7 @@ async def test_it_sees_what_real_kafka_does(quorum: Cluster) -> None:
 
         await asyncio.to_thread(create, quorum.bootstrap_servers, name)
         image = await live.until(lambda image: name in image.topics.ids)
-        topic = image.topics.named(name)
+        topic = image.topics.topic(name)
         assert topic is not None
         assert [
             (partition.replicas, partition.leader) for partition in _partitions(topic.partitions)

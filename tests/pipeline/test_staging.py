@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from kwire.pipeline.ascending import Ascent, EventRange, apart
+from kwire.pipeline.ascending import Ascent, EventRange, do_not_overlap
 from kwire.pipeline.decoding import decode_batch
 from kwire.pipeline.ingest import read_kwire
 from kwire.pipeline.reading.captured import read_captured
@@ -83,8 +83,8 @@ def test_frames_that_ascend_are_there_once() -> None:
     assert found.unbroken
     assert other.unbroken
     assert [span.capture for span in other.ranges] == ["d", "c"]
-    assert not apart([*found.ranges, *other.ranges])
-    assert apart(
+    assert not do_not_overlap([*found.ranges, *other.ranges])
+    assert do_not_overlap(
         [*found.ranges, *ascent([asked(6)]).ranges, *ascent([asked(6, capture="d")]).ranges]
     )
     damage = row(0, kind="NOTICE", notice="DAMAGE", capture=None)
@@ -95,4 +95,6 @@ def test_frames_that_may_be_there_twice_are_told_of() -> None:
     assert not ascent([asked(1), asked(1)]).unbroken
     assert not ascent([asked(1)], [asked(1)]).unbroken
     assert not ascent([asked(2), asked(1)]).unbroken
-    assert not apart([EventRange("c", 0, 9), EventRange("d", 0, 9), EventRange("c", 9, 12)])
+    assert not do_not_overlap(
+        [EventRange("c", 0, 9), EventRange("d", 0, 9), EventRange("c", 9, 12)]
+    )

@@ -154,7 +154,7 @@ class WatchApp(App[None]):
                 self._came.append,
                 token=self._token,
                 backlog=self._backlog,
-                on_status=self._told,
+                on_status=self._on_status,
             )
         )
         self._draw()
@@ -241,7 +241,7 @@ class WatchApp(App[None]):
 
     def action_release(self, how: str) -> None:
         """Resume, drop or kill the message at the cursor, or the oldest that is held."""
-        entry = self._held()
+        entry = self._held_entry()
         if entry is not None and self._receiver is not None:
             self._do(self._receiver.release(entry.number, how))
 
@@ -253,7 +253,7 @@ class WatchApp(App[None]):
 
     async def action_edit(self) -> None:
         """Change a field of the held message at the cursor."""
-        entry = self._held()
+        entry = self._held_entry()
         if entry is None:
             return
         self._list.choose(entry)
@@ -267,9 +267,9 @@ class WatchApp(App[None]):
         """Write the events shown to a file; in a browser download them."""
         name = f"watch-{strftime('%H%M%S')}.jsonl"
         if self.is_web:
-            self.deliver_text(StringIO(json_lines(self.flows.shown)), save_filename=name)
+            self.deliver_text(StringIO(json_lines(self.flows.visible)), save_filename=name)
             return
-        question = f"Write the {len(self.flows.shown)} events shown to a .jsonl or an .avro file"
+        question = f"Write the {len(self.flows.visible)} events shown to a .jsonl or an .avro file"
         await self._ask(InputPrompt(question, name, export_problem), self._export)
 
     def _hold(self, text: str) -> None:
@@ -287,13 +287,13 @@ class WatchApp(App[None]):
     def _export(self, text: str) -> None:
         status = None if self._receiver is None else self._receiver.status
         try:
-            export(self.flows.shown, Path(text), status.feed if status else "watch")
+            export(self.flows.visible, Path(text), status.feed if status else "watch")
         except (KwireError, OSError) as error:
             self._complain(f"nothing is written: {error}")
         else:
-            self.notify(f"{len(self.flows.shown)} events written to {text}", markup=False)
+            self.notify(f"{len(self.flows.visible)} events written to {text}", markup=False)
 
-    def _held(self) -> FlowLogEntry | None:
+    def _held_entry(self) -> FlowLogEntry | None:
         """Return the held event at the cursor, else the oldest one; complain if there is none."""
         entry = self._list.chosen
         if entry is not None and entry.held:
@@ -348,10 +348,10 @@ class WatchApp(App[None]):
 
     async def _complete(self, receiver: Receiver, entry: FlowLogEntry) -> None:
         """Fetch the bytes that the datagram had no room for."""
-        event = await receiver.whole(entry.number)
+        event = await receiver.complete_event(entry.number)
         self._came.append(FeedEvent(entry.number, event, entry.held))
 
-    def _told(self) -> None:
+    def _on_status(self) -> None:
         status = None if self._receiver is None else self._receiver.status
         if status is not None:
             self.flows.settle(status.held)
@@ -384,8 +384,8 @@ class WatchApp(App[None]):
             self._latencies.add(decoded)
 
     def _draw_status(self) -> None:
-        kept, following = len(self.flows), self._list.following
-        line = status_line(str(self._address), self._receiver, kept, following)
+        flow_count, following = len(self.flows), self._list.following
+        line = status_line(str(self._address), self._receiver, flow_count, following)
         self._status.update(line, layout=False)
 
     def _draw_panels(self) -> None:

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kwire.cli.flow_lines import API, LATENCY, WHO, duration, who
+from kwire.cli.flow_lines import API, CLIENT_AND_NODE, LATENCY, client_and_node, duration
 from kwire.cli.watch_screen.flow_log import FlowLog, FlowLogEntry
 from kwire.proxy import ClientConnection, DecodedFlow, Notice, NoticeKind, Outcome, summarize
 from kwire.proxy.flows.text import printable
@@ -62,14 +62,14 @@ class FlowList(ScrollView, can_focus=True):
 
     def update(self) -> None:
         """Redraw after a change of the log; keep the cursor at its event, or at the newest."""
-        shown = self._log.shown
+        visible = self._log.visible
         self._cursor -= self._log.gone - self._gone
         self._gone = self._log.gone
         if self.following:
-            self._cursor = len(shown) - 1
-        self._cursor = max(min(self._cursor, len(shown) - 1), 0)
-        self.virtual_size = Size(self.size.width, len(shown))
-        self.border_subtitle = "" if shown else self._why_empty
+            self._cursor = len(visible) - 1
+        self._cursor = max(min(self._cursor, len(visible) - 1), 0)
+        self.virtual_size = Size(self.size.width, len(visible))
+        self.border_subtitle = "" if visible else self._why_empty
         if self.following:
             self.scroll_end(animate=False, immediate=True)
         self.refresh()
@@ -83,14 +83,14 @@ class FlowList(ScrollView, can_focus=True):
 
     def choose(self, entry: FlowLogEntry) -> None:
         """Move the cursor to an event, if it is shown."""
-        if entry in self._log.shown:
+        if entry in self._log.visible:
             self.following = False
-            self._cursor = self._log.shown.index(entry)
+            self._cursor = self._log.visible.index(entry)
             self._show_cursor()
 
     def action_move(self, lines: int) -> None:
         """Move the cursor; at the last line it follows what comes."""
-        last = len(self._log.shown) - 1
+        last = len(self._log.visible) - 1
         self._cursor = max(min(self._cursor + lines, last), 0)
         self.following = self._cursor >= last
         self._show_cursor()
@@ -109,19 +109,19 @@ class FlowList(ScrollView, can_focus=True):
         if offset is None:
             return
         y = offset.y + self.scroll_offset.y
-        if y < len(self._log.shown):
+        if y < len(self._log.visible):
             self.action_move(y - self._cursor)
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the screen."""
         index, width = y + self.scroll_offset.y, self.size.width
         base = self.rich_style
-        if index >= len(self._log.shown):
+        if index >= len(self._log.visible):
             return Strip.blank(width, base)
         is_chosen = index == self._cursor
         if is_chosen:
             base += Style(bgcolor="#1f4f82" if self.has_focus else "#2f3b4a", bold=True)
-        strip = Strip(_segments(self._log.shown[index]))
+        strip = Strip(_segments(self._log.visible[index]))
         room = self.scrollable_content_region.width
         if strip.cell_length > room > 0:
             strip = Strip.join([strip.crop(0, room - 1), Strip([Segment("…", _DIM)])])
@@ -136,8 +136,8 @@ class FlowList(ScrollView, can_focus=True):
         self._tell()
 
     def _tell(self) -> None:
-        shown = self._log.shown
-        entry = shown[self._cursor] if self._cursor < len(shown) else None
+        visible = self._log.visible
+        entry = visible[self._cursor] if self._cursor < len(visible) else None
         if entry is not self._chosen:
             self._chosen = entry
             self.post_message(self.Chosen(entry))
@@ -168,9 +168,9 @@ def _notice(notice: Notice) -> list[Segment]:
 
 def _head(at: float, connection: ClientConnection) -> list[Segment]:
     time = datetime.fromtimestamp(at).strftime("%H:%M:%S.%f")[:12]
-    asks = who(connection, brief=True)
-    asks = f"{asks[: WHO - 1]}…" if len(asks) > WHO else asks
-    return [Segment(f"{time}  ", _DIM), Segment(f"{asks:{WHO}}  ", _WHO)]
+    asks = client_and_node(connection, brief=True)
+    asks = f"{asks[: CLIENT_AND_NODE - 1]}…" if len(asks) > CLIENT_AND_NODE else asks
+    return [Segment(f"{time}  ", _DIM), Segment(f"{asks:{CLIENT_AND_NODE}}  ", _WHO)]
 
 
 def _summary(decoded: DecodedFlow) -> str:

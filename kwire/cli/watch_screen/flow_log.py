@@ -39,7 +39,7 @@ class FlowLog:
         self._most = most
         self._entries: dict[int, FlowLogEntry] = {}
         self._filter: Expression | None = None
-        self.shown: list[FlowLogEntry] = []
+        self.visible: list[FlowLogEntry] = []
         self.gone = 0
 
     def __len__(self) -> int:
@@ -55,7 +55,7 @@ class FlowLog:
             return known
         entry = self._entries[watched.number] = FlowLogEntry(watched.number, seen, watched.held)
         if self._passes(entry):
-            self.shown.append(entry)
+            self.visible.append(entry)
         if len(self._entries) > self._most:
             # Not one by one: every time, the whole list of shown events is made anew.
             self._trim(self._most // 10)
@@ -74,7 +74,7 @@ class FlowLog:
     def filter(self, expression: Expression | None) -> None:
         """Show the events that an expression matches; all for None."""
         self._filter = expression
-        self.shown = [entry for entry in self._entries.values() if self._passes(entry)]
+        self.visible = [entry for entry in self._entries.values() if self._passes(entry)]
         self.gone = 0
 
     def clear(self) -> None:
@@ -91,6 +91,6 @@ class FlowLog:
         leaving = list(self._entries)[:count]
         for number in leaving:
             del self._entries[number]
-        before = len(self.shown)
-        self.shown = [entry for entry in self.shown if entry.number in self._entries]
-        self.gone += before - len(self.shown)
+        before = len(self.visible)
+        self.visible = [entry for entry in self.visible if entry.number in self._entries]
+        self.gone += before - len(self.visible)

@@ -56,7 +56,7 @@ def latency_panel(latencies: Latencies) -> RenderableType:
     return table
 
 
-def status_line(address: str, receiver: Receiver | None, kept: int, following: bool) -> Text:
+def status_line(address: str, receiver: Receiver | None, flow_count: int, following: bool) -> Text:
     """Return a line with the address, and the numbers of events kept, lost and held."""
     status = None if receiver is None else receiver.status
     if receiver is None or status is None:
@@ -67,7 +67,7 @@ def status_line(address: str, receiver: Receiver | None, kept: int, following: b
     text = Text.assemble(
         (" kwire watch ", "bold"),
         (address, "cyan"),
-        f"   {kept} events kept",
+        f"   {flow_count} events kept",
         (f"   {lost} lost", "bold yellow" if lost else "dim"),
         (f"   {status.viewers} viewer{'' if status.viewers == 1 else 's'}", "dim"),
         ("" if following else "   paused", "bold"),

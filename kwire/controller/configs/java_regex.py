@@ -29,7 +29,7 @@ class _Refused(Exception):
 def is_java_regex(text: str) -> bool:
     """True if Java compiles the text."""
     try:
-        _Parser(_QUOTED.sub(_unquoted, text)).whole()
+        _Parser(_QUOTED.sub(_unquoted, text)).parse()
     except (_Refused, RecursionError):
         return False
     return True
@@ -40,7 +40,10 @@ def _unquoted(match: re.Match[str]) -> str:
     quoted: str | None = match[1]
     if quoted is None:
         return match[0]
-    plain = "".join(one if one.isalnum() or not one.isascii() else f"\\{one}" for one in quoted)
+    plain = "".join(
+        character if character.isalnum() or not character.isascii() else f"\\{character}"
+        for character in quoted
+    )
     return f"\\x3{plain}" if plain[:1] in digits and plain else plain
 
 
@@ -52,7 +55,7 @@ class _Parser:
         self._comments = False
         self._bounded = True
 
-    def whole(self) -> None:
+    def parse(self) -> None:
         """Read the whole text. Raises _Refused if a closing bracket is left over."""
         self._alternatives()
         if self._peek() != END:
@@ -74,15 +77,15 @@ class _Parser:
                 return
 
     def _read(self) -> str:
-        found = self._peek()
+        character = self._peek()
         self._at += 1
-        return found
+        return character
 
     def _raw(self) -> str:
         """Return the next character, comments skipped."""
-        found = self._text[self._at] if self._at < len(self._text) else END
+        character = self._text[self._at] if self._at < len(self._text) else END
         self._at += 1
-        return found
+        return character
 
     def _take(self, text: str) -> bool:
         if self._peek() == text:
@@ -139,10 +142,10 @@ class _Parser:
         start = self._at
         while self._at < len(self._text) and self._text[self._at] in digits:
             self._at += 1
-        found = self._text[start : self._at]
-        if (not found and not may_be_empty) or len(found) > 10 or int(found or "0") > _MOST:
+        text = self._text[start : self._at]
+        if (not text and not may_be_empty) or len(text) > 10 or int(text or "0") > _MOST:
             raise _Refused
-        return int(found or "0")
+        return int(text or "0")
 
     def _group(self) -> bool:
         """Read a group; return False for flags for the rest of the group around them."""
@@ -332,9 +335,9 @@ class _Parser:
 
     def _intersection(self) -> bool:
         """Read the right side of &&; return False if there is none."""
-        found = False
+        has_operand = False
         while (next_ := self._peek()) not in ("]", "&"):
-            found = True
+            has_operand = True
             if next_ == "[":
                 self._at += 1
                 self._class()
@@ -342,7 +345,7 @@ class _Parser:
                 raise _Refused
             else:
                 self._class(nested=False)
-        return found
+        return has_operand
 
     def _range(self) -> None:
         low = self._element()

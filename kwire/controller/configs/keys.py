@@ -38,7 +38,7 @@ class Synonym:
         positive = isinstance(number, int) and number > 0
         return str(number * self.unit) if isinstance(number, int) and positive else value
 
-    def stated(self, value: str | None) -> str | None:
+    def source_text(self, value: str | None) -> str | None:
         """Return the key's value as server.properties has it."""
         return value if value is None or self.unit == 1 else str(int(value) // self.unit)
 
@@ -72,8 +72,9 @@ class ConfigKey:
 
     def value(self, text: str | None) -> Value:
         """Return the value of a text; None for the default. Raises ApiError if it is not valid."""
-        found = text if text is not None else self.default
-        value = None if found is None else parse(self.name, found, self.type)
+        if text is None:
+            text = self.default
+        value = None if text is None else parse(self.name, text, self.type)
         return value if self.validator is None else self.validator.check(self.name, value)
 
     def is_valid(self, text: str) -> bool:

@@ -35,12 +35,13 @@ class ConfigSource(IntEnum):
 class ConfigValue:
     """A value in force and its source.
 
-    name, stated: the name and the text in that source, of hours instead of milliseconds perhaps.
+    name, source_text: the name and the text in that source, which may count hours where `value`
+    counts milliseconds.
     """
 
     name: str
     value: str | None
-    stated: str | None
+    source_text: str | None
     source: ConfigSource
 
 
@@ -72,7 +73,9 @@ def node_synonyms(
         for synonym in names:
             value = look(synonym)
             if value is not None and _is_effective(synonym, source):
-                values.append(ConfigValue(name=synonym, value=value, stated=value, source=source))
+                values.append(
+                    ConfigValue(name=synonym, value=value, source_text=value, source=source)
+                )
     return list(dropwhile(lambda value: value.name != name, values))
 
 

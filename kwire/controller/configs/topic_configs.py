@@ -21,18 +21,18 @@ def synonyms(
     """
     own = image.configs.of(ResourceType.TOPIC, topic).get(key.name)
     if own is not None:
-        yield ConfigValue(name=key.name, value=own, stated=own, source=ConfigSource.TOPIC)
-    yield from _of_nodes(image, static, key, node_id)
+        yield ConfigValue(name=key.name, value=own, source_text=own, source=ConfigSource.TOPIC)
+    yield from _node_values(image, static, key, node_id)
     last = key.synonyms[-1] if key.synonyms else Synonym(key.name)
     yield ConfigValue(
         name=last.name,
         value=key.default,
-        stated=last.stated(key.default),
+        source_text=last.source_text(key.default),
         source=ConfigSource.DEFAULT,
     )
 
 
-def _of_nodes(
+def _node_values(
     image: MetadataImage, static: Lookup, key: ConfigKey, node_id: int
 ) -> Iterator[ConfigValue]:
     for look, source in levels(image, static, node_id):
@@ -42,7 +42,9 @@ def _of_nodes(
                 continue
             converted = synonym.convert(value)
             if key.is_valid(converted):
-                yield ConfigValue(name=synonym.name, value=converted, stated=value, source=source)
+                yield ConfigValue(
+                    name=synonym.name, value=converted, source_text=value, source=source
+                )
 
 
 def described_synonyms(key: ConfigKey, values: list[ConfigValue]) -> list[ConfigValue]:
@@ -60,7 +62,7 @@ def inherited(image: MetadataImage, static: Lookup, node_id: int) -> dict[str, s
     """Return the values that topics inherit from the nodes, by the topic's own key; no defaults."""
     inherited_values = {}
     for name, key in KEYS.items():
-        value = next(_of_nodes(image, static, key, node_id), None)
+        value = next(_node_values(image, static, key, node_id), None)
         if value is not None and value.value is not None:
             inherited_values[name] = value.value
     return inherited_values

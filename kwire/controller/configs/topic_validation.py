@@ -72,14 +72,14 @@ def _check_remote_storage(parsed: Mapping[str, Value], enabled: bool) -> None:
             " cleanup.policy being an empty list."
         )
     for key, unlimited in (("retention.bytes", range(-1 << 63, 0)), ("retention.ms", (-1,))):
-        whole, local = _number(parsed[key]), _number(parsed[f"local.{key}"])
-        if whole in unlimited or local == UNSET:
+        total, local = _number(parsed[key]), _number(parsed[f"local.{key}"])
+        if total in unlimited or local == UNSET:
             continue
         if local == -1:
-            reason = f"Value must not be -1 as {key} value is set as {whole}."
+            reason = f"Value must not be -1 as {key} value is set as {total}."
             raise invalid(f"local.{key}", local, reason)
-        if local > whole:
-            reason = f"Value must not be more than {key} property value: {whole}"
+        if local > total:
+            reason = f"Value must not be more than {key} property value: {total}"
             raise invalid(f"local.{key}", local, reason)
     if parsed["remote.log.copy.disable"]:
         _check_nothing_is_copied(parsed)

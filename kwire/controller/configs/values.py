@@ -32,7 +32,7 @@ class ConfigType(IntEnum):
 
 def invalid(name: str, value: Value, reason: str) -> ApiError:
     """Return the error of Kafka's ConfigException: INVALID_CONFIG, with name and value."""
-    text = f"Invalid value {shown(value)} for configuration {name}: {reason}"
+    text = f"Invalid value {as_java_text(value)} for configuration {name}: {reason}"
     return ApiError(ErrorCode.INVALID_CONFIG, text)
 
 
@@ -57,7 +57,7 @@ def parse(name: str, text: str, type: ConfigType) -> Value:
     return value
 
 
-def shown(value: Value) -> str:
+def as_java_text(value: Value) -> str:
     """Return a value as Java prints it inside a sentence."""
     if isinstance(value, list):
         return f"[{', '.join(value)}]"
@@ -102,7 +102,7 @@ def _whole(bits: int) -> Callable[[str], int | None]:
     def parse_whole(text: str) -> int | None:
         sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
         # Character.digit takes the digits of every script, one UTF-16 unit at a time.
-        values = [unicodedata.decimal(one, -1) if one <= "\uffff" else -1 for one in digits]
+        values = [unicodedata.decimal(digit, -1) if digit <= "\uffff" else -1 for digit in digits]
         if not values or -1 in values:
             return None
         number = 0

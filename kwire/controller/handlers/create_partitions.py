@@ -57,13 +57,13 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
 
 
 def _growth(requested: CreatePartitionsTopic, context: ControllerContext) -> int:
-    topic = context.image.topics.named(requested.name)
+    topic = context.image.topics.topic(requested.name)
     return 0 if topic is None else max(requested.count - len(topic.partitions), 0)
 
 
 def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Records:
     # 3.
-    topic = context.image.topics.named(requested.name)
+    topic = context.image.topics.topic(requested.name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is no topic of that name.")
     # 4.

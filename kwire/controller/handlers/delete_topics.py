@@ -74,7 +74,7 @@ def _topic(requested: DeleteTopicState, context: ControllerContext) -> TopicImag
     if requested.name is not None:
         if requested.topic_id != ZERO_UUID:
             raise ApiError(ErrorCode.INVALID_REQUEST, "Give a topic's name or its id, not both.")
-        topic = topics.named(requested.name)
+        topic = topics.topic(requested.name)
         if topic is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is no topic of that name.")
         return topic

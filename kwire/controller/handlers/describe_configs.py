@@ -89,7 +89,7 @@ def _topic(key: ConfigKey, topic: str, context: ControllerContext) -> DescribeCo
     above = described_synonyms(key, values)
     if above and above[0].source == ConfigSource.TOPIC:
         parsed = _text(key, above[0].value)
-        above[0] = replace(above[0], value=parsed, stated=parsed)
+        above[0] = replace(above[0], value=parsed, source_text=parsed)
     return _entry(key, _text(key, values[0].value), above)
 
 
@@ -103,7 +103,10 @@ def _group(own: Mapping[str, str], context: ControllerContext) -> Results:
             above += node_synonyms(context.image, static.get, synonym.name, node_id)
         if not key.synonyms:
             default = ConfigValue(
-                name=key.name, value=key.default, stated=key.default, source=ConfigSource.DEFAULT
+                name=key.name,
+                value=key.default,
+                source_text=key.default,
+                source=ConfigSource.DEFAULT,
             )
             above.append(default)
         results.append(_entry(key, _value(key, {**inherited, **own}), above))
@@ -171,7 +174,7 @@ def _entry(
     synonyms_above = [
         DescribeConfigsSynonym(
             name=value_above.name,
-            value=None if is_hidden else value_above.stated,
+            value=None if is_hidden else value_above.source_text,
             source=value_above.source,
         )
         for value_above in above
@@ -191,7 +194,7 @@ def _own(key: ConfigKey, own: Mapping[str, str], source: ConfigSource) -> list[C
     if key.name not in own:
         return []
     value = _value(key, own)
-    return [ConfigValue(name=key.name, value=value, stated=value, source=source)]
+    return [ConfigValue(name=key.name, value=value, source_text=value, source=source)]
 
 
 def _value(key: ConfigKey, texts: Mapping[str, str]) -> str | None:

@@ -71,7 +71,7 @@ def _elect(
 
 def _record(name: str, number: int, type: int, context: ControllerContext) -> VersionedRecord:
     # 2.
-    topic = context.image.topics.named(name)
+    topic = context.image.topics.topic(name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
     partition = topic.partitions.get(number)

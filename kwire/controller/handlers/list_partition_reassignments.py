@@ -33,7 +33,7 @@ def handle(
     # 2.
     reassignments = []
     for name, numbers in requested:
-        topic = topics.named(name)
+        topic = topics.topic(name)
         partitions = [] if topic is None else _reassigning(topic, numbers)
         if partitions:
             reassignments.append(OngoingTopicReassignment(name=name, partitions=partitions))

@@ -36,7 +36,8 @@ class VoterChange(ABC):
     def time_out(self) -> list[Reply]:
         """Return the reply that it took too long; it tells if the change is in the log."""
         if self.offset is None:
-            text = f"{self._awaited()} in time: nothing was appended, and the voters are as before."
+            reason = self._missing_answer()
+            text = f"{reason} in time: nothing was appended, and the voters are as before."
         else:
             text = (
                 f"The new voters are in the log at offset {self.offset}, but were not committed in"
@@ -45,7 +46,7 @@ class VoterChange(ABC):
         return self.answer(ErrorCode.REQUEST_TIMED_OUT, text)
 
     @abstractmethod
-    def _awaited(self) -> str:
+    def _missing_answer(self) -> str:
         """Return the answer that did not come, before anything is appended."""
 
     @abstractmethod
@@ -61,7 +62,7 @@ class VoterAddition(VoterChange):
     endpoints: Endpoints
     ack_when_committed: bool = True
 
-    def _awaited(self) -> str:
+    def _missing_answer(self) -> str:
         return f"Voter {self.voter} did not answer ApiVersions"
 
     def _reply(self, error: int, message: str | None) -> Reply:
@@ -72,7 +73,7 @@ class VoterAddition(VoterChange):
 class VoterRemoval(VoterChange):
     """RemoveRaftVoter: it waits for the commit."""
 
-    def _awaited(self) -> str:
+    def _missing_answer(self) -> str:
         return "No voter answered"
 
     def _reply(self, error: int, message: str | None) -> Reply:

@@ -186,7 +186,7 @@ class BrokerHeartbeatManager:
         broker = self.brokers[request.broker_id]
         # 3.
         if broker.shutting_down:
-            return self._next_of_stopping(broker, leads)
+            return self._next_state_when_stopping(broker, leads)
         # 1.
         if broker.fenced:
             if request.want_shut_down:
@@ -195,9 +195,9 @@ class BrokerHeartbeatManager:
             unfence = not request.want_fence and caught_up
             return BrokerControlState.UNFENCED if unfence else BrokerControlState.FENCED
         # 2.
-        return _next_of_unfenced(request, leads)
+        return _next_state_when_unfenced(request, leads)
 
-    def _next_of_stopping(
+    def _next_state_when_stopping(
         self, broker: BrokerHeartbeatState, leads: Callable[[], bool]
     ) -> BrokerControlState:
         lowest = self.lowest_active_offset
@@ -216,7 +216,7 @@ class BrokerHeartbeatManager:
         return replace(self, brokers=self.brokers.insert(id, broker))
 
 
-def _next_of_unfenced(
+def _next_state_when_unfenced(
     request: BrokerHeartbeatRequest, leads: Callable[[], bool]
 ) -> BrokerControlState:
     if request.want_fence:

@@ -84,7 +84,7 @@ class Channels:
             response = await self.ask(host, port, DescribeClusterRequest(endpoint_type=CONTROLLERS))
             if isinstance(response, DescribeClusterResponse):
                 cluster_id = response.cluster_id
-        foreign.refused_by(host, port, cluster_id)
+        foreign.warn_of_refusal(host, port, cluster_id)
 
     async def ask(self, host: str, port: int, request: Request) -> Response:
         """Send a request and return the response; KwireError if there is none.

@@ -88,7 +88,7 @@ class ControllerApis:
         if isinstance(request, EnvelopeRequest):
             return await self._answer_forwarded(request, context)
         if type(request).key in RAFT_KEYS:
-            self._foreign.asked_by(request, context.peer)
+            self._foreign.warn_of_request(request, context.peer)
             return await self._runtime.ask(request, context.version, context.listener)
         return await self._metadata.answer(request, context)
 

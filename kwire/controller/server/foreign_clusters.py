@@ -22,7 +22,7 @@ class ForeignClusters:
         self._cluster_id = cluster_id
         self._warned: set[Hashable] = set()
 
-    def asked_by(self, request: Request, peer: tuple[str, int]) -> None:
+    def warn_of_request(self, request: Request, peer: tuple[str, int]) -> None:
         """Warn if a request is for another cluster; once for each host and cluster."""
         cluster_id = getattr(request, "cluster_id", None)
         if cluster_id in (None, self._cluster_id) or not self._is_new((peer[0], cluster_id)):
@@ -38,7 +38,7 @@ class ForeignClusters:
         code = getattr(response, "error_code", ErrorCode.NONE)
         return code == ErrorCode.INCONSISTENT_CLUSTER_ID and self._is_new((host, port, "refusal"))
 
-    def refused_by(self, host: str, port: int, cluster_id: str | None) -> None:
+    def warn_of_refusal(self, host: str, port: int, cluster_id: str | None) -> None:
         """Warn about a node that refused this cluster's id.
 
         cluster_id: of the node, if it has told it.

@@ -19,7 +19,7 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.registry import api_key, api_name
-from kwire.net.accepting import let_loop_turn, stop_accepting
+from kwire.net.accepting import run_pending_callbacks, stop_accepting
 from kwire.net.frames import FrameSplitter, encode_response, request_head
 from kwire.net.service import RequestContext, Service
 from kwire.net.tasks import cancel_and_wait
@@ -80,7 +80,7 @@ class ControllerListener:
             writer.transport.abort()
         await cancel_and_wait(serving)
         await self._server.wait_closed()
-        await let_loop_turn()  # sockets of aborted transports are closed
+        await run_pending_callbacks()  # sockets of aborted transports are closed
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._closed:  # asyncio may report a connection that it took just before the close

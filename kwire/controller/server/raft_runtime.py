@@ -147,7 +147,7 @@ class RaftRuntime:
         if self._stepping:
             return
         self._stepping = True
-        with self._at_work():
+        with self._record_busy_time():
             try:
                 while self._events:
                     self._step(self._events.popleft())
@@ -166,7 +166,7 @@ class RaftRuntime:
             self._carry_out(effect)
 
     @contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _record_busy_time(self) -> Iterator[None]:
         began = self._loop.time()
         yield
         self.sensors.busy.record((self._loop.time() - began) * 1000, self.now)
@@ -296,7 +296,7 @@ class RaftRuntime:
         if self._stopped:
             return
         offsets, self._flushes = self._flushes, []
-        with self._at_work():
+        with self._record_busy_time():
             try:
                 self._log.flush()
             except (KwireError, OSError) as error:

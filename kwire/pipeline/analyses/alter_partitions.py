@@ -21,12 +21,12 @@ def alter_partitions(messages: DataFrame) -> DataFrame:
     """
     request, response = f.col("alter_partition_request"), f.col("alter_partition_response")
     asked = _partitions(messages.where(request.isNotNull()), "alter_partition_request", "at")
-    whole = messages.where(response.isNotNull()).select(
+    responses = messages.where(response.isNotNull()).select(
         *KEY, response["error_code"].alias("whole"), f.lit(True).alias("answered")
     )
     parts = _partitions(messages.where(response.isNotNull()), "alter_partition_response")
     results = parts.select(*KEY, *PARTITION, f.col("partition_data.error_code").alias("part"))
-    joined = asked.join(whole, list(KEY), "left").join(results, [*KEY, *PARTITION], "left")
+    joined = asked.join(responses, list(KEY), "left").join(results, [*KEY, *PARTITION], "left")
     code = f.when(f.col("whole") != 0, f.col("whole")).otherwise(f.col("part"))
     name = lookup({int(error): error.name for error in ErrorCode}, code)
     outcome = f.coalesce(name, f.format_string("ERROR %d", code))

@@ -27,7 +27,7 @@ OF_CONTROLLERS = api_keys(
 """Keys of APIs that a node answers as a controller: the quorum's, and those of brokers to it."""
 
 
-def of_controllers(calls: DataFrame) -> DataFrame:
+def calls_to_controllers(calls: DataFrame) -> DataFrame:
     """Return the calls to controllers: to nodes that answered one of a controller's own APIs."""
     answered = f.col("api_key").isin(*sorted(OF_CONTROLLERS)) & (f.col("outcome") == "ANSWERED")
     controllers = calls.where(answered).select("node_id").distinct()
@@ -41,7 +41,7 @@ def controller_load(calls: DataFrame) -> DataFrame:
     call to its last. busiest_second: the most that came in one. request_bytes, response_bytes.
     """
     seconds = (
-        of_controllers(calls)
+        calls_to_controllers(calls)
         .groupBy("node_id", "api", f.date_trunc("second", "at").alias("second"))
         .agg(
             f.count(f.lit(1)).alias("calls"),

@@ -44,9 +44,9 @@ def leaderless(quorum: DataFrame, frames: DataFrame | None = None) -> DataFrame:
     # 3.
     known = f.col("leader_id").isNotNull() & f.col("heard").isNotNull()
     begin, end = f.least("heard", "at"), f.col("at")
-    whole = f.array(f.struct(begin.alias("begin"), end.alias("end"))).cast(PIECES)
+    whole_piece = f.array(f.struct(begin.alias("begin"), end.alias("end"))).cast(PIECES)
     if frames is None:
-        measured = epochs.withColumn("pieces", whole).withColumn("recorded", _ms(begin, end))
+        measured = epochs.withColumn("pieces", whole_piece).withColumn("recorded", _ms(begin, end))
     else:
         measured = _recorded_pieces(epochs, begin, end, recorded(frames))
     spent = f.aggregate(
@@ -95,12 +95,12 @@ def _recorded_pieces(
     epochs: DataFrame, begin: Column, end: Column, stretches: DataFrame
 ) -> DataFrame:
     """Add `pieces`, those between begin and end that count, and `recorded`, milliseconds of all."""
-    named = stretches.select(f.col("begin").alias("_begin"), f.col("end").alias("_end"))
+    bounds = stretches.select(f.col("begin").alias("_begin"), f.col("end").alias("_end"))
     meets = (f.col("_begin") <= end) & (f.col("_end") >= begin)
     first, last = f.greatest("_begin", begin), f.least("_end", end)
     cut_off = (last < end) & (_ms(first, last) < FETCH_MS)
     piece = f.struct(first.alias("begin"), last.alias("end"))
-    overlaps = epochs.join(f.broadcast(named), meets, "left")
+    overlaps = epochs.join(f.broadcast(bounds), meets, "left")
     names = [name for name in epochs.columns if name != "epoch"]
     return overlaps.groupBy("epoch").agg(
         *(f.first(name).alias(name) for name in names),

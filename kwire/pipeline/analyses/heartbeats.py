@@ -30,11 +30,11 @@ def heartbeat_gaps(messages: DataFrame, frames: DataFrame | None = None) -> Data
     life = Window.partitionBy("broker_id", "broker_epoch", "stretch").orderBy("at")
     before = f.lag("at").over(life)
     gap = (f.unix_micros("at") - f.unix_micros(before)) / 1000
-    placed = _in_stretches(asked, frames).withColumn("gap", gap).drop("stretch")
+    placed = _with_stretch(asked, frames).withColumn("gap", gap).drop("stretch")
     return placed.join(answered, list(KEY), "left")
 
 
-def _in_stretches(asked: DataFrame, frames: DataFrame | None) -> DataFrame:
+def _with_stretch(asked: DataFrame, frames: DataFrame | None) -> DataFrame:
     """Add `stretch`, the begin of the recorded time that a heartbeat is in."""
     if frames is None:
         return asked.withColumn("stretch", f.lit(0))

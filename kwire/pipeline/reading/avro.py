@@ -22,8 +22,8 @@ def read_avro(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     """Read the rows of CAPTURED from captures, with Spark's Avro reader."""
     reader = spark.read.format("avro").option("avroSchema", json.dumps(_reader_schema()))
     rows = reader.option("pathGlobFilter", "*.avro").load(list(paths))
-    named = rows.withColumn("file", f.col("_metadata.file_path"))
-    return named.select([f.col(field.name).cast(field.dataType) for field in CAPTURED])
+    with_file = rows.withColumn("file", f.col("_metadata.file_path"))
+    return with_file.select([f.col(field.name).cast(field.dataType) for field in CAPTURED])
 
 
 def _reader_schema() -> dict[str, Any]:

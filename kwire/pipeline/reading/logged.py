@@ -65,7 +65,7 @@ def _rows(part: Slice) -> Iterator[dict[str, Any]]:
             origin = common | {"position": position}
             try:
                 batch = _batch(file, position, part.file.size)
-                yield from (origin | row for row in _of_batch(batch))
+                yield from (origin | row for row in _batch_rows(batch))
             except KwireError as error:
                 reason = getattr(error, "reason", str(error))
                 yield origin | {"error": f"{part.file.path}, byte {position}: {reason}"}
@@ -92,7 +92,7 @@ def _batch(file: BinaryIO, position: int, end: int) -> Batch:
     return batch
 
 
-def _of_batch(batch: Batch) -> list[dict[str, Any]]:
+def _batch_rows(batch: Batch) -> list[dict[str, Any]]:
     common = {
         "epoch": batch.partition_leader_epoch,
         "base_offset": batch.base_offset,

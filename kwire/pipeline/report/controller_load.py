@@ -8,7 +8,7 @@ from plotly.subplots import make_subplots
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from kwire.pipeline.analyses.controller_load import of_controllers
+from kwire.pipeline.analyses.controller_load import calls_to_controllers
 from kwire.pipeline.report.gaps import draw_unrecorded
 from kwire.pipeline.report.heat_maps import colours, over_time
 from kwire.pipeline.report.section import Section
@@ -34,7 +34,10 @@ UNITS = {
 def controller_load_section(calls: DataFrame, span: ReportSpan | None) -> Section:
     """Return a heat map of calls a second for every controller."""
     counted = (
-        of_controllers(calls).groupBy("node_id", "api", _step(span).alias("step")).count().collect()
+        calls_to_controllers(calls)
+        .groupBy("node_id", "api", _step(span).alias("step"))
+        .count()
+        .collect()
     )
     if span is None or not counted:
         return Section(topic=TOPIC, finding="No call to a controller in these tables.")
@@ -68,10 +71,10 @@ def _picture(rows: list[Row], nodes: list[int], span: ReportSpan) -> Any:
         subplot_titles=[f"node {node}" for node in nodes],
     )
     cells = {node: _cells([row for row in rows if row.node_id == node], span) for node in nodes}
-    for place, node in enumerate(nodes, start=1):
-        made.add_trace(over_time(cells[node], lanes[node], span), row=place, col=1)
-        made.update_yaxes(names([label(api) for api in lanes[node]]), row=place, col=1)
-    everywhere = {(f"{node}", place): cell for node in nodes for place, cell in cells[node].items()}
+    for lane, node in enumerate(nodes, start=1):
+        made.add_trace(over_time(cells[node], lanes[node], span), row=lane, col=1)
+        made.update_yaxes(names([label(api) for api in lanes[node]]), row=lane, col=1)
+    everywhere = {(f"{node}", lane): cell for node in nodes for lane, cell in cells[node].items()}
     scale = colours(everywhere, "calls per second", UNITS)
     dress(made, height=height, margin_t=28, coloraxis=scale)
     made.update_xaxes(clock(span.begin, span.end) | {"title": None})

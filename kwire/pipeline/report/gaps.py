@@ -19,10 +19,10 @@ UNRECORDED = "#5B6675"
 """The colour of a text on GREY."""
 
 
-def draw_unrecorded(made: Any, gaps: Sequence[Gap], width: timedelta, **place: Any) -> None:
-    """Draw the time that was not recorded. width: of the picture. place: row and col of a plot."""
+def draw_unrecorded(made: Any, gaps: Sequence[Gap], width: timedelta, **subplot: Any) -> None:
+    """Draw the time that was not recorded. width: of the picture. subplot: its row and col."""
     for gap in gaps:
-        made.add_vrect(*(gap.begin, gap.end), fillcolor=GREY, opacity=0.25, line_width=0, **place)
+        made.add_vrect(*(gap.begin, gap.end), fillcolor=GREY, opacity=0.25, line_width=0, **subplot)
     name_gaps(made, gaps, "nothing recorded", UNRECORDED, width, top=True)
 
 

@@ -33,7 +33,7 @@ def over_time(cells: Cells, lanes: Sequence[str], span: ReportSpan) -> Any:
     )
 
 
-def of_names(cells: Cells, text: Callable[[float], str]) -> Any:
+def over_names(cells: Cells, text: Callable[[float], str]) -> Any:
     """Return a cell for every lane and column with a value. text: of a value, drawn in its cell."""
     return go.Heatmap(
         x=[label(column, 22) for _, column in cells],
@@ -52,15 +52,15 @@ def colours(cells: Cells, title: str, units: Mapping[float, str]) -> dict[str, A
     values = [value for value, _ in cells.values()]
     low, high = log10(min(values)), log10(max(max(values), min(values) * 10))
     marks = {log10(value): text for value, text in units.items()}
-    shown = {at: text for at, text in marks.items() if low - 0.01 <= at <= high + 0.01}
+    visible_marks = {at: text for at, text in marks.items() if low - 0.01 <= at <= high + 0.01}
     return {
         "colorscale": PALE_TO_DARK,
         "cmin": low,
         "cmax": high,
         "colorbar": {
             "title": {"text": title, "side": "right", "font": {"size": 13, "color": BLACK}},
-            "tickvals": list(shown),
-            "ticktext": list(shown.values()),
+            "tickvals": list(visible_marks),
+            "ticktext": list(visible_marks.values()),
             "thickness": 12,
             "lenmode": "pixels",
             "len": 240,

@@ -60,8 +60,8 @@ def _states(partitions: DataFrame, changing: list[Row]) -> list[Row]:
     """Return the states of partitions in the order of the log; copies of a log count once."""
     key = f.concat_ws("-", "topic_id", "partition")
     keys = [f"{row.topic_id}-{row.partition}" for row in changing]
-    found = partitions.where(key.isin(keys)).dropDuplicates(["offset", "topic_id", "partition"])
-    return found.orderBy("offset").limit(STATES).collect()
+    states = partitions.where(key.isin(keys)).dropDuplicates(["offset", "topic_id", "partition"])
+    return states.orderBy("offset").limit(STATES).collect()
 
 
 def _picture(changing: list[Row], states: list[Row]) -> Any:
@@ -81,16 +81,16 @@ def _picture(changing: list[Row], states: list[Row]) -> Any:
         go.Bar(
             name=kind,
             orientation="h",
-            y=[name for name, _, _, _ in found],
-            base=[since for _, _, since, _ in found],
-            x=[(until - since) / timedelta(milliseconds=1) for _, _, since, until in found],
+            y=[name for name, _, _, _ in kind_bars],
+            base=[since for _, _, since, _ in kind_bars],
+            x=[(until - since) / timedelta(milliseconds=1) for _, _, since, until in kind_bars],
             marker={"color": COLOURS[kind], "line": {"color": "white", "width": 1}},
             width=0.62,
-            hovertext=[_hover_text(*state) for state in found],
+            hovertext=[_hover_text(*state) for state in kind_bars],
             hoverinfo="text",
         )
-        for kind, found in bars.items()
-        if found
+        for kind, kind_bars in bars.items()
+        if kind_bars
     ]
     return figure(
         traces,

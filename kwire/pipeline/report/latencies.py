@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.latencies import LEAST_CALLS, is_long_poll
 from kwire.pipeline.report.gaps import draw_unrecorded
-from kwire.pipeline.report.heat_maps import colours, of_names, over_time
+from kwire.pipeline.report.heat_maps import colours, over_names, over_time
 from kwire.pipeline.report.section import Section
 from kwire.pipeline.report.span import ReportSpan
 from kwire.pipeline.report.style import (
@@ -45,9 +45,9 @@ def latencies_section(calls: DataFrame, span: ReportSpan | None) -> Section:
     if span is None or not overall:
         return Section(topic=TOPIC, finding="No call was answered in these tables.")
     apis = [row.api for row in overall]
-    shown = quick.where(f.col("api").isin(apis))
-    steps = _percentiles(shown.withColumn("step", span.step), "api", "step").collect()
-    clients = _percentiles(shown, "api", "client_id").collect()
+    slowest = quick.where(f.col("api").isin(apis))
+    steps = _percentiles(slowest.withColumn("step", span.step), "api", "step").collect()
+    clients = _percentiles(slowest, "api", "client_id").collect()
     worst = overall[0]
     return Section(
         topic=TOPIC,
@@ -112,7 +112,7 @@ def _by_client(overall: list[Row], rows: list[Row]) -> Any:
     }
     there = [lane for lane in lanes.values() if any(lane == cell_lane for cell_lane, _ in cells)]
     return figure(
-        [of_names(cells, duration)],
+        [over_names(cells, duration)],
         height=len(there) * LANE + 170,
         xaxis=clients_axis(busiest, len(totals)),
         yaxis=names([label(lane) for lane in there]),

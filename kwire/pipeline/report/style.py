@@ -73,14 +73,14 @@ def names(order: list[str]) -> dict[str, Any]:
     }
 
 
-def clients_axis(shown: Sequence[str | None], total: int) -> dict[str, Any]:
+def clients_axis(clients: Sequence[str | None], total: int) -> dict[str, Any]:
     """Return an axis of client ids. total: the number of all clients."""
-    rest = total - len(shown)
+    rest = total - len(clients)
     left_out = f" ({many(rest, 'quieter one')} left out)" if rest else ""
     return {
         "type": "category",
         "categoryorder": "array",
-        "categoryarray": [label(client, 22) for client in shown],
+        "categoryarray": [label(client, 22) for client in clients],
         "title": {"text": f"client id{left_out}"},
         "tickangle": -35,
         "showgrid": False,

@@ -45,21 +45,21 @@ def _picture(rows: list[Row]) -> Any:
     for row in rows:
         totals[row.client_id] = totals.get(row.client_id, 0) + row.calls + 10**12 * row.blocked
     clients = sorted(totals, key=lambda client: -totals[client])[:CLIENTS]
-    shown = [row for row in rows if row.client_id in clients]
-    apis = sorted({row.api for row in shown})[:APIS]
-    shown = [row for row in shown if row.api in apis]
+    visible_rows = [row for row in rows if row.client_id in clients]
+    apis = sorted({row.api for row in visible_rows})[:APIS]
+    visible_rows = [row for row in visible_rows if row.api in apis]
     heat = go.Heatmap(
-        x=[label(row.client_id, 22) for row in shown],
-        y=[label(row.api) for row in shown],
-        z=[int(row.blocked > 0) for row in shown],
+        x=[label(row.client_id, 22) for row in visible_rows],
+        y=[label(row.api) for row in visible_rows],
+        z=[int(row.blocked > 0) for row in visible_rows],
         zmin=0,
         zmax=1,
         colorscale=[[0, FINE], [1, BLOCKED]],
         showscale=False,
-        text=[_versions(row) for row in shown],
+        text=[_versions(row) for row in visible_rows],
         texttemplate="%{text}",
         textfont={"size": 11},
-        hovertext=[_hover_text(row) for row in shown],
+        hovertext=[_hover_text(row) for row in visible_rows],
         hoverinfo="text",
         xgap=2,
         ygap=2,

@@ -68,8 +68,8 @@ class Publisher:
                 f"{self._own} is at batch {before}, and Spark at {number}: restore the checkpoint"
                 " in it, or make the tables anew in another folder."
             )
-        kept = () if last is None else (last.folder,)
-        self._remove("batch-", *kept)
+        folders_to_keep = () if last is None else (last.folder,)
+        self._remove("batch-", *folders_to_keep)
         self._remove(f"{_LAST}-")
         return f"batch-{number}-{uuid4().hex}"
 
@@ -103,10 +103,10 @@ class Publisher:
             name for name in names if name.endswith(".parquet") and _table(name) in TABLES
         )
 
-    def _remove(self, prefix: str, *kept: str) -> None:
+    def _remove(self, prefix: str, *folders_to_keep: str) -> None:
         for path in self._files.ls(self._own, detail=False):
             name = PurePosixPath(path).name
-            if name.startswith(prefix) and name not in kept:
+            if name.startswith(prefix) and name not in folders_to_keep:
                 self._files.rm(path, recursive=True)
 
 

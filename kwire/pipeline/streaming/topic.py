@@ -50,5 +50,5 @@ def _record(decoder: MessageDecoder, name: str, row: dict[str, Any]) -> CaptureR
     try:
         return decoder.decode(value)
     except BadRecord as error:
-        place = f"{name}, offset {row['offset']}"
-        return Damage(file=place, offset=0, size=len(value), reason=str(error))
+        location = f"{name}, offset {row['offset']}"
+        return Damage(file=location, offset=0, size=len(value), reason=str(error))

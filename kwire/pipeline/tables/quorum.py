@@ -40,9 +40,11 @@ _CONTROL = {
 
 def quorum_of_logs(logged: DataFrame) -> DataFrame:
     """Return a row for every LeaderChange, Voters and KRaftVersion record."""
-    told = {what: f.from_json("body", struct_of(message(name))) for what, name in _CONTROL.items()}
-    named = {what: f.when(f.col("name") == name, told[what]) for what, name in _CONTROL.items()}
-    rows = logged.where(f.col("name").isin(*_CONTROL.values())).withColumns(named)
+    bodies = {
+        what: f.from_json("body", struct_of(message(name))) for what, name in _CONTROL.items()
+    }
+    by_name = {what: f.when(f.col("name") == name, bodies[what]) for what, name in _CONTROL.items()}
+    rows = logged.where(f.col("name").isin(*_CONTROL.values())).withColumns(by_name)
     change = f.col("LEADER_CHANGE")
     what = [f.when(f.col("name") == name, f.lit(what)) for what, name in _CONTROL.items()]
     return shaped(
@@ -54,7 +56,9 @@ def quorum_of_logs(logged: DataFrame) -> DataFrame:
             f.coalesce(_voters(f.col("VOTERS")["voters"]), _electors(change["voters"])).alias(
                 "voters"
             ),
-            f.transform(change["granting_voters"], lambda one: one["voter_id"]).alias("granting"),
+            f.transform(change["granting_voters"], lambda voter: voter["voter_id"]).alias(
+                "granting"
+            ),
         ),
         "quorum",
     )
@@ -70,7 +74,7 @@ def quorum_of_captures(decoded: DataFrame) -> DataFrame:
         *("at", "capture", "event", "node_id", "error"),
         f.lit("CAPTURE").alias("source"),
         f.coalesce(*(_what(key, what) for key, what in _WHAT.items())).alias("what"),
-        *(f.coalesce(*found).alias(name) for name, found in _columns().items()),
+        *(f.coalesce(*sources).alias(name) for name, sources in _columns().items()),
     )
     mark, offset = f.col("high_watermark"), f.col("offset")
     lag = f.when((mark >= 0) & (f.col("what") == "FETCH"), f.greatest(mark - offset, f.lit(0)))
@@ -94,34 +98,36 @@ def _rpcs(decoded: DataFrame) -> DataFrame:
 def _what(key: int, what: str) -> Column:
     is_this_api = f.col("api_key") == key
     if key == VOTE:
-        what_kind = f.when(_asked(VOTE)["pre_vote"], "PRE_VOTE").otherwise(what)
+        what_kind = f.when(_request_partition(VOTE)["pre_vote"], "PRE_VOTE").otherwise(what)
         return f.when(is_this_api, what_kind)
     return f.when(is_this_api, f.lit(what))
 
 
 def _columns() -> dict[str, list[Column]]:
     """Return the sources of each column, API by API."""
-    vote, voted = _asked(VOTE), _answered(VOTE)
-    begin, end = _asked(BEGIN), _asked(END)
-    fetch, fetched = _asked(FETCH), _answered(FETCH, "responses")
-    told = _answered(DESCRIBE)
+    vote, voted = _request_partition(VOTE), _response_partition(VOTE)
+    begin, end = _request_partition(BEGIN), _request_partition(END)
+    fetch, fetched = _request_partition(FETCH), _response_partition(FETCH, "responses")
+    described = _response_partition(DESCRIBE)
     fetcher = _message("asked", FETCH)
     changes = [_message("asked", key) for key in (ADD, REMOVE, UPDATE)]
-    leader = f.filter(told["current_voters"], lambda one: one["replica_id"] == told["leader_id"])
+    leader = f.filter(
+        described["current_voters"], lambda voter: voter["replica_id"] == described["leader_id"]
+    )
     return {
         "epoch": [
             vote["replica_epoch"],
             begin["leader_epoch"],
             end["leader_epoch"],
             fetch["current_leader_epoch"],
-            told["leader_epoch"],
+            described["leader_epoch"],
         ],
         "leader_id": [
             voted["leader_id"],
             begin["leader_id"],
             end["leader_id"],
             fetched["current_leader"]["leader_id"],
-            told["leader_id"],
+            described["leader_id"],
         ],
         "replica_id": [
             vote["replica_id"],
@@ -135,9 +141,9 @@ def _columns() -> dict[str, list[Column]]:
             *(_known(change["voter_directory_id"]) for change in changes),
         ],
         "granted": [voted["vote_granted"]],
-        "voters": [_described(told["current_voters"])],
+        "voters": [_described(described["current_voters"])],
         "offset": [vote["last_offset"], fetch["fetch_offset"]],
-        "high_watermark": [fetched["high_watermark"], told["high_watermark"]],
+        "high_watermark": [fetched["high_watermark"], described["high_watermark"]],
         "log_end_offset": [f.get(leader, 0)["log_end_offset"]],
     }
 
@@ -148,11 +154,11 @@ def _message(side: str, key: int) -> Column:
     return f.when(f.col("api_key") == key, f.from_json(side, struct_of(message(name))))
 
 
-def _asked(key: int) -> Column:
+def _request_partition(key: int) -> Column:
     return _partition(_message("asked", key)["topics"])
 
 
-def _answered(key: int, topics: str = "topics") -> Column:
+def _response_partition(key: int, topics: str = "topics") -> Column:
     return _partition(_message("answered", key)[topics])
 
 
@@ -165,9 +171,9 @@ def _described(voters: Column) -> Column:
     """Return VOTERS of a DescribeQuorum response, whose voters have no endpoints beside them."""
     return f.transform(
         voters,
-        lambda one: f.struct(
-            one["replica_id"].alias("id"),
-            _known(one["replica_directory_id"]).alias("directory_id"),
+        lambda voter: f.struct(
+            voter["replica_id"].alias("id"),
+            _known(voter["replica_directory_id"]).alias("directory_id"),
             f.array().cast("array<string>").alias("endpoints"),
         ),
     ).cast(VOTERS)
@@ -182,11 +188,11 @@ def _voters(voters: Column) -> Column:
     """Return VOTERS of a VotersRecord."""
     return f.transform(
         voters,
-        lambda one: f.struct(
-            one["voter_id"].alias("id"),
-            _known(one["voter_directory_id"]).alias("directory_id"),
+        lambda voter: f.struct(
+            voter["voter_id"].alias("id"),
+            _known(voter["voter_directory_id"]).alias("directory_id"),
             f.transform(
-                one["endpoints"],
+                voter["endpoints"],
                 lambda at: f.concat(at["name"], f.lit("://"), at["host"], f.lit(":"), at["port"]),
             ).alias("endpoints"),
         ),
@@ -197,9 +203,9 @@ def _electors(voters: Column) -> Column:
     """Return VOTERS of a LeaderChange record, which names no endpoints."""
     return f.transform(
         voters,
-        lambda one: f.struct(
-            one["voter_id"].alias("id"),
-            _known(one["voter_directory_id"]).alias("directory_id"),
+        lambda voter: f.struct(
+            voter["voter_id"].alias("id"),
+            _known(voter["voter_directory_id"]).alias("directory_id"),
             f.array().cast("array<string>").alias("endpoints"),
         ),
     ).cast(VOTERS)

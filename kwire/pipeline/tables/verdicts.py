@@ -25,8 +25,8 @@ def frame_verdicts(decoded: DataFrame) -> DataFrame:
         _check(ROUND_TRIP, f.col("kind").isNotNull(), _round_trip()),
         _check(VERSION, f.col("kind") == RESPONSE, _version()),
     )
-    found = judged.withColumn("found", f.explode(checks)).where("found.applies")
-    return shaped(_flat(found), "verdicts")
+    checked = judged.withColumn("found", f.explode(checks)).where("found.applies")
+    return shaped(_flat(checked), "verdicts")
 
 
 def log_verdicts(logged: DataFrame) -> DataFrame:
@@ -44,9 +44,9 @@ def _check(name: str, applies: Column, wrong: Column) -> Column:
     return f.struct(*(column.alias(alias) for alias, column in parts.items()))
 
 
-def _flat(found: DataFrame) -> DataFrame:
+def _flat(checked: DataFrame) -> DataFrame:
     passed = f.col("found.detail").isNull()
-    return found.withColumns(
+    return checked.withColumns(
         {"check": f.col("found.check"), "passed": passed, "detail": f.col("found.detail")}
     )
 

@@ -104,8 +104,10 @@ class BypassWatch:
         """Remember the nodes that a message gives addresses of, but none of the proxy's."""
         by_node: dict[tuple[NodeRole, int | None], list[Address]] = defaultdict(list)
         sender = node_of_request(message) if isinstance(message, Request) else None
-        for role, found in _addresses_and_roles(message):
-            by_node[role, sender if found.node_id is None else found.node_id].append(found.address)
+        for role, node_address in _addresses_and_roles(message):
+            by_node[role, sender if node_address.node_id is None else node_address.node_id].append(
+                node_address.address
+            )
         for (role, node_id), addresses in by_node.items():
             if any(map(self._is_behind, addresses)):
                 continue
@@ -148,8 +150,8 @@ class BypassWatch:
 
 def _addresses_and_roles(message: Message) -> Iterator[tuple[NodeRole, NodeAddress]]:
     """Yield the addresses in a message and in its records of the metadata log, with their roles."""
-    for found in node_addresses(message):
-        role = found.field.role
+    for node_address in node_addresses(message):
+        role = node_address.field.role
         if (
             isinstance(message, DescribeClusterResponse)
             and message.endpoint_type == CONTROLLER_ENDPOINTS
@@ -157,7 +159,7 @@ def _addresses_and_roles(message: Message) -> Iterator[tuple[NodeRole, NodeAddre
             role = NodeRole.CONTROLLER
         if isinstance(message, FetchResponse) and _is_of_metadata_log(message):
             role = NodeRole.CONTROLLER
-        yield role, found
+        yield role, node_address
     if isinstance(message, FetchResponse):
         for topic in message.responses:
             if is_metadata_topic(topic.topic, topic.topic_id):
@@ -174,8 +176,8 @@ def _addresses_in_log(data: bytes) -> Iterator[tuple[NodeRole, NodeAddress]]:
         return
     for batch in batches:
         for message in batch.messages:
-            for found in node_addresses(message):
-                yield found.field.role, found
+            for node_address in node_addresses(message):
+                yield node_address.field.role, node_address
 
 
 def _is_of_metadata_log(message: FetchResponse) -> bool:

@@ -28,10 +28,10 @@ class AddressRewriter:
         node_id: the node of those addresses that the message gives no node for.
         """
         changed = False
-        for found in node_addresses(message):
-            before = found.address
-            await self._rewrite(found, call, node_id)
-            changed |= found.address != before
+        for node_address in node_addresses(message):
+            before = node_address.address
+            await self._rewrite(node_address, call, node_id)
+            changed |= node_address.address != before
         return changed
 
     async def log(self, data: bytes, call: Call, reader: int | None) -> tuple[list[bytes], int]:
@@ -42,36 +42,41 @@ class AddressRewriter:
         batches, end = read_log(data)
         for batch in batches:
             for message in batch.messages:
-                for found in node_addresses(message):
+                for node_address in node_addresses(message):
                     # A voter compares its own entry of the VotersRecord with its listeners, and
                     # sends UpdateRaftVoter while they differ (KIP-853): each voter of a 4.3.1
                     # quorum did so every two seconds. So it gets its real address.
-                    if isinstance(message, VotersRecord) and found.node_id == reader:
-                        found.change(self._book.node_address(found.address))
+                    if isinstance(message, VotersRecord) and node_address.node_id == reader:
+                        node_address.change(self._book.node_address(node_address.address))
                     else:
-                        await self._rewrite(found, call)
+                        await self._rewrite(node_address, call)
         return [batch.encode() for batch in batches], end
 
-    async def _rewrite(self, found: NodeAddress, call: Call, node_id: int | None = None) -> None:
-        address = self._book.proxy_address(found.address)
+    async def _rewrite(
+        self, node_address: NodeAddress, call: Call, node_id: int | None = None
+    ) -> None:
+        address = self._book.proxy_address(node_address.address)
         if address is None:
-            address = await self._open(found, call, node_id)
+            address = await self._open(node_address, call, node_id)
         if address is not None:
-            found.change(address)
+            node_address.change(address)
 
-    async def _open(self, found: NodeAddress, call: Call, node_id: int | None) -> Address | None:
+    async def _open(
+        self, node_address: NodeAddress, call: Call, node_id: int | None
+    ) -> Address | None:
         """Wait for a listener in front of a node; return its address, None if there is none."""
-        node = node_id if found.node_id is None else found.node_id
+        node = node_id if node_address.node_id is None else node_address.node_id
 
         def begin(resume: Callable[[Address | None], None]) -> None:
-            self._book.request_listener(node, found.address, resume)
+            self._book.request_listener(node, node_address.address, resume)
 
         address: Address | None = await call.until(begin)
         of_node = "" if node is None else f" of node {node}"
         if address is None:
             call.note(
-                f"the address {found.address}{of_node} stays: no listener could be opened for it"
+                f"the address {node_address.address}{of_node} stays: no listener could be opened"
+                " for it"
             )
         else:
-            call.note(f"listening at {address} in front of {found.address}{of_node}")
+            call.note(f"listening at {address} in front of {node_address.address}{of_node}")
         return address

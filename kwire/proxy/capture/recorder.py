@@ -50,7 +50,7 @@ def files_at(path: Path) -> CaptureFiles:
             raise CannotRecord(f"there is no folder {path}: make it, or record to {path}.avro")
         if not path.parent.is_dir():
             raise CannotRecord(f"there is no folder {path.parent}: make it first")
-        return CaptureFiles.one(path)
+        return CaptureFiles.single(path)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     return CaptureFiles.numbered(path, stamp, now=time.monotonic())
 
@@ -83,7 +83,7 @@ class Destination(Protocol):
 class Recorder:
     """A sink that writes events to capture files while the context lasts.
 
-    with Recorder(CaptureFiles.one(path)) as recorder:
+    with Recorder(CaptureFiles.single(path)) as recorder:
         proxy.add_sink(recorder)
 
     capture: the id of the recording. only: selects flows, else all are recorded. show_secrets: do

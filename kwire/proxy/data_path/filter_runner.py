@@ -91,7 +91,11 @@ class FilterRunner:
         self._connecting = held = HeldFrame(flow, [])
         work = run_handlers(handlers, (connection,), self._supervision(None))
         self._resume(
-            _Run(held, work, lambda handler, verdict: self._let_in(handler, verdict, then))
+            _Run(
+                held,
+                work,
+                lambda handler, verdict: self._connection_decided(handler, verdict, then),
+            )
         )
 
     def is_empty(self, direction: Direction) -> bool:
@@ -129,13 +133,13 @@ class FilterRunner:
         self.responses.close()
         self._pairing.close_own()
 
-    def _supervision(self, flow: Flow | None, whole: DecodedFrame | None = None) -> Supervision:
+    def _supervision(self, flow: Flow | None, decoded: DecodedFrame | None = None) -> Supervision:
         pairing, clock = self._pairing, self._transport.clock
         return Supervision(
-            self._filters, pairing.connection, pairing.notify, flow, clock, [], whole
+            self._filters, pairing.connection, pairing.notify, flow, clock, [], decoded
         )
 
-    def _let_in(
+    def _connection_decided(
         self, handler: FilterHandler | None, verdict: FilterVerdict, then: Callable[[], None]
     ) -> None:
         self._connecting = None
@@ -180,7 +184,7 @@ class FilterRunner:
         flow, frame = held.flow, b"".join(held.pieces)
         # 1.
         try:
-            whole = decode_frame(frame, flow, direction)
+            decoded = decode_frame(frame, flow, direction)
         except KwireError as error:
             self._report_unfiltered(flow, str(error))
             self._gate(direction).release(held, frame)
@@ -189,14 +193,17 @@ class FilterRunner:
         flow.effects += (Effect.HELD,)
         call = Call(flow, len(frame), self._transport.clock())
         if direction is _REQUEST:
-            flow.request_body = whole.body
+            flow.request_body = decoded.body
         else:
             call.request = cast(Request | None, flow.request_body)
-        message, supervision = cast(Request | Response, whole.body), self._supervision(flow, whole)
+        message, supervision = (
+            cast(Request | Response, decoded.body),
+            self._supervision(flow, decoded),
+        )
         work = self._show(message, call, direction, supervision)
 
         def decided(handler: FilterHandler | None, verdict: FilterVerdict) -> None:
-            self._decided(held, direction, whole, supervision, handler, verdict)
+            self._decided(held, direction, decoded, supervision, handler, verdict)
 
         self._resume(_Run(held, work, decided))
 
@@ -294,8 +301,8 @@ class FilterRunner:
     def _ask(self, ask: Ask, run: _Run) -> None:
         """Send a filter's own request, if the node can still be asked."""
 
-        def answered(whole: DecodedFrame) -> None:
-            self._resume(run, whole.body)
+        def answered(answer: DecodedFrame) -> None:
+            self._resume(run, answer.body)
 
         def failed(error: Exception) -> None:
             if run.held.coroutine is run.work:
@@ -315,7 +322,7 @@ class FilterRunner:
         self,
         held: HeldFrame,
         direction: Direction,
-        whole: DecodedFrame,
+        decoded: DecodedFrame,
         supervision: Supervision,
         handler: FilterHandler | None,
         verdict: FilterVerdict,
@@ -323,14 +330,14 @@ class FilterRunner:
         # 3.
         flow, gate, name = held.flow, self._gate(direction), _name(handler)
         try:
-            frame = self._frame(flow, whole, supervision, verdict)
+            frame = self._frame(flow, decoded, supervision, verdict)
         except Exception as error:
             # A filter may leave any object in any field: engines raise whatever that gives.
             if isinstance(verdict, Answer):
                 supervision.report_unsendable(error, "an answer", handler)
             else:
                 supervision.report_unsendable(error, "a message")
-            name, frame = supervision.ran[-1].filter.name, whole.frame
+            name, frame = supervision.ran[-1].filter.name, decoded.frame
             verdict = Drop() if self._filters.drop_on_error else None
         match verdict:
             case None:
@@ -353,7 +360,7 @@ class FilterRunner:
                 self._answer(held, direction, frame)
 
     def _frame(
-        self, flow: Flow, whole: DecodedFrame, supervision: Supervision, verdict: FilterVerdict
+        self, flow: Flow, decoded: DecodedFrame, supervision: Supervision, verdict: FilterVerdict
     ) -> bytes:
         """Return the bytes to be sent, if any. Raises what encoding raises."""
         if isinstance(verdict, Answer):
@@ -361,9 +368,9 @@ class FilterRunner:
             return encode_response(verdict.response, flow.version, correlation_id=number)
         if supervision.broken or verdict is not None:
             # A method that failed may have left half a change: "sent on as it came" is exact.
-            return whole.frame
-        frame = whole.encode()
-        if frame is not whole.frame and supervision.changed:
+            return decoded.frame
+        frame = decoded.encode()
+        if frame is not decoded.frame and supervision.changed:
             flow.add_effect(Effect.CHANGED, "changed by a filter")
         return frame
 

@@ -25,7 +25,7 @@ class Listener:
     upstream_tls: ClientTls | None = None
 
     @property
-    def to_itself(self) -> bool:
+    def connects_to_itself(self) -> bool:
         """True if it would connect to itself, as far as the addresses tell."""
         here, there = self.listen, self.upstream
         return here.port == there.port and _met(here.host) == _met(there.host)

@@ -90,14 +90,14 @@ class Relay:
         """Report a side that ends inside a frame."""
         if side.progress and self._closing_since is None:
             # The first end inside a frame is the cause; what follows from it would hide it.
-            self._broken_off = f"{self._how(side, error)} {side.progress}"
+            self._broken_off = f"{self._describe_end(side, error)} {side.progress}"
             self._notice(NoticeKind.BROKEN_OFF, self._broken_off)
 
     def last_byte_came(self, side: Side) -> None:
         """Tell the filters that no more will come from a side, and close if the node's end has."""
         self._stage.input_ended(self._direction_from(side))
         if side is self.client and self.node.end_passed:
-            self._close(f"{self._who(side)} closed last")
+            self._close(f"{self._peer_name(side)} closed last")
 
     def end_passed_on(self, side: Side) -> None:
         """Close when both sides have ended and nothing that they sent is held.
@@ -109,12 +109,12 @@ class Relay:
         # Until both have ended the other direction stays open: a client may end its requests and
         # still read the answers.
         if self.client.eof and self.node.eof:
-            self._close(f"{self._who(side)} closed last")
+            self._close(f"{self._peer_name(side)} closed last")
         # One direction of TLS cannot be ended alone (decision 17).
         elif side is self.client and self._done_over_tls:
             self.node.close()
         elif side is self.node and not self.client.can_half_close:
-            self._close(self._how(side, None))
+            self._close(self._describe_end(side, None))
 
     @property
     def _done_over_tls(self) -> bool:
@@ -123,7 +123,7 @@ class Relay:
 
     def side_lost(self, side: Side, error: Exception | None) -> None:
         """Close the other side when what the lost one sent last has reached it."""
-        self._begin_closing(self._how(side, error))
+        self._begin_closing(self._describe_end(side, error))
         if self._connecting is not None:
             self._connecting.cancel()
         # What a client that is gone sent has no reader of its answers left; what a node sent last
@@ -227,7 +227,8 @@ class Relay:
             return f"no request in {limits.first_frame:g} s"
         for side in (self.client, self.node):
             if side.stuck(now, limits):
-                return f"{self._who(side)} began a frame and sent no more for {limits.progress:g} s"
+                peer = self._peer_name(side)
+                return f"{peer} began a frame and sent no more for {limits.progress:g} s"
         return ""
 
     @property
@@ -267,12 +268,12 @@ class Relay:
     def _direction_from(self, side: Side) -> Direction:
         return Direction.REQUEST if side is self.client else Direction.RESPONSE
 
-    def _how(self, side: Side, error: Exception | None) -> str:
+    def _describe_end(self, side: Side, error: Exception | None) -> str:
         """Describe how a side ended."""
-        how = handshake_failure(error) if isinstance(error, SSLError) else error or "closed"
-        return f"{self._who(side)} {how}"
+        reason = handshake_failure(error) if isinstance(error, SSLError) else error or "closed"
+        return f"{self._peer_name(side)} {reason}"
 
-    def _who(self, side: Side) -> str:
+    def _peer_name(self, side: Side) -> str:
         if side is self.client:
             return "the client"
         node_id = self._connection.node_id

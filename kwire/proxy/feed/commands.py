@@ -58,16 +58,16 @@ class Controls:
         waiting = next((held for held in self._intercept.waiting if held.flow is flow), None)
         if waiting is None:
             return None
-        shown = copy(flow)
+        snapshot = copy(flow)
         try:
             frame = waiting.frame
         except ENCODING:  # an earlier filter made it impossible to encode: its flow reports that
-            return shown
+            return snapshot
         if isinstance(waiting.message, Request):
-            shown.request_copy, shown.request_size = frame, len(frame)
+            snapshot.request_copy, snapshot.request_size = frame, len(frame)
         else:
-            shown.response_copy, shown.response_size = frame, len(frame)
-        return shown
+            snapshot.response_copy, snapshot.response_size = frame, len(frame)
+        return snapshot
 
     @property
     def shown_rules(self) -> tuple[ShownRule, ...]:

@@ -227,7 +227,7 @@ FromProxy = Challenge | Status | Seen | FlowPart | RulesPart | CommandResult
 _encoder = msgspec.msgpack.Encoder()
 _from_viewer: msgspec.msgpack.Decoder[FromViewer] = msgspec.msgpack.Decoder(FromViewer)
 _from_proxy: msgspec.msgpack.Decoder[FromProxy] = msgspec.msgpack.Decoder(FromProxy)
-_shown: msgspec.msgpack.Decoder[ShownEvent] = msgspec.msgpack.Decoder(ShownEvent)
+_shown_event: msgspec.msgpack.Decoder[ShownEvent] = msgspec.msgpack.Decoder(ShownEvent)
 _records: msgspec.msgpack.Decoder[tuple[CaptureRecord, ...]] = msgspec.msgpack.Decoder(
     tuple[CaptureRecord, ...]
 )
@@ -252,14 +252,14 @@ def decode_from_proxy(data: bytes, token: bytes) -> FromProxy:
     return _decode(_from_proxy, _unseal(data, token))
 
 
-def encode_shown(shown: ShownEvent) -> msgspec.Raw:
+def encode_shown_event(event: ShownEvent) -> msgspec.Raw:
     """Encode an event once, for the datagrams of many viewers."""
-    return msgspec.Raw(_encoder.encode(shown))
+    return msgspec.Raw(_encoder.encode(event))
 
 
-def decode_shown(data: msgspec.Raw) -> ShownEvent:
+def decode_shown_event(data: msgspec.Raw) -> ShownEvent:
     """Decode an event. Raises BadDatagram."""
-    return _decode(_shown, bytes(data))
+    return _decode(_shown_event, bytes(data))
 
 
 def encode_records(records: tuple[CaptureRecord, ...]) -> bytes:

@@ -45,7 +45,7 @@ from kwire.proxy.feed.datagrams import (
     decode_from_proxy,
     decode_records,
     decode_rules,
-    decode_shown,
+    decode_shown_event,
     encode,
 )
 from kwire.proxy.flows.flow import Event
@@ -143,7 +143,7 @@ class Receiver:
         finally:
             self._stream.close()
 
-    async def whole(self, number: int) -> Event:
+    async def complete_event(self, number: int) -> Event:
         """Return an event with its whole frames.
 
         Raises CommandRefused if the proxy does not keep it any more, AnswerLost.
@@ -290,9 +290,9 @@ class Receiver:
                 last = message.sequence + len(message.events) - 1
                 self._highest = max(self._highest, last)
                 for data in message.events:
-                    shown = decode_shown(data)
-                    number, event = event_of_records(shown.records)
-                    self._take(FeedEvent(number, event, shown.held))
+                    shown_event = decode_shown_event(data)
+                    number, event = event_of_records(shown_event.records)
+                    self._take(FeedEvent(number, event, shown_event.held))
             case FlowPart():
                 self._resolve((message.flow, message.part), message)
             case RulesPart():

@@ -47,7 +47,7 @@ from kwire.proxy.feed.datagrams import (
     encode,
     encode_records,
     encode_rules,
-    encode_shown,
+    encode_shown_event,
 )
 from kwire.proxy.feed.recent_events import RecentEvents
 from kwire.proxy.feed.viewers import LEASE, SocketAddress, Viewer, Viewers
@@ -198,14 +198,14 @@ class Feed:
         packed: list[tuple[_Send, msgspec.Raw]] = []
         size = 0
         while self._queue and (not packed or self._queue[0].only is packed[0][0].only):
-            shown = await self._encode(self._queue[0])
-            size += 0 if shown is None else len(bytes(shown))
+            encoded = await self._encode(self._queue[0])
+            size += 0 if encoded is None else len(bytes(encoded))
             if packed and size > ROOM:
                 break
             item = self._queue.popleft()
             self._waiting -= item.event.weight
-            if shown is not None:
-                packed.append((item, shown))
+            if encoded is not None:
+                packed.append((item, encoded))
         return packed
 
     async def _encode(self, item: _Send) -> msgspec.Raw | None:
@@ -221,12 +221,12 @@ class Feed:
             logger.exception("an event is not sent to viewers: %r", event)
             self._count_lost(self._targets(item))
             return None
-        return encode_shown(ShownEvent(records=records, held=item.held))
+        return encode_shown_event(ShownEvent(records=records, held=item.held))
 
     async def _send(self, packed: list[tuple[_Send, msgspec.Raw]]) -> None:
         if not packed:
             return
-        events = tuple(shown for _, shown in packed)
+        events = tuple(encoded for _, encoded in packed)
         item = packed[0][0]
         for viewer in self._targets(item):
             seen = Seen(sequence=viewer.sequence + 1, events=events)
@@ -340,8 +340,8 @@ class Feed:
         The rules may change while a viewer fetches the parts.
         """
         if viewer.rules is None or viewer.rules[0] != message.number:
-            shown = () if self._controls is None else self._controls.shown_rules
-            viewer.rules = message.number, encode_rules(shown)
+            rules = () if self._controls is None else self._controls.shown_rules
+            viewer.rules = message.number, encode_rules(rules)
         data = viewer.rules[1]
         start = max(message.part, 0) * PART_SIZE
         return RulesPart(

@@ -73,9 +73,9 @@ async def _complete(
     receiver: Receiver, queue: asyncio.Queue[FeedEvent], take: Callable[[FeedEvent], None]
 ) -> None:
     while True:
-        shown = await queue.get()
-        if 0 < missing_bytes(shown.event) <= WHOLE:
+        feed_event = await queue.get()
+        if 0 < missing_bytes(feed_event.event) <= WHOLE:
             with suppress(CommandRefused, AnswerLost, BadDatagram):
-                event = await receiver.whole(shown.number)
-                shown = FeedEvent(shown.number, event, shown.held)
-        take(shown)
+                event = await receiver.complete_event(feed_event.number)
+                feed_event = FeedEvent(feed_event.number, event, feed_event.held)
+        take(feed_event)

@@ -25,19 +25,19 @@ class Inside:
     """The message in an Envelope, with the Call that filters get for it."""
 
     envelope: EnvelopeRequest | EnvelopeResponse
-    whole: DecodedFrame
+    decoded: DecodedFrame
     call: Call
     direction: Direction
 
     @property
     def message(self) -> Request | Response:
         """The body, which filters change in place."""
-        return cast(Request | Response, self.whole.body)
+        return cast(Request | Response, self.decoded.body)
 
     def put_back(self) -> None:
         """Write the message into its Envelope if it was changed. Raises one of ENCODING."""
-        frame = self.whole.encode()
-        if frame is self.whole.frame:
+        frame = self.decoded.encode()
+        if frame is self.decoded.frame:
             return
         if isinstance(self.envelope, EnvelopeRequest):
             self.envelope.request_data = frame[SIZE.size :]
@@ -59,12 +59,12 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
     request = decode_request(request_envelope.request_data)
     flow = inner_flow(call.flow, request_envelope.request_data)
     flow.client_id = request.header.client_id
-    whole = decode_frame(SIZE.pack(len(data)) + data, flow, direction)
-    inner = Call(flow, len(whole.frame), call.now, envelope=Envelope(message, call))
+    decoded = decode_frame(SIZE.pack(len(data)) + data, flow, direction)
+    inner = Call(flow, len(decoded.frame), call.now, envelope=Envelope(message, call))
     if direction is Direction.RESPONSE:
         inner.request = request.body
         flow.answered, flow.response_size = call.flow.answered, len(data)
-    return Inside(message, whole, inner, direction)
+    return Inside(message, decoded, inner, direction)
 
 
 async def run_handlers_inside(
@@ -82,7 +82,7 @@ async def run_handlers_inside(
     handlers = filters.handlers(flow.key, flow.version, inside.direction, inside=True)
     if any(handler.filter.marks_changes for handler in handlers):
         supervision.record_changes(marked=False)
-    inner = supervision.for_inner(inside.whole)
+    inner = supervision.for_inner(inside.decoded)
     try:
         handler, verdict = await run_handlers(handlers, (inside.message, inside.call), inner)
     finally:

@@ -24,15 +24,15 @@ def patch(message: Group, path: str, value: Any) -> bool:
     name, _, rest = path.partition(".")
     if name not in type(message).fields:
         raise InvalidValue(f"{type(message).__name__} has no field {name!r}")
-    found = getattr(message, name)
+    current = getattr(message, name)
     if not rest:
-        setattr(message, name, _as(found, value))
+        setattr(message, name, _as(current, value))
         return True
-    inner = found if isinstance(found, list) else [found]
+    inner = current if isinstance(current, list) else [current]
     # A number picks one element; without it all elements are changed.
     index, _, behind = rest.partition(".")
     element = whole_number(index, bits=31)
-    if isinstance(found, list) and element is not None:
+    if isinstance(current, list) and element is not None:
         inner, rest = inner[element:][:1], behind
     was_set = [patch(group, rest, value) for group in inner if isinstance(group, Group)]
     return any(was_set)

@@ -95,7 +95,7 @@ class RuleSet:
         replaced: list[str] = []
         for rule in rules.rules:
             entry = self._entries.get(rule.name)
-            if rule.name not in before or not _says_the_same(before[rule.name], rule):
+            if rule.name not in before or not _is_same_rule(before[rule.name], rule):
                 if entry is not None and entry.origin is RuleOrigin.COMMAND:
                     replaced.append(rule.name)
                 entries[rule.name] = self._entry(rule, RuleOrigin.FILE)
@@ -164,7 +164,7 @@ class RuleSet:
         self.changes.append(sentence)
 
 
-def _says_the_same(rule: Rule, other: Rule) -> bool:
+def _is_same_rule(rule: Rule, other: Rule) -> bool:
     return (rule.definition, rule.enabled) == (other.definition, other.enabled)
 
 

@@ -190,9 +190,11 @@ def _expanded(rules: list[Any]) -> Iterator[Any]:
             yield entry
             continue
         for rule in expand(entry) if "preset" in entry else [entry]:
-            named = rule if entry.get("name") else rule | {"name": _free(_own_name(rule), taken)}
-            taken.add(str(named["name"]))
-            yield named
+            named_rule = (
+                rule if entry.get("name") else rule | {"name": _free(_own_name(rule), taken)}
+            )
+            taken.add(str(named_rule["name"]))
+            yield named_rule
 
 
 def _own_name(rule: dict[str, Any]) -> str:

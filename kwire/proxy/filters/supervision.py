@@ -36,7 +36,7 @@ class Supervision:
     flow: Flow | None
     clock: Callable[[], float]
     ran: list[FilterHandler]
-    whole: DecodedFrame | None = None
+    decoded: DecodedFrame | None = None
     broken: bool = False
     _changed: bool = False
     _known: bytes | None = None
@@ -52,12 +52,12 @@ class Supervision:
 
     def record_changes(self, *, marked: bool) -> None:
         """Compare the message with its last known bytes. marked: changed by methods that mark."""
-        if self.whole is None:
+        if self.decoded is None:
             return
         try:
             if not marked:
                 self._changed = self._differs
-            self._known = self.whole.body.encode(self.whole.version)
+            self._known = self.decoded.body.encode(self.decoded.version)
         except Exception:  # what cannot be encoded is reported when the frame is made
             self._changed = True
 
@@ -73,16 +73,16 @@ class Supervision:
     @property
     def _differs(self) -> bool:
         """True if the message has changed since it came, or since its bytes were last known."""
-        if self._changed or self.whole is None:
+        if self._changed or self.decoded is None:
             return self._changed
         if self._known is None:
-            return self.whole.encode() is not self.whole.frame
-        return self.whole.body.encode(self.whole.version) != self._known
+            return self.decoded.encode() is not self.decoded.frame
+        return self.decoded.body.encode(self.decoded.version) != self._known
 
-    def for_inner(self, whole: DecodedFrame) -> Supervision:
+    def for_inner(self, decoded: DecodedFrame) -> Supervision:
         """Return the supervision of the message in this one, an Envelope."""
         return Supervision(
-            self.filters, self.connection, self.notify, self.flow, self.clock, [], whole
+            self.filters, self.connection, self.notify, self.flow, self.clock, [], decoded
         )
 
     def merge_inner(self, inner: Supervision) -> None:

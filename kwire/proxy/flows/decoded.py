@@ -61,10 +61,10 @@ class DecodedFlow:
     @property
     def problems(self) -> tuple[str, ...]:
         """The problems of this flow, a sentence each."""
-        found = [*self.flow.problems, self._request[1], self._response[1]]
+        problems = [*self.flow.problems, self._request[1], self._response[1]]
         if self.envelope is not None:
-            found += [f"in the envelope: {problem}" for problem in self.envelope.problems]
-        return tuple(printable(problem) for problem in found if problem)
+            problems += [f"in the envelope: {problem}" for problem in self.envelope.problems]
+        return tuple(printable(problem) for problem in problems if problem)
 
     @cached_property
     def failures(self) -> tuple[ErrorField, ...]:

@@ -137,10 +137,10 @@ class _HeadReader:
 
     def text(self, length: int) -> str:
         self._within_frame(length)
-        shown = min(length, HEAD_LIMIT - REQUEST.size - 2)
-        begin = self._take(shown)
-        self._position += length - shown
-        return self._frame[begin : begin + shown].decode("utf-8", "backslashreplace")
+        length_read = min(length, HEAD_LIMIT - REQUEST.size - 2)
+        begin = self._take(length_read)
+        self._position += length - length_read
+        return self._frame[begin : begin + length_read].decode("utf-8", "backslashreplace")
 
     def skip(self, length: int) -> None:
         self._within_frame(length)

@@ -34,8 +34,8 @@ class BadExpression(InvalidValue):
         self.text = text
         self.column = column
         self.reason = reason
-        shown = text.replace("\n", " ")
-        super().__init__(f"column {column}: {reason}\n  {shown}\n  {' ' * (column - 1)}^")
+        line = text.replace("\n", " ")
+        super().__init__(f"column {column}: {reason}\n  {line}\n  {' ' * (column - 1)}^")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +124,10 @@ def parse(text: str) -> Expression:
     if not text.strip():
         raise BadExpression(text, 1, "nothing is here; write for example ~api Fetch")
     try:
-        found: Expression = _grammar().parse_string(text, parse_all=True)[0]
+        expression: Expression = _grammar().parse_string(text, parse_all=True)[0]
     except pp.ParseBaseException as error:
         raise BadExpression(text, error.loc + 1, _reason(error, text)) from None
-    return found
+    return expression
 
 
 def _depth(text: str) -> int:
@@ -161,22 +161,22 @@ def _grammar() -> pp.ParserElement:
     flag = pp.Regex(rf"({'|'.join(FLAGS)})(?![A-Za-z])")
     comparison = name + pp.one_of(list(COMPARE)) - value
     either = pp.Forward()
-    one = pp.Forward()
-    negation = pp.Suppress("!") - one
-    one <<= (
-        negation.set_parse_action(lambda found: Not(found[0]))
+    operand = pp.Forward()
+    negation = pp.Suppress("!") - operand
+    operand <<= (
+        negation.set_parse_action(lambda tokens: Not(tokens[0]))
         | pp.Suppress("(") - either - pp.Suppress(")")
-        | flag.set_parse_action(lambda found: TermExpression(FLAGS[found[0]]))
+        | flag.set_parse_action(lambda tokens: TermExpression(FLAGS[tokens[0]]))
         | term.set_parse_action(_term)
         | comparison.set_parse_action(_comparison)
     )
-    every = (one + pp.ZeroOrMore(pp.Suppress("&") - one | one)).set_parse_action(_all)
+    every = (operand + pp.ZeroOrMore(pp.Suppress("&") - operand | operand)).set_parse_action(_all)
     either <<= (every + pp.ZeroOrMore(pp.Suppress("|") - every)).set_parse_action(_any)
     return either
 
 
-def _term(text: str, location: int, found: pp.ParseResults) -> TermExpression:
-    name, start, (value,), _ = found
+def _term(text: str, location: int, tokens: pp.ParseResults) -> TermExpression:
+    name, start, (value,), _ = tokens
     try:
         return TermExpression(
             term_test(name, value.replace(" ", "") if value[:1] in "<>=!" else value)
@@ -185,9 +185,9 @@ def _term(text: str, location: int, found: pp.ParseResults) -> TermExpression:
         raise _meaningless(text, start, error) from None
 
 
-def _comparison(text: str, location: int, found: pp.ParseResults) -> TermExpression:
+def _comparison(text: str, location: int, tokens: pp.ParseResults) -> TermExpression:
     try:
-        return TermExpression(field_test(*found))
+        return TermExpression(field_test(*tokens))
     except InvalidValue as error:
         raise _meaningless(text, location, error) from None
 
@@ -197,16 +197,16 @@ def _meaningless(text: str, start: int, error: InvalidValue) -> pp.ParseFatalExc
     return pp.ParseFatalException(text, start + blank, f"{_MEANINGLESS}{error}")
 
 
-def _all(found: pp.ParseResults) -> Expression:
-    return _many(found, decisive=False)
+def _all(tokens: pp.ParseResults) -> Expression:
+    return _many(tokens, decisive=False)
 
 
-def _any(found: pp.ParseResults) -> Expression:
-    return _many(found, decisive=True)
+def _any(tokens: pp.ParseResults) -> Expression:
+    return _many(tokens, decisive=True)
 
 
-def _many(found: pp.ParseResults, *, decisive: bool) -> Expression:
-    parts: tuple[Expression, ...] = tuple(found)
+def _many(tokens: pp.ParseResults, *, decisive: bool) -> Expression:
+    parts: tuple[Expression, ...] = tuple(tokens)
     return parts[0] if len(parts) == 1 else Many(parts, decisive)
 
 

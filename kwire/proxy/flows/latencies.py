@@ -52,14 +52,14 @@ class Latencies:
         if latency is None:
             return
         api = decoded.flow.api
-        found = self._apis.get(api)
-        if found is None:
+        entry = self._apis.get(api)
+        if entry is None:
             if len(self._apis) >= APIS:
                 return
-            found = self._apis[api] = ApiLatency(api)
-        found.count += 1
-        found.failed += bool(decoded.failures)
-        found.latest.append(latency)
+            entry = self._apis[api] = ApiLatency(api)
+        entry.count += 1
+        entry.failed += bool(decoded.failures)
+        entry.latest.append(latency)
 
     @property
     def apis(self) -> list[ApiLatency]:

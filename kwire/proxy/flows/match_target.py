@@ -56,10 +56,10 @@ class MatchTarget:
     @property
     def peer(self) -> int | None:
         """The node that sent the request, where a node did and it is known."""
-        found = self.flow.connection.peer
-        if found is None and self.request is not None:
-            found = node_of_request(self.request)
-        return found
+        node = self.flow.connection.peer
+        if node is None and self.request is not None:
+            node = node_of_request(self.request)
+        return node
 
     @cached_property
     def errors(self) -> frozenset[int]:

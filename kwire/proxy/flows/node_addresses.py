@@ -124,9 +124,9 @@ def node_addresses(message: Message) -> Iterator[NodeAddress]:
     """
     for field in FIELDS_BY_MESSAGE.get(type(message).__name__, ()):
         path = field.path.split(".") if field.path else ()
-        for found in _addresses_at(message, field, path, None):
-            if found.address.host and found.address.port in _PORTS:
-                yield found
+        for node_address in _addresses_at(message, field, path, None):
+            if node_address.address.host and node_address.address.port in _PORTS:
+                yield node_address
 
 
 def may_carry_address(kind: type[Message], version: int) -> bool:

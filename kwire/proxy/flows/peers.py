@@ -50,8 +50,8 @@ def node_of_client_id(client_id: str | None, key: int) -> int | None:
     if client_id is None:
         return None
     # A plain number is a node's only in APIs that nodes alone call: any client may be called 7.
-    if named := _NAMED.match(client_id):
-        return int(named[1])
+    if match := _NAMED.match(client_id):
+        return int(match[1])
     return int(client_id) if key in NODE_APIS and _NUMBER.fullmatch(client_id) else None
 
 

@@ -70,12 +70,12 @@ def error_text(decoded: DecodedFlow) -> str:
 
 def _named(decoded: DecodedFlow) -> Iterator[str]:
     bodies = [frame.body for frame in (decoded.request, decoded.response) if frame is not None]
-    found: dict[str, dict[str, None]] = {}
+    collected: dict[str, dict[str, None]] = {}
     for body in bodies:
         for path, field, value in scalars(body):
             if (kind := _kind(path, field)) and (text := _text(value)):
-                found.setdefault(kind, {})[text] = None
-    for kind, names in found.items():
+                collected.setdefault(kind, {})[text] = None
+    for kind, names in collected.items():
         yield f"{kind} {_few(list(names))}"
 
 
@@ -99,9 +99,9 @@ def _text(value: object) -> str:
 
 
 def _few(names: list[str]) -> str:
-    shown = " ".join(names[:NAMES_SHOWN])
+    text = " ".join(names[:NAMES_SHOWN])
     more = len(names) - NAMES_SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{text} and {more} more" if more > 0 else text
 
 
 def _sizes(decoded: DecodedFlow) -> Iterator[str]:

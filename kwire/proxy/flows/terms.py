@@ -60,8 +60,8 @@ def field_test(path: str, compare: str, text: str) -> TermTest:
     holds = COMPARE[compare]
 
     def test(target: MatchTarget) -> bool | None:
-        found = (value for layer in target.layers for value in layer.values(path))
-        return any(_compared(holds, value, text) for value in found)
+        values = (value for layer in target.layers for value in layer.values(path))
+        return any(_compared(holds, value, text) for value in values)
 
     return TermTest(test, _depends, needs_response=path.startswith("response."))
 
@@ -153,8 +153,8 @@ def _error(text: str) -> TermTest:
     def test(target: MatchTarget) -> bool | None:
         if target.response is None and target.flow.answered is None:
             return None
-        found = frozenset(code for layer in target.layers for code in layer.errors)
-        return bool(found) if codes is None else bool(found & codes)
+        errors = frozenset(code for layer in target.layers for code in layer.errors)
+        return bool(errors) if codes is None else bool(errors & codes)
 
     return TermTest(test, _depends, needs_response=True)
 

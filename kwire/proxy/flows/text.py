@@ -19,8 +19,8 @@ MASKED = "(hidden)"
 
 def printable(text: str, limit: int = TEXT_SHOWN) -> str:
     """Return the text, cut, with what a terminal might obey written as an escape."""
-    shown = harmless(text[:limit])
-    return f"{shown}…" if len(text) > limit else shown
+    safe = harmless(text[:limit])
+    return f"{safe}…" if len(text) > limit else safe
 
 
 def value_text(value: object, name: str = "") -> str:

@@ -118,8 +118,10 @@ class _Branches:
         if isinstance(value, Group):
             return Tree(name=name, children=self.of(value))
         if isinstance(value, list):
-            shown = value[:ELEMENTS_SHOWN]
-            children = tuple(self._branch(str(index), one) for index, one in enumerate(shown))
+            elements = value[:ELEMENTS_SHOWN]
+            children = tuple(
+                self._branch(str(index), element) for index, element in enumerate(elements)
+            )
             return Tree(name=name, value=_count(len(value)), children=children)
         if self._read_records is not None and name in RECORDS_FIELDS and value:
             children = tuple(self._read_records(value, secrets=self._secrets))
@@ -128,8 +130,8 @@ class _Branches:
 
 
 def _count(length: int) -> str:
-    shown = f", {ELEMENTS_SHOWN} shown" if length > ELEMENTS_SHOWN else ""
-    return f"{length} element{'' if length == 1 else 's'}{shown}"
+    suffix = f", {ELEMENTS_SHOWN} shown" if length > ELEMENTS_SHOWN else ""
+    return f"{length} element{'' if length == 1 else 's'}{suffix}"
 
 
 def _special(group: Group, name: str, value: Any) -> Tree | None:

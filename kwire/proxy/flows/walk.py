@@ -60,8 +60,8 @@ def failures(group: Group, path: str = "") -> Iterator[ErrorField]:
         if not value:
             continue
         if not below:
-            told = None if message is None else getattr(group, message)
-            yield ErrorField(path=f"{path}{name}", code=value, message=told)
+            text = None if message is None else getattr(group, message)
+            yield ErrorField(path=f"{path}{name}", code=value, message=text)
         elif isinstance(value, list):
             for index, element in enumerate(value):
                 yield from failures(element, f"{path}{name}[{index}].")
@@ -72,16 +72,16 @@ def failures(group: Group, path: str = "") -> Iterator[ErrorField]:
 @cache
 def _failing(cls: StructClass) -> tuple[tuple[str, bool, str | None], ...]:
     """Return the fields that are, or contain, error codes, and the message field beside each."""
-    found: list[tuple[str, bool, str | None]] = []
+    fields: list[tuple[str, bool, str | None]] = []
     for name, field in cls.fields.items():
         inner = _struct(field.type)
         message = name.replace("code", "message")
         if inner is not None:
             if _failing(inner):
-                found.append((name, True, None))
+                fields.append((name, True, None))
         elif name.endswith("error_code"):
-            found.append((name, False, message if message in cls.fields else None))
-    return tuple(found)
+            fields.append((name, False, message if message in cls.fields else None))
+    return tuple(fields)
 
 
 def _struct(node: FieldType) -> StructClass | None:

@@ -161,9 +161,9 @@ class ControllerRouter:
     def _rewrite_addresses(self, response: Response) -> None:
         """Replace the nodes' addresses, such as the voters' in DescribeQuorum, by the proxy's."""
         addresses = self._cluster.nodes.addresses
-        for found in node_addresses(response):
-            if found.node_id is not None and found.node_id in addresses:
-                found.change(addresses[found.node_id])
+        for node_address in node_addresses(response):
+            if node_address.node_id is not None and node_address.node_id in addresses:
+                node_address.change(addresses[node_address.node_id])
 
     async def _leader(self, end: float) -> Address | None:
         """Wait for an active controller; return its address, None if there is none in time."""

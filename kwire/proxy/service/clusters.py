@@ -48,8 +48,8 @@ class Clusters:
     @property
     def metered(self) -> list[MeteredProxy]:
         """The proxies that Prometheus reads."""
-        found = (cluster.metered for cluster in self._running.values())
-        return [metered for metered in found if metered is not None]
+        proxies = (cluster.metered for cluster in self._running.values())
+        return [metered for metered in proxies if metered is not None]
 
     @property
     def filter_files(self) -> list[Path]:
@@ -102,11 +102,13 @@ class Clusters:
         """
         async with AsyncExitStack() as undo:
             # 1.
-            for wanted in config.clusters:
-                if wanted.name in self._running:
-                    self._running[wanted.name].check_reload(wanted)
-            loaded = [LoadedFilters(wanted) for wanted in config.clusters]
-            recordings = [await self._recording(wanted, undo) for wanted in config.clusters]
+            for cluster_config in config.clusters:
+                if cluster_config.name in self._running:
+                    self._running[cluster_config.name].check_reload(cluster_config)
+            loaded = [LoadedFilters(cluster_config) for cluster_config in config.clusters]
+            recordings = [
+                await self._recording(cluster_config, undo) for cluster_config in config.clusters
+            ]
             clusters = {
                 filters.config.name: await self._cluster(filters, recording, undo)
                 for filters, recording in zip(loaded, recordings, strict=True)
@@ -117,8 +119,8 @@ class Clusters:
                 await cluster.proxy.unlisten(listener)
                 undo.push_async_callback(cluster.proxy.listen, listener)
             # 3.
-            for wanted in config.clusters:
-                await self._listen(clusters[wanted.name], wanted, undo)
+            for cluster_config in config.clusters:
+                await self._listen(clusters[cluster_config.name], cluster_config, undo)
             undo.pop_all()
         # 4.
         gone = [cluster for name, cluster in self._running.items() if name not in clusters]
@@ -177,7 +179,9 @@ class Clusters:
 
         Those that were opened for nodes of the metadata go with their cluster.
         """
-        listeners = {wanted.name: wanted.listeners for wanted in config.clusters}
+        listeners = {
+            cluster_config.name: cluster_config.listeners for cluster_config in config.clusters
+        }
         going: list[tuple[ClusterRuntime, Listener]] = []
         for name, cluster in self._running.items():
             if name not in listeners:
@@ -198,10 +202,10 @@ class Clusters:
         if cluster.backend is not None:
             undo.callback(cluster.backend.renew())
             return
-        for wanted in config.listeners:
-            if wanted.listener not in cluster.proxy.addresses:
-                await cluster.listen(wanted.listener)
-                undo.push_async_callback(cluster.proxy.unlisten, wanted.listener)
+        for listener_config in config.listeners:
+            if listener_config.listener not in cluster.proxy.addresses:
+                await cluster.listen(listener_config.listener)
+                undo.push_async_callback(cluster.proxy.unlisten, listener_config.listener)
 
     def _in_background(self, ending: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(ending)

@@ -91,7 +91,7 @@ def _api(value: str) -> str:
     return _APIS[value.lower()]
 
 
-def _beside(path: Path, info: ValidationInfo) -> Path:
+def _relative_to_config(path: Path, info: ValidationInfo) -> Path:
     """Return the path relative to the folder of the configuration file, if there is one."""
     return Path(info.context or "") / path
 
@@ -100,7 +100,7 @@ At = Annotated[InstanceOf[Address], BeforeValidator(_address)]
 Match = Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
 MatchText = Annotated[str, AfterValidator(_expression_text)]
 Api = Annotated[str, AfterValidator(_api)]
-File = Annotated[Path, AfterValidator(_beside)]
+File = Annotated[Path, AfterValidator(_relative_to_config)]
 
 
 class ServerTlsConfig(Strict):
@@ -143,7 +143,7 @@ class ProxyListenerConfig(Strict):
 
     @model_validator(mode="after")
     def _somebody_else(self) -> ProxyListenerConfig:
-        if self.listener.to_itself:
+        if self.listener.connects_to_itself:
             raise ValueError("the proxy would connect to itself: listen at another port")
         return self
 
@@ -163,7 +163,7 @@ class RecordConfig(Strict):
     show_secrets: bool = False
 
     @model_validator(mode="after")
-    def _somewhere(self) -> RecordConfig:
+    def _has_target(self) -> RecordConfig:
         if self.client_config is not None and self.topic is None:
             raise KeyConflict("{client_config} is for {topic}: give {topic} as well")
         if self.path is None and self.topic is None:
@@ -178,7 +178,7 @@ class FeedConfig(Strict):
     token: File | None = None
 
     @model_validator(mode="after")
-    def _guarded(self) -> FeedConfig:
+    def _needs_token(self) -> FeedConfig:
         if self.token is None and not is_loopback(self.listen.host):
             raise KeyConflict(
                 f"{self.listen} is reached from other machines: give {{token}} as well"
@@ -219,7 +219,7 @@ class ClusterConfig(Strict):
         return self.scripts if self.rules is None else (*self.scripts, self.rules)
 
     @model_validator(mode="after")
-    def _addresses_are_told_once(self) -> ClusterConfig:
+    def _check_advertised_addresses(self) -> ClusterConfig:
         """Check who tells clients the addresses of nodes: they themselves, or the proxy."""
         proxy_tells = self.rewrite_endpoints or self.serve is not None
         if self.strict and proxy_tells:
@@ -322,7 +322,7 @@ class ProxyConfig(Strict):
     drain: Seconds = 30.0
 
     @model_validator(mode="after")
-    def _apart(self) -> ProxyConfig:
+    def _names_and_addresses_differ(self) -> ProxyConfig:
         names = [cluster.name for cluster in self.clusters]
         if len(names) > 1 and "" in names:
             raise ValueError("where there are several clusters each needs a name")

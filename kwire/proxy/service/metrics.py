@@ -128,31 +128,31 @@ class Metrics:
         at = flow.connection
         who = flow.client_id if at.peer is None else at.peer
         raw = (at.node_id, at.upstream, flow.key, flow.version, who)
-        found = self._found.get(raw)
-        if found is None:
-            found = self._labelled(flow)
+        count = self._found.get(raw)
+        if count is None:
+            count = self._labelled(flow)
             if len(self._found) < SERIES_LIMIT:
-                self._found[raw] = found
-        return found
+                self._found[raw] = count
+        return count
 
     def _labelled(self, flow: Flow) -> Count:
         api, version = self._api(flow.key, flow.version)
         labels = Labels(node_label(flow.connection), api, version, self._client(flow))
-        found = self._counts.get(labels)
-        if found is None:
+        count = self._counts.get(labels)
+        if count is None:
             if len(self._counts) >= SERIES_LIMIT:
                 labels = labels._replace(client=OTHER)
             bounds = PATIENT if api in LONG_POLLS else PROMPT
-            found = self._counts.setdefault(labels, Count(bounds))
-        return found
+            count = self._counts.setdefault(labels, Count(bounds))
+        return count
 
     def _api(self, key: int, version: int) -> tuple[str, str]:
-        found = self._known.get((key, version))
-        if found is None:
-            found = _named(key, version)
-            if found[1] != OTHER:
-                self._known[key, version] = found
-        return found
+        names = self._known.get((key, version))
+        if names is None:
+            names = _named(key, version)
+            if names[1] != OTHER:
+                self._known[key, version] = names
+        return names
 
     def _client(self, flow: Flow) -> str:
         peer = flow.connection.peer

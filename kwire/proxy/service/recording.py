@@ -91,7 +91,7 @@ class ClusterRecording:
             text = f"no event was recorded: there is no {path}"
         if recorder.dropped:
             text += f", {recorder.dropped} not: the disk is too slow"
-        self._ended(text, whole=not recorder.dropped)
+        self._ended(text, is_complete=not recorder.dropped)
 
     def _report_topic(self, recorder: Recorder) -> None:
         assert self._topic is not None
@@ -100,10 +100,10 @@ class ClusterRecording:
             text += f", {recorder.dropped} not: too much passes"
         if self._topic.lost:
             text += f", {self._topic.lost} records of them lost"
-        self._ended(text, whole=not (recorder.dropped or self._topic.lost))
+        self._ended(text, is_complete=not (recorder.dropped or self._topic.lost))
 
-    def _ended(self, text: str, *, whole: bool) -> None:
-        kind = ServiceEventKind.RECORDED if whole else ServiceEventKind.RECORDED_IN_PART
+    def _ended(self, text: str, *, is_complete: bool) -> None:
+        kind = ServiceEventKind.RECORDED if is_complete else ServiceEventKind.RECORDED_IN_PART
         self._tell(kind, text)
 
     def _stopped(self, sentence: str) -> None:

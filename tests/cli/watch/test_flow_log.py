@@ -14,7 +14,7 @@ NOTICE = Notice(connection=connection(), at=AT, kind=NoticeKind.OPENED, text="fr
 
 
 def numbers(log: FlowLog) -> list[int]:
-    return [entry.number for entry in log.shown]
+    return [entry.number for entry in log.visible]
 
 
 def filled() -> FlowLog:

@@ -205,7 +205,7 @@ async def test_keys_that_come_in_one_burst_are_text_behind_the_first(keys: str, 
             shown.app.post_message(Key(_character_to_key(character), character))
         await shown.until(lambda: isinstance(shown.app.focused, Input))
         await shown.until(lambda: line(shown).value == text)
-        assert (shown.votes, shown.app.flows.shown != [], shown.told) == (2, True, [])
+        assert (shown.votes, shown.app.flows.visible != [], shown.told) == (2, True, [])
 
 
 async def test_what_is_pasted_is_text_and_no_command() -> None:
@@ -392,9 +392,9 @@ async def test_a_click_chooses_a_line() -> None:
     async with screen(view="~api Vote") as shown:
         await shown.run.vote(3)
         await shown.until(lambda: shown.votes == 3)
-        assert shown.app.query_one(FlowList).chosen is shown.app.flows.shown[2]
+        assert shown.app.query_one(FlowList).chosen is shown.app.flows.visible[2]
         await shown.pilot.click(FlowList, offset=(5, 2))
-        assert shown.app.query_one(FlowList).chosen is shown.app.flows.shown[1]
+        assert shown.app.query_one(FlowList).chosen is shown.app.flows.visible[1]
 
 
 async def test_a_proxy_that_does_not_answer_is_told() -> None:

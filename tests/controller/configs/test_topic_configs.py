@@ -55,7 +55,7 @@ def test_a_value_stands_above_others() -> None:
     found = list(synonyms(image, STATIC.get, key, "foo", 5))
 
     assert [item.value for item in found] == ["5", "3", "7200000", "604800000"]
-    assert [(synonym.name, synonym.stated) for synonym in described_synonyms(key, found)] == [
+    assert [(synonym.name, synonym.source_text) for synonym in described_synonyms(key, found)] == [
         ("retention.ms", "5"),
         ("log.retention.ms", "3"),
         ("log.retention.hours", "2"),

@@ -210,7 +210,7 @@ def test_replicas_in_a_lost_directory_leave_the_isr(lab: Any) -> None:
 def assign(lab: Any, topic: str, directory: UUID) -> None:
     topics = [
         TopicData(
-            topic_id=lab.image.topics.named(topic).id, partitions=[PartitionData(partition_index=0)]
+            topic_id=lab.image.topics.topic(topic).id, partitions=[PartitionData(partition_index=0)]
         )
     ]
     request = AssignReplicasToDirsRequest(

@@ -73,7 +73,7 @@ async def test_a_broker_that_dies_loses_leadership_and_gets_it_back_with_its_rep
 
     await asyncio.to_thread(create, both, "shared", 4, 2)
     leader = await quorum.wait_for_leader()
-    shared = leader.metadata.image.topics.named("shared")
+    shared = leader.metadata.image.topics.topic("shared")
     assert shared is not None
     assert {partition.leader for partition in shared.partitions.values()} == {1, 2}
     await asyncio.to_thread(first.stop)

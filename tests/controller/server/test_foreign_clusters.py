@@ -68,8 +68,8 @@ def test_made_up_clusters_do_not_fill_the_log(caplog: pytest.LogCaptureFixture) 
     foreign = ForeignClusters(node_id=1, cluster_id="own")
     for number in range(3 * MOST):
         for _ in range(2):
-            foreign.asked_by(FetchRequest(cluster_id=f"c{number}"), ("127.0.0.1", 1))
-    foreign.asked_by(FetchRequest(cluster_id="own"), ("127.0.0.1", 1))
-    foreign.asked_by(FetchRequest(cluster_id=None), ("127.0.0.1", 1))
+            foreign.warn_of_request(FetchRequest(cluster_id=f"c{number}"), ("127.0.0.1", 1))
+    foreign.warn_of_request(FetchRequest(cluster_id="own"), ("127.0.0.1", 1))
+    foreign.warn_of_request(FetchRequest(cluster_id=None), ("127.0.0.1", 1))
 
     assert len(caplog.records) == MOST

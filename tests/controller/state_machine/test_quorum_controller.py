@@ -95,13 +95,13 @@ def test_a_transaction_that_another_leader_left_open_is_aborted(
 ) -> None:
     begun = versioned(BeginTransactionRecord(), TopicRecord(name="a", topic_id=UUID(int=1)))
     controller.replay([*BOOTSTRAP, *begun], 3)
-    assert controller.image.topics.named("a") is None
+    assert controller.image.topics.topic("a") is None
 
     records = controller.activate(2, 0, 7, BOOTSTRAP)
 
     assert names(records) == ["AbortTransaction"]
     controller.commit(8)
-    assert controller.image.topics.named("a") is None
+    assert controller.image.topics.topic("a") is None
 
 
 def test_a_bootstrap_that_was_not_finished_is_begun_again(controller: QuorumController) -> None:

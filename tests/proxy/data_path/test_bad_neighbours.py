@@ -90,7 +90,7 @@ async def test_all_faults_at_once_touch_no_other_connection(filtered: bool, tmp_
     tap = Tap(metrics.see)
     filters = Filters([Reader()]) if filtered else None
     limits = Limits(progress=3.0, first_frame=3.0)
-    with Recorder(CaptureFiles.one(tmp_path / "all.avro")) as recorder:
+    with Recorder(CaptureFiles.single(tmp_path / "all.avro")) as recorder:
         async with node(keep) as upstream, tap:
             listener = Listener(node_id=1, upstream=upstream)
             sinks: list[Sink] = [metrics, tap, recorder]
@@ -215,7 +215,7 @@ async def test_a_full_disk_stops_the_recording_and_not_the_traffic(tmp_path: Pat
     said: list[str] = []
     with (
         _room(64 * 1024),
-        Recorder(CaptureFiles.one(tmp_path / "full.avro"), stopped=said.append) as recorder,
+        Recorder(CaptureFiles.single(tmp_path / "full.avro"), stopped=said.append) as recorder,
     ):
         async with node(grant) as upstream:
             listener = Listener(node_id=1, upstream=upstream)

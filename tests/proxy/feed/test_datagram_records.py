@@ -20,7 +20,7 @@ from kwire.proxy.feed.datagrams import (
     ShownEvent,
     encode,
     encode_records,
-    encode_shown,
+    encode_shown_event,
 )
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
@@ -30,7 +30,7 @@ TOPICS = [MetadataResponseTopic(name=f"topic-{number}") for number in range(2000
 def back(shown: Flow | Notice) -> Flow | Notice:
     """An event after its journey in a datagram."""
     records = shorten_frames(records_of_event(shown, 7, "feed"))
-    event = encode_shown(ShownEvent(records=records, held=True))
+    event = encode_shown_event(ShownEvent(records=records, held=True))
     assert len(encode(Seen(sequence=1 << 40, events=(event,)), b"")) <= LIMIT
     number, came = event_of_records(records)
     assert number == 7

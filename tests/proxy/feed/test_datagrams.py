@@ -28,9 +28,9 @@ from kwire.proxy.feed.datagrams import (
     decode_from_proxy,
     decode_from_viewer,
     decode_records,
-    decode_shown,
+    decode_shown_event,
     encode,
-    encode_shown,
+    encode_shown_event,
 )
 
 RECORD = CaptureRecord(
@@ -49,7 +49,7 @@ VIEWERS: list[FromViewer] = [
 PROXYS: list[FromProxy] = [
     Challenge(cookie=b"c"),
     Status(feed="f", sequence=2, seconds=10.0, held=(3,), hold="~api Vote", controls=True),
-    Seen(sequence=1, events=(encode_shown(SHOWN),)),
+    Seen(sequence=1, events=(encode_shown_event(SHOWN),)),
     FlowPart(flow=3, part=0, parts=2, data=b"x"),
     CommandResult(number=1, problem="no"),
 ]
@@ -72,9 +72,9 @@ def test_what_a_proxy_says_arrives(message: FromProxy) -> None:
 
 
 def test_an_event_arrives_within_what_was_seen() -> None:
-    assert decode_shown(encode_shown(SHOWN)) == SHOWN
+    assert decode_shown_event(encode_shown_event(SHOWN)) == SHOWN
     with pytest.raises(BadDatagram, match="not a message of the feed"):
-        decode_shown(msgspec.Raw(b"\x81\xa4type\xa4seen"))
+        decode_shown_event(msgspec.Raw(b"\x81\xa4type\xa4seen"))
 
 
 def test_keys_that_a_reader_does_not_know_are_passed_over() -> None:

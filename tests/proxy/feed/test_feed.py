@@ -24,7 +24,7 @@ from kwire.proxy.feed.datagrams import (
     Subscribe,
     decode_from_proxy,
     encode,
-    encode_shown,
+    encode_shown_event,
 )
 from kwire.proxy.feed.receiver import CommandRefused
 from kwire.proxy.feed.sender import Feed
@@ -154,11 +154,11 @@ async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch)
         await eventually(lambda: one.status is not None)
         await run.vote()
         await eventually(lambda: len(shown.flows) == 1)
-        whole = await one.whole(shown.flows[0].number)
+        whole = await one.complete_event(shown.flows[0].number)
         assert isinstance(whole, Flow)
         assert (whole.request_copy, whole.response_copy) == (VOTE[4:], GRANTED[4:])
         with pytest.raises(CommandRefused, match="does not keep that flow"):
-            await one.whole(99)
+            await one.complete_event(99)
 
 
 async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> None:
@@ -214,8 +214,8 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
         sealed(b"\xc1"),
         sealed(b"\xdd\xff\xff\xff\xff"),
         encode(Seen(sequence=1, events=(msgspec.Raw(b"\x01"),)), b""),
-        encode(Seen(sequence=2, events=(encode_shown(ShownEvent(records=())),)), b""),
-        encode(Seen(sequence=3, events=(encode_shown(ShownEvent(records=(record,))),)), b""),
+        encode(Seen(sequence=2, events=(encode_shown_event(ShownEvent(records=())),)), b""),
+        encode(Seen(sequence=3, events=(encode_shown_event(ShownEvent(records=(record,))),)), b""),
     ]
     shown = ShownEvents()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as proxy:

@@ -49,7 +49,7 @@ async def test_a_held_request_is_shown_edited_and_let_go() -> None:
         edited = DecodedFlow(shown.held[1].event).request_as(VoteRequest)  # type: ignore[arg-type]
         assert edited
         assert edited.cluster_id == "edited"
-        whole = await one.whole(number)
+        whole = await one.complete_event(number)
         assert isinstance(whole, Flow)
         assert whole.outcome is Outcome.PENDING
         await one.edit(number, "cluster_id", "null")
@@ -77,7 +77,7 @@ async def test_a_held_response_is_shown_edited_and_let_go() -> None:
         await one.edit(watched.number, "error_code", "87")
         await eventually(lambda: len(shown.held) == 2)
         refused = answered(VoteResponse(error_code=87), 2, 1)
-        whole = await one.whole(watched.number)
+        whole = await one.complete_event(watched.number)
         assert isinstance(whole, Flow)
         assert whole.response_copy == refused[4:]
         await one.release(watched.number)

@@ -191,7 +191,7 @@ async def front(
         node_tls = authority.server("127.0.0.1")
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
-        nullcontext() if record is None else Recorder(CaptureFiles.one(record)) as recorder,
+        nullcontext() if record is None else Recorder(CaptureFiles.single(record)) as recorder,
     ):
         server.setblocking(False)
         listener = Listener(

@@ -98,9 +98,10 @@ class LeaderAndEpoch:
     ) -> LeaderAndEpoch:
         """Take the leader's address from the response, or else from the voter set."""
         listener = replica.config.listener
-        named = (node for node in nodes if node.node_id == leader_id)
+        leader_nodes = (node for node in nodes if node.node_id == leader_id)
         endpoints = next(
-            (Endpoints.single(listener, node.host, node.port) for node in named), NO_ENDPOINTS
+            (Endpoints.single(listener, node.host, node.port) for node in leader_nodes),
+            NO_ENDPOINTS,
         )
         return cls(
             epoch=epoch,
@@ -131,7 +132,7 @@ def node_endpoints(
 
 
 def follow_announced_leader(
-    replica: Replica, announced: LeaderPartition, named: Endpoints, now: int
+    replica: Replica, announced: LeaderPartition, announced_endpoints: Endpoints, now: int
 ) -> ErrorCode | None:
     """Take over the leader that a BeginQuorumEpoch or EndQuorumEpoch names; return an error if not.
 
@@ -143,7 +144,7 @@ def follow_announced_leader(
     if error := validate_voter_only_request(replica, announced.leader_id, announced.leader_epoch):
         return error
     # 2.
-    endpoints = named or replica.control_records.voters.endpoints(announced.leader_id)
+    endpoints = announced_endpoints or replica.control_records.voters.endpoints(announced.leader_id)
     leader_and_epoch = LeaderAndEpoch(
         epoch=announced.leader_epoch, leader_id=announced.leader_id, endpoints=endpoints
     )

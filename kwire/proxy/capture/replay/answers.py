@@ -71,10 +71,10 @@ class RecordedAnswers:
         try:
             head = request_head(frame)
             kind = (node_id if self._by_node else None, head.key, head.version)
-            found = self._exact.get((kind, _body(frame))) or self._find_similar(kind, frame)
+            answer = self._exact.get((kind, _body(frame))) or self._find_similar(kind, frame)
         except KwireError:
             return None
-        return None if found is None else found.next()
+        return None if answer is None else answer.next()
 
     def _find_similar(self, kind: RequestKind, frame: bytes) -> RecordedRequest | None:
         candidates = self._by_kind.get(kind)

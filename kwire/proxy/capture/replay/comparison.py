@@ -101,12 +101,12 @@ class FieldPair:
     right: Any
 
     @property
-    def shown(self) -> tuple[str, str]:
+    def texts(self) -> tuple[str, str]:
         """Both values as text that is short and safe to print."""
         return _shown(self.left, self.name), _shown(self.right, self.name)
 
     def __str__(self) -> str:
-        return f"{self.path}: {' → '.join(self.shown)}"
+        return f"{self.path}: {' → '.join(self.texts)}"
 
     @property
     def has_grown(self) -> bool:

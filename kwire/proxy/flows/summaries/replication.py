@@ -38,8 +38,8 @@ def fetch(decoded: DecodedFlow) -> str | None:
         return None
     answer = decoded.response_as(FetchResponse)
     if len(request.topics) == 1 and _is_metadata(request.topics[0]):
-        return with_answer(_metadata_asked(request), _metadata_answered(answer))
-    return with_answer(_asked(request), _answered(answer))
+        return with_answer(_metadata_request(request), _metadata_response(answer))
+    return with_answer(_request(request), _response(answer))
 
 
 def fetch_snapshot(decoded: DecodedFlow) -> str | None:
@@ -70,7 +70,7 @@ def _piece(partition: ResponsePartitionSnapshot) -> str:
     )
 
 
-def _metadata_asked(request: FetchRequest) -> str:
+def _metadata_request(request: FetchRequest) -> str:
     partitions = [partition for topic in request.topics for partition in topic.partitions]
     froms = [
         f"{partition.fetch_offset}"
@@ -80,7 +80,7 @@ def _metadata_asked(request: FetchRequest) -> str:
     return f"{_reader(request)} reads metadata from {few(froms)}"
 
 
-def _metadata_answered(response: FetchResponse | None) -> str:
+def _metadata_response(response: FetchResponse | None) -> str:
     if response is None:
         return ""
     partitions = [partition for topic in response.responses for partition in topic.partitions]
@@ -111,7 +111,7 @@ def _metadata(partition: PartitionData) -> str:
     return ", ".join(phrases)
 
 
-def _asked(request: FetchRequest) -> str:
+def _request(request: FetchRequest) -> str:
     partitions = [
         f"{_name(topic)}-{partition.partition}@{partition.fetch_offset}"
         for topic in request.topics
@@ -122,7 +122,7 @@ def _asked(request: FetchRequest) -> str:
     return f"{_reader(request)} reads {few(partitions)}"
 
 
-def _answered(response: FetchResponse | None) -> str:
+def _response(response: FetchResponse | None) -> str:
     if response is None:
         return ""
     partitions = [

@@ -69,7 +69,7 @@ def _requested(image: MetadataImage, asked: MetadataRequestTopic) -> MetadataRes
         topic = image.topics.by_id.get(asked.topic_id)
         missing = ErrorCode.UNKNOWN_TOPIC_ID
     else:
-        topic = image.topics.named(asked.name or "")
+        topic = image.topics.topic(asked.name or "")
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if topic is None:
         return MetadataResponseTopic(error_code=missing, name=asked.name, topic_id=asked.topic_id)

@@ -76,7 +76,7 @@ class Screen:
     @property
     def notes(self) -> list[str]:
         """The notes of the flows in the list."""
-        seen = (entry.seen for entry in self.app.flows.shown)
+        seen = (entry.seen for entry in self.app.flows.visible)
         return [
             note for event in seen if isinstance(event, DecodedFlow) for note in event.flow.notes
         ]
@@ -89,7 +89,7 @@ class Screen:
     @property
     def held(self) -> list[DecodedFlow]:
         """The flows that are marked as held."""
-        entries = self.app.flows.shown
+        entries = self.app.flows.visible
         return [
             entry.seen for entry in entries if entry.held and isinstance(entry.seen, DecodedFlow)
         ]

@@ -137,6 +137,6 @@ class Lab:
         return created
 
     def partition(self, name: str, number: int = 0) -> PartitionRegistration:
-        topic = self.image.topics.named(name)
+        topic = self.image.topics.topic(name)
         assert topic is not None
         return topic.partitions[number]

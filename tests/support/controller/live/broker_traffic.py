@@ -32,7 +32,7 @@ async def until_partitions(
     leader = await quorum.wait_for_leader()
 
     def holds() -> bool:
-        found = leader.metadata.image.topics.named(topic)
+        found = leader.metadata.image.topics.topic(topic)
         return found is not None and all(map(condition, found.partitions.values()))
 
     async with asyncio.timeout(timeout):
