@@ -41,15 +41,13 @@ def effective_metadata_version(
 def effective_levels(
     version: MetadataVersion, features: Mapping[str, int], *, dynamic_quorum: bool
 ) -> dict[str, int]:
-    """Return the level of every feature, as given or by default.
+    """Return the level of every feature but metadata.version, as given or by default.
 
-    Metadata.version is not among them.
+    Raises InvalidValue unless
 
-    1. Every given feature is known and has the level.
-    2. kraft.version is 1 for a dynamic quorum and 0 for a static one; another wish is refused.
-    3. What a level needs is there.
-
-    Raises InvalidValue.
+    1. every given feature is known and has the level;
+    2. kraft.version is 1 for a dynamic quorum and 0 for a static one;
+    3. the other features that a level needs have the levels that it needs.
     """
     # 1.
     for name in features:

@@ -100,8 +100,8 @@ def api_versions_request() -> ApiVersionsRequest:
 def fall_back(asked: int, response: ApiVersionsResponse) -> int:
     """Return the version to ask in after UNSUPPORTED_VERSION (35) to version `asked`.
 
-    1. A node that lists ApiVersions beside the error gets the highest one both have (KIP-511).
-    2. An older one lists nothing and gets version 0.
+    1. If the node lists ApiVersions beside the error: the highest version that both have (KIP-511).
+    2. If it lists nothing, as older nodes do: version 0.
 
     Each step goes down. Raises UnsupportedVersion when there is no lower version left.
     """

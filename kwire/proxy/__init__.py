@@ -1,7 +1,7 @@
 """Stand in the middle: Kafka's traffic passes untouched and is seen, RPC by RPC.
 
 A Proxy has a Listener in front of each node. Its relays move bytes, framers follow the frames in
-them, and each RPC comes out as a Flow; a Tap decodes flows beside the traffic into Exchanges.
+them, and each RPC comes out as a Flow; a Tap decodes flows beside the traffic into DecodedFlows.
 """
 
 from kwire.net.address import Address

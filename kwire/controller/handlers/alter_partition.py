@@ -148,7 +148,7 @@ def _check_state(
     1. an empty ISR, one with a broker twice, or with one that is no replica;
     2. an ISR without the leader;
     3. a leader that recovers from an unclean election with others in its ISR (KIP-704);
-    4. a leader that recovers again, having recovered.
+    4. a leader that recovers again, having recovered, or a state that does not exist.
     """
     # 1., 2.
     is_malformed = (

@@ -19,6 +19,8 @@ from kwire.messages.records.register_controller import (
 def handle(request: ControllerRegistrationRequest, context: ControllerContext) -> ControllerResult:
     """Register the endpoints and features of a controller.
 
+    A controller that is not active answers NOT_CONTROLLER before this (`QuorumController.begin`).
+
     1. metadata.version below 3.7-IV0: UNSUPPORTED_VERSION.
     2. Record them as they are; a migration from ZooKeeper is never ready.
     """

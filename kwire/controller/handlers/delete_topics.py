@@ -28,7 +28,7 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
     2. Neither name nor id, or both of them: INVALID_REQUEST.
     3. A name or an id twice, or a name and an id of the same topic: INVALID_REQUEST, once.
     4. An unknown name: UNKNOWN_TOPIC_OR_PARTITION; an unknown id: UNKNOWN_TOPIC_ID.
-    5. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those behind the limit.
+    5. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
     """
     # 1.
     if not context.config.delete_topic_enable:

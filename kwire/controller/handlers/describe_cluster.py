@@ -31,9 +31,10 @@ OPERATIONS_NOT_REQUESTED = -(1 << 31)
 def handle(request: DescribeClusterRequest, context: ControllerContext) -> ControllerResult:
     """Describe the controllers as the listener of the request reaches them.
 
-    1. metadata.version below 3.7-IV0, which has no registered controllers: UNSUPPORTED_VERSION.
+    1. metadata.version below 3.7-IV0, which has no registered controllers: UNSUPPORTED_VERSION
+       (KIP-919 lists UNSUPPORTED_ENDPOINT_TYPE).
     2. An endpoint type that does not exist: UNSUPPORTED_ENDPOINT_TYPE; that of brokers:
-       MISMATCHED_ENDPOINT_TYPE; both INVALID_REQUEST in version 0, which cannot say what it wants.
+       MISMATCHED_ENDPOINT_TYPE; both INVALID_REQUEST in version 0, which has no endpoint type.
     3. The registered controllers that have a listener of that name.
     4. A leader that is not among them is given as -1: the client could not connect to it.
     """
@@ -76,7 +77,7 @@ def _check_type(type: int, version: int) -> None:
         if is_known
         else f"{type} is no endpoint type."
     )
-    # Version 0 has no endpoint type: it wants brokers without saying so.
+    # Version 0 has no endpoint type: it asks for brokers without saying so.
     raise ApiError(code if version > 0 else ErrorCode.INVALID_REQUEST, text)
 
 

@@ -12,6 +12,7 @@ KIP-853, by its sections:
 
 "Replica directory ID"              replica_key.py
 "Supported features"                voter_set.py
+"Voter changes"                     voter_change.py
 "Adding voters"                     rpc/add_raft_voter.py
 "Removing voters"                   rpc/remove_raft_voter.py
 "Endpoints information"             endpoints.py
@@ -27,6 +28,7 @@ KIP-853, by its sections:
 "Controller auto joining"           poll.py
 "Configuration"                     config.py
 "Log and snapshot control records"  control_record_state_machine.py
+"KRaftVersionRecord"                control_record_state_machine.py
 "LeaderChangeMessage"               leader_records.py
 "VotersRecord"                      voter_set.py
 "Quorum state"                      election_state.py
@@ -41,6 +43,10 @@ KIP-853, by its sections:
 "FetchSnapshot"                     rpc/fetch_snapshot.py
 "DescribeQuorum"                    rpc/describe_quorum.py
 "Monitoring"                        metrics.py
+
+Kafka calls AddVoter, RemoveVoter and UpdateVoter AddRaftVoter, RemoveRaftVoter, UpdateRaftVoter.
+UpdateFeatures comes in at `kwire.controller.handlers.update_features`. The sections "Admin client"
+and "Command line interface" are in `kwire.admin` and `kwire.cli` (quorum.py, storage.py).
 """
 
 from kwire.controller.raft.config import Config

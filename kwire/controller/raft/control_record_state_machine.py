@@ -1,6 +1,6 @@
 """The voters and the kraft.version that the log names, committed or not (KIP-853 "Set of
-voters", "Log and snapshot control records", "Internal listener", "Snapshots"; Java:
-KRaftControlRecordStateMachine).
+voters", "Log and snapshot control records", "KRaftVersionRecord", "Internal listener",
+"Snapshots"; Java: KRaftControlRecordStateMachine).
 
 Replicas act on a VotersRecord as soon as it is in their log, and take it back when it is truncated.
 """

@@ -14,8 +14,8 @@ def advance_high_watermark(replica: Replica, leader: Leader) -> None:
 
     1. The first time in an epoch the state machine may write.
     2. Everything below the high watermark may be applied.
-    3. A voter change behind its VotersRecord is answered, and the next one may come: step 10 of
-       `rpc.add_raft_voter`, step 7 of `rpc.remove_raft_voter`.
+    3. A voter change whose VotersRecord is committed is answered, and the next one may come: step
+       10 of `rpc.add_raft_voter`, step 7 of `rpc.remove_raft_voter`.
     4. A leader that was removed resigns, now that the others agree: step 8 of
        `rpc.remove_raft_voter`.
     """

@@ -17,7 +17,7 @@ class Log(Protocol):
 
     @property
     def start_offset(self) -> int:
-        """The first offset that can be read; behind 0 there is a snapshot that ends there."""
+        """The first offset that can be read; if it is above 0, a snapshot ends there."""
         ...
 
     @property

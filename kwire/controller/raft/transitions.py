@@ -236,7 +236,7 @@ def _voted_for_itself(replica: Replica, election: ElectionState) -> bool:
 def set_replaying(replica: Replica, is_replaying: bool, now: int) -> None:
     """Note that the state machine begins to replay, or has caught up.
 
-    A replica that has caught up behind its timeout waits for up to another one, at random:
+    A replica that has caught up after its timeout waits for up to another one, at random:
     replicas that were started together catch up together, and would split the votes.
     """
     replica.is_replaying = is_replaying

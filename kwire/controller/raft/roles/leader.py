@@ -97,7 +97,7 @@ class Leader(Role):
         """Advance the high watermark; return True if it rose (maybeUpdateHighWatermark).
 
         1. Take the offset that a majority of the latest, even uncommitted, voters has reached.
-        2. It counts only behind the epoch's first record.
+        2. It counts only if it is beyond the first record of this leader's epoch.
         3. It never falls.
         """
         # 1.

@@ -41,7 +41,7 @@ def handle_request(
     """Begin to add a voter; return None if the answer comes later.
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
-    2. Not the leader: NOT_LEADER_OR_FOLLOWER.
+    2. Not the leader: NOT_LEADER_OR_FOLLOWER. Shutting down: BROKER_NOT_AVAILABLE.
     3. No voter id or directory id, or no address for the default listener: INVALID_REQUEST.
     4. What `validate_voter_change` finds: another change is pending, this epoch has committed
        nothing, or the latest VotersRecord is not committed: REQUEST_TIMED_OUT; kraft.version is 0:
@@ -76,7 +76,7 @@ def handle_request(
     if voter.id in replica.control_records.voters.ids:
         text = f"Voter id {voter.id} is taken already."
         return add_voter_response(ErrorCode.DUPLICATE_VOTER, text)
-    # 6. The versions of the request are not believed: an admin sends it for another node.
+    # 6. The request cannot tell the voter's kraft.version: an admin sends it for another node.
     if not replica.send(node, build_api_versions_request, now):
         text = f"Voter {voter} has not answered an earlier request yet. Nothing was appended."
         return add_voter_response(ErrorCode.REQUEST_TIMED_OUT, text)
@@ -102,9 +102,9 @@ def handle_api_versions_response(
 ) -> bool:
     """Go on with the addition that `handle_request` began; False if the peer needs a pause.
 
-    7. Check the new voter. An error: REQUEST_TIMED_OUT. Its kraft.version range has not the
+    7. Check the new voter. An error: REQUEST_TIMED_OUT. Its kraft.version range does not have the
        finalised level: INVALID_REQUEST. It never had the whole log, or did not fetch within the
-       hour: REQUEST_TIMED_OUT.
+       last hour: REQUEST_TIMED_OUT. KIP-853 would wait until it has caught up.
     8. Append the VotersRecord, with which the set is in force.
     9. If AckWhenCommitted is false (version 1), answer at once; else step 10 does.
     """

@@ -27,10 +27,10 @@ def handle_request(
     """Answer a leader (KafkaRaftClient.handleBeginQuorumEpochRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
-    2. An epoch that is over: FENCED_LEADER_EPOCH. No leader id: INVALID_REQUEST.
+    2. A lower epoch: FENCED_LEADER_EPOCH. No leader id: INVALID_REQUEST.
     3. Follow it, at the endpoints it names, or those of the voter set (version 0). Another leader
        than the epoch already has: INVALID_REQUEST.
-    4. Meant for another voter id or directory: INVALID_VOTER_KEY, though the leader is believed.
+    4. Addressed to another voter id or directory: INVALID_VOTER_KEY. The leader is followed anyway.
     """
     # 1.
     if error := validate_cluster_id(replica, request.cluster_id):

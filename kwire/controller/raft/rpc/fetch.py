@@ -54,12 +54,15 @@ def handle_request(
     """Answer a follower or an observer (KafkaRaftClient.handleFetchRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
-    2. A negative wait, offset or last epoch, or a last epoch behind the current: INVALID_REQUEST.
+    2. A negative wait, offset or last fetched epoch, or a last fetched epoch that is greater than
+       the current leader epoch of the request: INVALID_REQUEST.
 
     `_answer` does what is done again when the request has waited:
 
     3. A lower epoch: FENCED_LEADER_EPOCH; a greater one: UNKNOWN_LEADER_EPOCH; not the leader:
-       NOT_LEADER_OR_FOLLOWER. Each names the leader and its address: observers learn it so.
+       NOT_LEADER_OR_FOLLOWER; shutting down: BROKER_NOT_AVAILABLE; a fetcher with this leader's
+       id: UNKNOWN_SERVER_ERROR. Each names the leader and its address, from which observers learn
+       them.
     4. A position that is not in this log: DivergingEpoch; before its start: SnapshotId.
     5. Else everything before the position is on the fetcher's disk, which may commit records.
     6. Records, if there are; a high watermark that the fetcher does not know yet (version 18).
@@ -235,7 +238,7 @@ def _add_tagged_fields(
 
 
 def build_request(replica: Replica) -> FetchRequest:
-    """Make the request for the records behind this replica's log."""
+    """Make the request for the records that follow this replica's log."""
     config, end = replica.config, replica.log.end
     partition = FetchPartition(
         partition=METADATA_PARTITION,
@@ -306,7 +309,7 @@ def _answered_partition(response: FetchResponse) -> PartitionData | None:
 def _take_in(replica: Replica, follower: Follower, partition: PartitionData) -> bool:
     """Do the steps 2 to 5 of `handle_response`; return False if nothing could be used."""
     if replica.is_installing:
-        return False  # asked for before the snapshot, which the log begins behind
+        return False  # an answer to a request from before the snapshot, where the log begins now
     # 2.
     diverging, snapshot = partition.diverging_epoch, partition.snapshot_id
     if diverging and diverging.epoch >= 0:

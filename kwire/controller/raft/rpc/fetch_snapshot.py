@@ -42,7 +42,8 @@ def handle_request(
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Not one partition: INVALID_REQUEST. Another one:
        UNKNOWN_TOPIC_OR_PARTITION.
-    2. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, as for Fetch.
+    2. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, BROKER_NOT_AVAILABLE, as
+       for Fetch.
     3. A snapshot that is not here, or the bootstrap snapshot: SNAPSHOT_NOT_FOUND.
     4. A position outside of it: POSITION_OUT_OF_RANGE.
     5. Like a Fetch, a FetchSnapshot shows a leader that the voter lives.

@@ -136,7 +136,7 @@ def follow_announced_leader(
 ) -> ErrorCode | None:
     """Take over the leader that a BeginQuorumEpoch or EndQuorumEpoch names; return an error if not.
 
-    1. An epoch that is over: FENCED_LEADER_EPOCH. No leader id: INVALID_REQUEST.
+    1. A lower epoch: FENCED_LEADER_EPOCH. No leader id: INVALID_REQUEST.
     2. Follow it, at the endpoints it names, or those of the voter set (version 0). Another leader
        than the epoch already has: INVALID_REQUEST.
     """
@@ -215,7 +215,7 @@ def handle_election_response(
 def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> ResponseOutcome:
     """Take over epoch and leader of any response (KafkaRaftClient.maybeHandleCommonResponse).
 
-    1. From an epoch that is over, or UNKNOWN_LEADER_EPOCH, which means the same: DONE.
+    1. From a lower epoch, or UNKNOWN_LEADER_EPOCH, which means the same: DONE.
     2. A greater epoch, FENCED_LEADER_EPOCH or NOT_LEADER_OR_FOLLOWER: take it over, then DONE.
        RETRY if that changes nothing, as from a leader that resigned and still names itself.
     3. This epoch's leader was unknown: follow it. With an error that is DONE, else READ.

@@ -26,12 +26,12 @@ def handle_request(
     """Remove a voter, perhaps this leader itself; return None if the answer comes later.
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
-    2. Not the leader: NOT_LEADER_OR_FOLLOWER.
+    2. Not the leader: NOT_LEADER_OR_FOLLOWER. Shutting down: BROKER_NOT_AVAILABLE.
     3. No voter id or directory id: INVALID_REQUEST.
     4. What `validate_voter_change` finds: another change is pending, this epoch has committed
        nothing, or the latest VotersRecord is not committed: REQUEST_TIMED_OUT; kraft.version is 0:
        UNSUPPORTED_VERSION.
-    5. No such voter, or the last one: VOTER_NOT_FOUND.
+    5. No such voter, or the last one (KIP-853 lists INVALID_REQUEST for it): VOTER_NOT_FOUND.
     6. Append the VotersRecord, with which the set is in force.
 
     Later, elsewhere:

@@ -34,16 +34,18 @@ def handle_request(
     """Record a voter's new endpoints and versions. Every answer names the leader.
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
-    2. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, as for Fetch.
+    2. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, BROKER_NOT_AVAILABLE, as
+       for Fetch.
     3. No voter id or directory id, no address for the default listener, or a range of versions
        that is none: INVALID_REQUEST.
     4. A voter change is pending, nothing of this epoch is committed, or the latest VotersRecord
        is not: REQUEST_TIMED_OUT.
-    5. The range has not the finalised kraft.version: INVALID_REQUEST.
+    5. The range does not have the finalised kraft.version: INVALID_REQUEST (KIP-853 lists
+       INVALID_UPDATE).
     6. No such voter: VOTER_NOT_FOUND.
     7. Append the VotersRecord; with kraft.version 0 only remember it, directory id included, for
        the upgrade (`kraft_version_upgrade`).
-    8. Answer without waiting for the commit, as UpdateVoterHandler does.
+    8. Answer without waiting for the commit, unlike KIP-853, as UpdateVoterHandler does.
     """
     # 1.
     if error := validate_cluster_id(replica, request.cluster_id):

@@ -23,7 +23,7 @@ def wrong_cluster_text(replica: Replica, cluster_id: str | None) -> str:
 def validate_voter_only_request(replica: Replica, sender: int, epoch: int) -> ErrorCode | None:
     """Check Vote, BeginQuorumEpoch and EndQuorumEpoch (validateVoterOnlyRequest).
 
-    1. An epoch that is over: FENCED_LEADER_EPOCH.
+    1. A lower epoch: FENCED_LEADER_EPOCH.
     2. No node id of the sender: INVALID_REQUEST.
     """
     # 1.

@@ -40,11 +40,11 @@ def handle_request(
     """Answer a candidate or prospective (KafkaRaftClient.handleVoteRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
-    2. A negative last offset or epoch, or a last epoch that is not before the candidate's (for a
-       pre-vote: that is behind it): INVALID_REQUEST.
-    3. An epoch that is over: FENCED_LEADER_EPOCH. No candidate id: INVALID_REQUEST.
+    2. A negative last offset or last epoch, or a last epoch that is not lower than the candidate's
+       epoch (in a pre-vote: that is greater): INVALID_REQUEST.
+    3. A lower epoch: FENCED_LEADER_EPOCH. No candidate id: INVALID_REQUEST.
     4. A greater epoch: become unattached in it, before anything is answered.
-    5. Meant for another voter id or directory: INVALID_VOTER_KEY.
+    5. Addressed to another voter id or directory: INVALID_VOTER_KEY.
     6. The role decides, from the candidate's key and from whether its log ends no earlier
        (`Role.can_grant_vote`).
     7. A granted vote, but not a pre-vote, is on the disk before it is answered.
