@@ -117,7 +117,7 @@ def range_blocks(
 def read_blocks(
     file: BinaryIO, name: Path | str, sync: bytes, offset: int, stop: int, end: int
 ) -> Iterator[Block | Damage]:
-    """Yield the blocks from `offset` to before `stop`, and what lies between them and is not whole.
+    """Yield the blocks that begin from `offset` to before `stop`, and the damage between them.
 
     end: bytes of the file.
 

@@ -115,7 +115,10 @@ def decode_request(frame: bytes) -> RequestFrame:
 
 
 def encode_response(body: Response, version: int, *, correlation_id: int) -> bytes:
-    """Return a response frame, size included; ApiVersions falls back where the body says so."""
+    """Encode a response as a frame, its size included.
+
+    An ApiVersions that says UNSUPPORTED_VERSION is encoded at version 0 (KIP-511).
+    """
     key = type(body).key
     assert key is not None, f"{type(body).__name__} has no API key"
     header = ResponseHeader(correlation_id=correlation_id)
@@ -163,7 +166,7 @@ class FrameSplitter:
         return len(self._buffer) + (self._large.tell() if self._large is not None else 0)
 
     def feed(self, chunk: bytes, sink: Callable[[bytes], object]) -> None:
-        """Hand on every frame that is complete; FrameError for a size out of bounds."""
+        """Pass every complete frame to the sink; raise FrameError for a size out of bounds."""
         self._buffer += chunk if self._large is None else self._fill(self._large, chunk, sink)
         start = 0
         while len(self._buffer) - start >= _SIZE.size:

@@ -61,7 +61,7 @@ def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 def decode_batch(batch: pa.RecordBatch, *, bodies: bool = True) -> pa.RecordBatch:
-    """Return the rows of DECODED for those of CAPTURED. bodies: the messages as JSON, too."""
+    """Decode the frames of rows, from CAPTURED to DECODED. bodies: the messages as JSON, too."""
     if not batch.num_rows:
         return pa.RecordBatch.from_pylist([], arrow_schema())
     names = ("kind", "frame", "size", "api_key", "api_version")

@@ -37,7 +37,10 @@ def pair_columns() -> list[StructField]:
 
 
 def pairs(frames: pa.RecordBatch, asked: pa.StructType) -> tuple[pa.Array, pa.Array]:
-    """Return the columns `paired` and `asked` of frames, one at least. asked: ASKED for Arrow."""
+    """Pair each response with the request in the row before it.
+
+    Return the columns `paired` and `asked`. frames: one at least. asked: ASKED for Arrow.
+    """
     rows = frames.num_rows
     before, behind = frames.slice(0, rows - 1), frames.slice(1)
     met = pc.and_(pc.equal(before["kind"], REQUEST), pc.equal(behind["kind"], RESPONSE))

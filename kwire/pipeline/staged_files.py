@@ -35,7 +35,7 @@ class StagedFiles:
         return sum(file.num_rows for file in self._written)
 
     def write(self, decoded: pa.RecordBatch) -> None:
-        """Append rows: a row group in either file."""
+        """Append rows to two files: that of paired frames and that of the others."""
         paired, rows = decoded[PAIRED], decoded.drop_columns([PAIRED])
         for side, chosen in ((True, paired), (False, pc.invert(paired))):
             selected = rows.filter(chosen)

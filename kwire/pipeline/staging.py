@@ -95,7 +95,7 @@ def _staged(reports: DataFrame) -> Staged:
 def stage_in_task(
     slices: Sequence[Slice], folder: str, bodies: bool, tasks: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Read, decode and stage the slices whose numbers Spark gives this task; yield reports."""
+    """Read, decode and stage the slices that Spark gives this task; yield a report of each."""
     for numbers in tasks:
         for number in numbers["id"].to_pylist():
             yield from _stage(read_captured(slices[number]), folder=folder, bodies=bodies)

@@ -68,7 +68,7 @@ class Raft:
         self._is_complete = False
 
     def step(self, event: Event, now: int) -> list[Effect]:
-        """Handle an event; return the effects that follow, in the order to carry them out.
+        """Handle an event; return its effects in the order in which to carry them out.
 
         1. Handle the event itself.
         2. Do what is due in the role, and in every role that this leads to.

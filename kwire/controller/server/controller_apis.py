@@ -78,10 +78,10 @@ class ControllerApis:
         return self._apis
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """Return the response, for a write not before its records are committed.
+        """Pass a request to the part that answers it, and return the response.
 
         Raft's own RPCs go to the replica, ApiVersions is answered here, an Envelope is opened, and
-        all others go to the metadata.
+        all others go to the metadata. A write is answered when its records are committed.
         """
         if isinstance(request, ApiVersionsRequest):
             return self._api_versions(request, context.version)

@@ -126,7 +126,7 @@ class DirectoryLog:
             raise StorageFailed(f"{self._folder}: quorum-state: {error}") from error
 
     def append(self, effect: AppendLog) -> None:
-        """Write batches at the end, unflushed."""
+        """Write batches at the end of the log, without flushing them."""
         self._log.append(effect.data)
 
     def truncate(self, effect: TruncateLog) -> None:

@@ -125,7 +125,7 @@ class ControllerListener:
             await large_messages.write(writer, answer)
 
     async def _answer(self, frame: bytes, peer: tuple[str, int]) -> bytes | None:
-        """Return the response frame; None to close the connection.
+        """Decode a request frame and return the response frame; None to close the connection.
 
         1. ApiVersions in an unknown version: answer v0 with UNSUPPORTED_VERSION and the known
            versions, so that the client asks again in the latest of them (KIP-511).

@@ -58,7 +58,7 @@ class DeferredEventQueue:
             heapq.heappush(self._deferred, (offset, next(self._order), deferred))
 
     def committed(self, high_watermark: int) -> None:
-        """Release every answer whose offset is reached."""
+        """Release every response whose records are below the high watermark."""
         # 1. A leader never truncates its log: the record at the offset is the one that it wrote.
         self._high_watermark = max(self._high_watermark, high_watermark)
         while self._deferred and self._deferred[0][0] <= self._high_watermark:

@@ -172,7 +172,7 @@ class QuorumController:
         listener: str = "",
         forwarded: bool = False,
     ) -> PendingResponse:
-        """Handle a request and write what it changes. Never raises ApiError.
+        """Run the handler of a request and write its records. Never raises ApiError.
 
         end_offset: of the log, where the batch will begin; raft writes to it, too.
 

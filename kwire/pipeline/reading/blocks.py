@@ -51,7 +51,7 @@ class BlockReader:
         return len(self._rows)
 
     def read(self, block: Block) -> bool:
-        """Read a block; return False, and keep none of it, if a record cannot be read."""
+        """Read the records of a block; return False, and keep none, if one cannot be read."""
         before = len(self._rows)
         position = 0
         try:

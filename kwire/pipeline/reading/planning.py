@@ -25,7 +25,7 @@ class Slice:
 
 
 def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
-    """Return slices that cover all files. Raises NewerCapture.
+    """Cut the files into slices that can be read independently. Raises NewerCapture.
 
     Captures are cut anywhere: a reader goes on to the next sync marker. Segments are cut where
     their index knows a batch. Packets and snapshots are read as one, and so is a file that has

@@ -63,7 +63,7 @@ class File:
 
 
 def find(paths: Iterable[str], kinds: frozenset[FileKind]) -> list[File]:
-    """Return the files of these kinds that paths stand for, sorted; leave other kinds out.
+    """Find the files of these kinds at the paths; return them sorted.
 
     A folder stands for the captures and packets in it, and for the metadata log that it is or has
     (`__cluster_metadata-0`). Hidden files are left out: a

@@ -180,7 +180,7 @@ class FilterRunner:
             self._transport.abort(reason)
 
     def _run_filters(self, held: HeldFrame, direction: Direction) -> None:
-        """Show a held frame to the filters, and send what they decide."""
+        """Decode a held frame, show it to the filters, and do what they decide."""
         flow, frame = held.flow, b"".join(held.pieces)
         # 1.
         try:

@@ -90,7 +90,7 @@ class Framer:
         return self._left > 0 or len(self._head) > 0
 
     def feed(self, chunk: bytes, at: float, now: float) -> None:
-        """Take bytes that have come, and have them written or held.
+        """Find the frames in received bytes, and have each of them sent on or held.
 
         at: Unix seconds; now: seconds of a steady clock.
         """

@@ -188,7 +188,7 @@ class Gate:
         self.is_shut = True
 
     def flush(self, chunk: bytes) -> None:
-        """Write what may pass now, of this chunk and of what was before it."""
+        """Write all bytes that are neither held nor behind a held frame, after a whole chunk."""
         # Until here nothing was written, so that a chunk of many frames is one write.
         self._feeding = False
         self._limit_reading()
@@ -210,7 +210,7 @@ class Gate:
         self._send()
 
     def release(self, held: HeldFrame, data: bytes) -> None:
-        """Send `data` in place of a held frame."""
+        """Let a held frame go, and send `data` in its place."""
         held.replacement = data
         if held.finish is not None:
             held.finish()

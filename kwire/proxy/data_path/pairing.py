@@ -55,8 +55,9 @@ class Pairing:
         *,
         answered: bool = True,
     ) -> Flow:
-        """Return the flow of a request that begins. head: key, version and correlation id.
+        """Begin the flow of a request, which waits for its response; return it.
 
+        head: key, version and correlation id.
         answered: False when no response will come (Produce with acks=0).
         """
         key, version, correlation_id = head

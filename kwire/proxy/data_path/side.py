@@ -79,7 +79,7 @@ class Side(asyncio.Protocol):
         self._owner.side_connected(self)
 
     def data_received(self, data: bytes) -> None:
-        """Look at bytes and send them on."""
+        """Feed received bytes to the framer, or keep them until the other side is connected."""
         if self._other.transport is None:
             self._keep(data)
             return
@@ -98,7 +98,7 @@ class Side(asyncio.Protocol):
         self.transport.pause_reading()
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the peer, unless the socket is going away or the end has been sent."""
+        """Send bytes to the peer, unless the connection is closing or its end has been sent."""
         transport = self.transport
         # Filters may release a frame after the peer's end was passed on: it has no way any more.
         if transport is None or self._closing or self._end_sent:

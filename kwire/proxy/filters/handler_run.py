@@ -37,7 +37,7 @@ _ACTIONS = "return None, Delay, Drop, Close, Stall or Answer"
 async def run_handlers(
     handlers: Sequence[FilterHandler], arguments: Sequence[Any], supervision: Supervision
 ) -> tuple[FilterHandler | None, FilterVerdict]:
-    """Show a message to these methods until one decides.
+    """Call the filters' methods with a message, one after the other, until one decides.
 
     Return that method and its action, without delays: those have passed. Return (None, None) where
     none decided, and the message is to be sent on.

@@ -38,7 +38,9 @@ class DecodedFrame:
     end: int
 
     def encode(self) -> bytes:
-        """Return the frame to send on. Raises one of ENCODING if a filter left what has no bytes.
+        """Encode the frame to send on: the original bytes, unless a filter has changed the message.
+
+        Raises one of ENCODING if a filter left values that cannot be encoded.
 
         1. Encode. Where that gives the bytes that came, they are the answer.
         2. What came may be written otherwise than kwire would: decode it again and encode that.

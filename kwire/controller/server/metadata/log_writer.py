@@ -24,7 +24,7 @@ class LogWriter:
         self._outcomes: dict[Hashable, int | ApiError] = {}
 
     def append(self, batch: bytes, epoch: int) -> int:
-        """Append a batch of an epoch; return the end of the log. ApiError if raft refuses it."""
+        """Have raft append a batch in an epoch; return the log's end. ApiError if it refuses."""
         token = self._runtime.token()
         return self._ask(Append(token=token, epoch=epoch, batch=batch), token)
 

@@ -127,7 +127,7 @@ class MetadataRuntime:
         return self.offset - 1
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
-        """Return the response; that of a write once its records are committed in this epoch.
+        """Answer a request about metadata; a write, when its records are committed in this epoch.
 
         1. Answer a read, or anything on a node that is not active, without waiting for writes.
         2. Count a heartbeat from its arrival on, as Java does: its broker is alive, however long
@@ -246,9 +246,10 @@ class MetadataRuntime:
             raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
 
     def committed(self, high_watermark: int) -> None:
-        """Apply every record below the high watermark, now or soon, and release their answers.
+        """Show the records below the high watermark to readers, and release the responses to them.
 
-        A leader applied its records when it wrote them: it only shows them now.
+        A leader applied its records when it wrote them. Other nodes apply them now, or in later
+        turns of the loop if there are many.
         """
         if self.is_active:
             self.controller.commit(high_watermark)
