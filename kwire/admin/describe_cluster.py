@@ -19,10 +19,10 @@ class DescribeClusterOperation(Operation):
     ) -> ClusterDescription:
         """Return the cluster's id and nodes: brokers, or controllers if those are the bootstrap.
 
-        1. Ask the first node that answers; its view may lag behind the active controller's.
-        2. With controllers, `include_fenced_brokers` raises UnsupportedEndpointType.
+        The first node that answers is asked; its view may lag behind the active controller's.
 
-        Raises MismatchedEndpointType if a node of the other kind answers, UnsupportedVersion for a
+        Raises UnsupportedEndpointType for `include_fenced_brokers` with controllers as bootstrap,
+        MismatchedEndpointType if a node of the other kind answers, UnsupportedVersion for a
         controller from before KIP-919, ConnectionFailed if no node answers.
         """
         return await self._router.describe_cluster(

@@ -25,13 +25,15 @@ def write_bootstrap(
 
 
 def read_bootstrap(folder: Path, fs: FileSystem = DISK) -> tuple[VersionedRecord, ...] | None:
-    """Return the records; None where there are none. Raises FileError where the file is broken.
+    """Return the records; None if there is no file. Raises FileError if the file is broken.
 
     1. Up to Kafka 4.3 they have a file of their own.
     2. Since 4.4 they are in the snapshot with the first voters, which StorageTool writes as well.
     """
+    # 1.
     file = folder / BOOTSTRAP_CHECKPOINT
     if fs.exists(file):
         return snapshot_content(fs.read_file(file), file).records
+    # 2.
     file = folder / METADATA_FOLDER / snapshot_name(BOOTSTRAP_SNAPSHOT)
     return snapshot_content(fs.read_file(file), file).records if fs.exists(file) else None

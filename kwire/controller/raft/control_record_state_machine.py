@@ -54,7 +54,7 @@ class ControlRecordStateMachine:
         return self._voters.at(offset)
 
     def kraft_version_at(self, offset: int) -> int:
-        """Return the level in force behind `offset`."""
+        """Return the level in force after `offset`."""
         return self._kraft_versions.at(offset) or 0
 
     @property
@@ -78,7 +78,7 @@ class ControlRecordStateMachine:
             offset = self.read(data)
 
     def read(self, data: bytes) -> int:
-        """Take the control records of appended batches; return the offset behind them."""
+        """Take the control records of appended batches; return the offset after them."""
         end = 0
         for batch in read_batches(data):
             self._take(batch)
@@ -108,7 +108,7 @@ class ControlRecordStateMachine:
 def _first_control_batches(log: Log, snapshot: OffsetAndEpoch) -> Iterator[Batch]:
     """Read a snapshot up to its first record of metadata.
 
-    Header, kraft.version and voters stand before it (RecordsSnapshotWriter); behind it is only the
+    Header, kraft.version and voters stand before it (RecordsSnapshotWriter); after it is only the
     footer. A snapshot may have hundreds of megabytes, and this is read within a step.
     """
     position, size = 0, log.snapshot_size(snapshot) or 0

@@ -25,7 +25,7 @@ class PersistElection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendLog:
-    """Append batches that already have their offsets and epochs. end_offset: behind them."""
+    """Append batches that already have their offsets and epochs. end_offset: after them."""
 
     data: bytes
     end_offset: int

@@ -19,7 +19,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaying:
-    """The state machine begins to replay what it is behind with, or has caught up.
+    """The state machine begins to replay records that it has not applied, or has caught up.
 
     Until it has, this replica does not stand for election: it could not answer as a leader. It
     votes, follows and fetches meanwhile.

@@ -24,7 +24,7 @@ class LogHistory(Generic[T]):
         self._entries: list[LogHistoryEntry[T]] = []
 
     def add(self, offset: int, value: T) -> None:
-        """Add the value of a record at `offset`, behind all others or in place of the last."""
+        """Add the value of a record at `offset`, after all others or in place of the last."""
         self.truncate(offset)
         self._entries.append(LogHistoryEntry(offset, value))
 

@@ -21,7 +21,7 @@ from kwire.logdir.names import OffsetAndEpoch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StoredBatch:
-    """A batch: its first offset, the one behind it, its epoch."""
+    """A batch: its first offset, the offset after it, its epoch."""
 
     base: int
     end: int

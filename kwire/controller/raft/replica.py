@@ -37,7 +37,7 @@ class Replica:
 
     committed: the high watermark that the state machine was told; it never falls.
     flushed: the log is on the disk up to here.
-    is_replaying: the state machine is behind with what it has to apply.
+    is_replaying: the state machine has not yet applied what it has to.
     is_installing: a snapshot is about to take the log's place; nothing is fetched meanwhile.
     fetch_purgatory: fetches that wait for something new.
     random_below: returns a random number from 0 to its argument, exclusive.
@@ -143,7 +143,7 @@ class Replica:
         return True
 
     def append_records(self, records: Iterable[Record], *, is_control: bool = False) -> int:
-        """Append one batch of this leader's; return the offset behind it. It is flushed later."""
+        """Append one batch of this leader's; return the offset after it. It is flushed later."""
         batch = build_batch(
             records,
             base_offset=self.log.end.offset,
@@ -158,14 +158,14 @@ class Replica:
         return self.append_records(records, is_control=True) - 1
 
     def append(self, data: bytes, epoch: int) -> int:
-        """Append batches with their offsets, the last of `epoch`; return the offset behind them."""
+        """Append batches with their offsets, the last of `epoch`; return the offset after them."""
         end = OffsetAndEpoch(offset=self.control_records.read(data), epoch=epoch)
         self.log.append(data, end)
         self.emit(AppendLog(data=data, end_offset=end.offset))
         return end.offset
 
     def truncate(self, position: OffsetAndEpoch) -> None:
-        """Remove everything behind `position` from the log."""
+        """Remove everything from `position` on from the log."""
         self.log.truncate(position)
         self.control_records.truncate(position.offset)
         self.flushed = min(self.flushed, position.offset)

@@ -15,7 +15,7 @@ class OffsetValidation:
 
     At most one of the two is there.
 
-    diverging: truncate to here and come again. snapshot: too far behind, take this one.
+    diverging: truncate to here and come again. snapshot: the fetcher lags too far, take this one.
     """
 
     diverging: OffsetAndEpoch | None = None
@@ -28,7 +28,7 @@ class OffsetValidation:
 
 
 class ReplicatedLog:
-    """A Log and what this step has put behind it. stored: the log itself."""
+    """A Log with what this step has appended or truncated. stored: the log itself."""
 
     def __init__(self, log: Log) -> None:
         self.stored = log

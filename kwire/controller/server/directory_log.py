@@ -84,7 +84,7 @@ class DirectoryLog:
 
     @property
     def end(self) -> OffsetAndEpoch:
-        """The offset behind the last record, and its epoch."""
+        """The offset after the last record, and the epoch of that record."""
         return OffsetAndEpoch(offset=self._log.end_offset, epoch=self._log.last_fetched_epoch)
 
     @property
@@ -97,7 +97,7 @@ class DirectoryLog:
         return _raft_id(self._log.end_offset_for_epoch(epoch))
 
     def read(self, offset: int, max_bytes: int, end: int | None = None) -> bytes:
-        """Return whole batches from the one with `offset` on, none of them at or behind `end`."""
+        """Return whole batches from the one with `offset` on, none of them at or after `end`."""
         return self._log.read(offset, max_bytes, end)
 
     def snapshots(self) -> list[OffsetAndEpoch]:

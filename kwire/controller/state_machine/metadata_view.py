@@ -14,8 +14,8 @@ from kwire.messages.records.unregister_broker import UnregisterBrokerRecord
 class MetadataView(Struct, frozen=True, kw_only=True):
     """An image, its end, and the offsets of registrations.
 
-    end_offset: behind the last record in the image. registrations: offset of each broker's
-    RegisterBrokerRecord.
+    end_offset: the offset after the last record in the image. registrations: offset of each
+    broker's RegisterBrokerRecord.
     """
 
     image: MetadataImage = EMPTY

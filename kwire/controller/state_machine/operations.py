@@ -33,7 +33,7 @@ MAX_RECORDS_PER_BATCH = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedBatches:
-    """Records to append behind a view, the view after each batch, and the sessions then."""
+    """Records to append after a view, the view after each batch, and the sessions then."""
 
     records: tuple[VersionedRecord, ...]
     views: tuple[MetadataView, ...]
@@ -129,7 +129,7 @@ class OperationResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOperation:
-    """A request and the metadata that its handler sees. view: its records come behind that."""
+    """A request and the metadata that its handler sees. view: its records come after that."""
 
     request: Request
     handler: Handler

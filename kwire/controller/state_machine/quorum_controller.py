@@ -131,7 +131,7 @@ class QuorumController:
         # 1.
         records = activation_records(self.committed.image, bootstrap)
         self.epoch = epoch
-        # Raft has written control records behind what was replayed.
+        # Raft has written control records after what was replayed.
         self.ahead = self.committed = replace(self.committed, end_offset=end_offset)
         # 2.
         self.heartbeat_manager = self.heartbeat_manager.activated(self.ahead.image.cluster, now)

@@ -17,23 +17,25 @@ def voter_changes(quorum: DataFrame) -> DataFrame:
     1. Each VOTERS event of a log is compared with the one before it: who came, who went.
     2. The request that led to it is the last of its kind, for this replica, that was sent before
        the record was appended and was not refused.
-    3. It is committed when a Fetch is answered with a high watermark behind its offset.
+    3. It is committed when a Fetch is answered with a high watermark above its offset.
 
     change: `ADDED`, `REMOVED`, or `UPDATED` where only endpoints changed. replica_id: of the voter;
     null for an update. asked, appended, committed: when. took_ms: from the request to the commit.
     voters: their ids from then on.
     """
+    # 1.
     changed, requests, marks = _changed(quorum), _requests(quorum), _marks(quorum)
     ours = f.coalesce(f.col("replica_id") == f.col("of"), f.col("change") == "UPDATED")
-    # Timestamps of records have milliseconds: a request of the same one may have led to it.
+    # 2. Timestamps of records have milliseconds: a request of the same one may have led to it.
     earlier = f.date_trunc("millisecond", "sent") <= f.col("appended")
     theirs = (f.col("change") == f.col("kind")) & ours & earlier
     asked = (
         changed.join(requests, theirs, "left").groupBy(*CHANGE).agg(f.max("sent").alias("asked"))
     )
-    behind = (f.col("mark") > f.col("offset")) & (f.col("marked_at") >= f.col("appended"))
+    # 3.
+    is_committed = (f.col("mark") > f.col("offset")) & (f.col("marked_at") >= f.col("appended"))
     committed = f.min("marked_at").alias("committed")
-    changes = asked.join(marks, behind, "left").groupBy(*CHANGE, "asked").agg(committed)
+    changes = asked.join(marks, is_committed, "left").groupBy(*CHANGE, "asked").agg(committed)
     spent = (f.unix_micros("committed") - f.unix_micros("asked")) / 1000
     return changes.select(
         *("epoch", "offset", "change", "replica_id", "asked", "appended", "committed"),

@@ -30,8 +30,9 @@ def calls(decoded: DataFrame) -> DataFrame:
 
     1. Most responses stand beside their requests: their rows have the whole pair already.
     2. All others are joined by recording, connection and event; one without the other is kept.
-    3. The latency is measured by the clock that never steps, not by the time of day.
+    3. The latency is measured by the clock that never jumps, not by the time of day.
     """
+    # 1., 2.
     return _table(_beside(decoded).unionByName(_joined(decoded)))
 
 
@@ -64,6 +65,7 @@ def _table(pairs: DataFrame) -> DataFrame:
     columns = {
         "at": f.coalesce(q["at"], r["at"]),
         "outcome": f.when(q.isNull(), ORPHAN).otherwise(q["ending"]),
+        # 3.
         "latency_ms": (r["monotonic_ns"] - q["monotonic_ns"]) / 1e6,
         "request_size": q["size"],
         "response_size": r["size"],

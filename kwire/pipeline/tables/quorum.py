@@ -70,6 +70,7 @@ def quorum_of_captures(decoded: DataFrame) -> DataFrame:
     1. Requests of these APIs, fetches of the metadata log alone, are joined with their responses.
     2. Each is parsed as its own message; a column has the value of the message that has it.
     """
+    # 1., 2.
     rows = _rpcs(decoded).select(
         *("at", "capture", "event", "node_id", "error"),
         f.lit("CAPTURE").alias("source"),

@@ -88,6 +88,7 @@ class ClusterFilters:
         return self._intercept is not None and self._intercept.release(action)
 
     def _replace(self) -> None:
+        # 1., 2., 3.
         first = () if self._intercept is None else (self._intercept,)
         self.filters.replace([*first, *self._scripted, *self.rules.filters, *self._last])
 

@@ -283,7 +283,7 @@ class MetadataRuntime:
         check_can_lead(image.features)
 
     def truncated(self, offset: int) -> None:
-        """Forget uncommitted records behind the offset, which were read when the node started."""
+        """Forget uncommitted records from the offset on, which were read when the node started."""
         self._replay.truncate(offset)
 
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:

@@ -91,7 +91,7 @@ class Replay:
             self.committed = self._ahead.popleft()
 
     def truncate(self, offset: int) -> None:
-        """Forget the views behind the new end of the log."""
+        """Forget the views beyond the new end of the log."""
         self._target = min(self._target, offset)
         # A batch that is being applied may be cut off; a snapshot is committed and never is.
         if not self._is_loading:

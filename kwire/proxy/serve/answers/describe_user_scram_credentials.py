@@ -26,6 +26,7 @@ def answer(
     for user, credential in sorted(image.scram.credentials.items(), key=lambda item: item[0]):
         info = CredentialInfo(mechanism=user.mechanism, iterations=credential.iterations)
         infos.setdefault(user.name, []).append(info)
+    # 1.
     asked = Counter(user.name for user in request.users or ())
     return DescribeUserScramCredentialsResponse(
         error_message=None,
@@ -37,6 +38,7 @@ def _result(
     name: str, times: int, infos: list[CredentialInfo]
 ) -> DescribeUserScramCredentialsResult:
     result = DescribeUserScramCredentialsResult(user=name, error_message=None)
+    # 2.
     if times > 1:
         result.error_code = ErrorCode.DUPLICATE_RESOURCE
         result.error_message = f"User {name} is named {times} times."
