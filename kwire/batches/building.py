@@ -107,7 +107,7 @@ def _body(records: Iterable[Record], base_offset: int, base_timestamp: int) -> b
 def _sealed(base_offset: int, epoch: int, *fields: int, body: bytes) -> bytes:
     """Return the batch with its length, magic and CRC-32C in place.
 
-    fields: the bytes behind the CRC.
+    fields: the bytes after the CRC.
     """
     length = current.LAYOUT.size + len(body) - PREFIX
     batch = bytearray(current.LAYOUT.pack(base_offset, length, epoch, 2, 0, *fields))

@@ -142,7 +142,7 @@ def _unpack_snappy(data: bytes, limit: Limit) -> bytes:
 
 
 def _xerial_blocks(data: bytes) -> Iterator[bytes]:
-    """Yield the blocks behind xerial's header; the header may begin again between two of them."""
+    """Yield the blocks after xerial's header; the header may begin again between two of them."""
     position = _XERIAL_HEADER
     while position < len(data):
         if data.startswith(XERIAL, position):

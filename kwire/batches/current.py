@@ -31,7 +31,7 @@ HEADER = construct.Struct(
     "base_sequence" / Int32sb,
     "count" / Int32sb,
 )
-"""The header of a batch; `length` counts the bytes behind it, `crc` covers those behind itself."""
+"""The header of a batch; `length` counts the bytes after it, `crc` covers those after itself."""
 
 COMPRESSION, APPEND_TIME, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
 """The masks of `attributes`."""
@@ -100,7 +100,7 @@ class RecordBatch:
         if self.count < 0:
             raise BatchError(f"{self.count} records", offset=LAYOUT.size)
         if not self.count:
-            return  # whatever is behind the header: Kafka does not look at it either
+            return  # whatever follows the header: Kafka does not look at it either
         data = decompress(self.data[LAYOUT.size :], self.attributes & COMPRESSION, limit=limit)
         # With the broker's time all records have that of the batch, whatever their deltas say
         # (KIP-32).

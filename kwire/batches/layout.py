@@ -8,7 +8,7 @@ import construct
 from construct import Int8sb, Int32sb, Int64sb
 
 START = construct.Struct("base_offset" / Int64sb, "length" / Int32sb)
-"""`length` counts what comes behind it. The next four bytes differ by format."""
+"""`length` counts what comes after it. The next four bytes differ by format."""
 
 PREFIX: int = START.sizeof()
 MAGIC: int = PREFIX + Int32sb.sizeof()

@@ -26,8 +26,8 @@ HEADER_V0 = construct.Struct(
     "attributes" / Int8sb,
 )
 HEADER_V1 = construct.Struct(*HEADER_V0.subcons, "timestamp" / Int64sb)
-"""The header of a message; key and value follow, each behind an int32 size. `crc` covers the bytes
-behind itself."""
+"""The header of a message; key and value follow, each after an int32 size. `crc` covers the bytes
+after itself."""
 
 LAYOUTS = (packed(HEADER_V0), packed(HEADER_V1))
 CHECKED: int = construct.Struct(*HEADER_V0.subcons[:3]).sizeof()
@@ -129,7 +129,7 @@ class LegacyBatch:
         return self.offset - last
 
     def _key_and_value(self) -> tuple[bytes | None, bytes | None]:
-        """Return key and value; bytes behind them are ignored, as Kafka does."""
+        """Return key and value; bytes after them are ignored, as Kafka does."""
         key, position = self._sized(LAYOUTS[self.magic].size)
         return key, self._sized(position)[0]
 

@@ -67,7 +67,7 @@ class RecordReader:
     append_time: int | None
 
     def read(self, data: bytes, start: int) -> tuple[Record, int]:
-        """Return the record at `start` and the position behind it.
+        """Return the record at `start` and the position after it.
 
         Raises BatchError if it is malformed.
         """
@@ -124,7 +124,7 @@ def _varint(
 
 
 def _read_sized(data: bytes, position: int, end: int) -> tuple[bytes | None, int]:
-    """Return bytes behind their size, which is negative for null."""
+    """Return bytes after their size, which is negative for null."""
     size, position = _varint(data, position)
     if size < 0:
         return None, position

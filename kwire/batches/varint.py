@@ -6,14 +6,14 @@ from kwire.errors import BatchError
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return a 32-bit value and the position behind it: at most 5 bytes, as in Kafka."""
+    """Return a 32-bit value and the position after it: at most 5 bytes, as in Kafka."""
     value, position = _read(data, position, 35)
     value &= 0xFFFF_FFFF
     return value >> 1 ^ -(value & 1), position
 
 
 def read_varlong(data: bytes, position: int) -> tuple[int, int]:
-    """Return a 64-bit value and the position behind it: at most 10 bytes, as in Kafka."""
+    """Return a 64-bit value and the position after it: at most 10 bytes, as in Kafka."""
     value, position = _read(data, position, 70)
     value &= 0xFFFF_FFFF_FFFF_FFFF
     return value >> 1 ^ -(value & 1), position

@@ -2,7 +2,7 @@
 
 What is appended waits in pages of memory until they are full or flushed; O_DIRECT hands them to the
 disk as they are (open(2)): memory, place and size have to be whole pages. A last page that is not
-full is written with zeros behind it, which are cut off, and again when it goes on. Where there is
+full is written with zeros after it, which are cut off, and again when it goes on. Where there is
 no O_DIRECT, as on macOS and some file systems, the same pages pass through the cache.
 """
 

@@ -121,7 +121,7 @@ def read_blocks(
 
     end: bytes of the file.
 
-    1. Read count and size; the block is whole where the sync marker stands behind it.
+    1. Read count and size; the block is whole where the sync marker stands after it.
     2. Where it is not, look for the next sync marker: a block begins there.
     3. Where there is none, the file is torn.
     """
@@ -190,7 +190,7 @@ def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
 
 
 def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
-    """Return the offset behind the next sync marker, at which a block begins; None without one."""
+    """Return the offset after the next sync marker, at which a block begins; None without one."""
     file.seek(offset)
     rest_of_chunk = b""
     while chunk := file.read(_CHUNK):

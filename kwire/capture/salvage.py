@@ -1,7 +1,7 @@
 """Finds whole records where blocks are not whole: each record has its own CRC.
 
 What a crash, a full disk or a bad sector leaves between two whole blocks is searched for records:
-behind the head of a block, behind each record, and wherever the id of a recording stands.
+after the head of a block, after each record, and wherever the id of a recording stands.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import SYNC_SIZE
 
 _START = re.compile(rb"\x2c[A-Za-z0-9_-]{22}")
-"""A record begins with the id of its recording: 22 characters behind their count."""
+"""A record begins with the id of its recording: 22 characters after their count."""
 
 _START_SIZE = 23
 _HEAD_SIZE = 20
@@ -115,7 +115,7 @@ def _next_record(
 
 
 def _likely_starts(head: bytes, sync: bytes) -> Iterator[int]:
-    """Yield the offsets of a record behind another one: at once, or behind a block's head."""
+    """Yield the offsets of a record after another one: at once, or after a block's head."""
     yield 0
     for begin in (0, SYNC_SIZE) if head.startswith(sync) else (0,):
         count = read_long(head, begin)

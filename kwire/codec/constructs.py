@@ -56,7 +56,7 @@ class Source(BytesIO):
 
 
 def remaining(stream: IO[bytes]) -> int:
-    """Return the number of bytes up to the end, 0 for a position behind it."""
+    """Return the number of bytes up to the end, 0 for a position after it."""
     if isinstance(stream, Source):
         return max(0, stream.size - stream.tell())
     here = stream.tell()
@@ -227,7 +227,7 @@ class KafkaArray(LengthPrefixed):
 
 
 class NullableStruct(Construct):
-    """A nullable struct behind a marker: int8 -1/1, in a tagged field varint 0/1."""
+    """A nullable struct after a marker: int8 -1/1, in a tagged field varint 0/1."""
 
     def __init__(self, subcon: Construct, marker: Construct, null: int) -> None:
         super().__init__()

@@ -154,9 +154,9 @@ class Message(Group, metaclass=MessageClass, base=True):
     def decode_from(
         cls, data: bytes | bytearray | memoryview, version: int, offset: int = 0
     ) -> tuple[Self, int]:
-        """Return the message that begins at `offset`, and the offset behind it.
+        """Return the message that begins at `offset`, and the offset after it.
 
-        Raises InvalidValue for an offset before the data; one behind it leaves nothing to read,
+        Raises InvalidValue for an offset before the data; one after it leaves nothing to read,
         which is a DecodeError.
         """
         # A slice would count a negative offset from the end.

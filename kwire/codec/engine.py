@@ -20,7 +20,7 @@ Kafka allows 10,000 since 4.4; earlier releases have no limit and can be flooded
 
 
 class Decoder(Protocol):
-    """Reads an object: returns it and the offset behind it, or raises DecodeError.
+    """Reads an object: returns it and the offset after it, or raises DecodeError.
 
     `offset` is 0 or more; callers check that, since hot loops call engines directly.
     """

@@ -18,7 +18,7 @@ def decode(
     data: bytes | bytearray | memoryview,
     offset: int,
 ) -> tuple[Any, int]:
-    """Return the object at `offset` and the offset behind it; DecodeError names the field."""
+    """Return the object at `offset` and the offset after it; DecodeError names the field."""
     # construct reads streams: bytes are wrapped once, other buffers copied once.
     stream = Source(data if isinstance(data, bytes) else bytes(memoryview(data)))
     stream.seek(offset)

@@ -32,7 +32,7 @@ class Reference:
         return self.cls.struct_at(self.version, self.flexible)
 
     def decode(self, data: bytes | bytearray | memoryview, offset: int = 0, /) -> tuple[Any, int]:
-        """Return the object at `offset` and the offset behind it; raise DecodeError."""
+        """Return the object at `offset` and the offset after it; raise DecodeError."""
         from kwire.codec import interpreter
 
         return interpreter.decode(self.message, self.version, self.struct, data, offset)

@@ -28,7 +28,7 @@ class OpenFile(Protocol):
         """Write at the end."""
 
     def truncate(self, size: int) -> None:
-        """Drop what is behind `size`."""
+        """Drop what comes after the first `size` bytes."""
 
     def flush(self) -> None:
         """fsync: return when the bytes are on the disk."""

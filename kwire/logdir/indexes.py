@@ -1,7 +1,7 @@
 """.index and .timeindex: where in a segment an offset or a time is found.
 
 Kafka builds both again whenever it opens a metadata log, so that they matter to its tools only.
-The files of the active segment are allocated ahead: zeros behind the last entry are no entries.
+The files of the active segment are allocated ahead: zeros after the last entry are no entries.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class MetadataLog:
 
         1. Read and check every batch; cut a torn tail off the last segment.
         2. Remove what was left half written or half removed, and snapshots before the log's start.
-        3. Where the latest snapshot is ahead of the log, begin the log anew behind it.
+        3. Where the latest snapshot is ahead of the log, begin the log anew after it.
 
         Raises FileError, with file and position, for what a crash cannot explain.
         """
@@ -77,7 +77,7 @@ class MetadataLog:
             # 2.
             remove_left_overs(fs, folder)
             log._forget_snapshots(before=log._start)
-            # 3. A crash between downloading a snapshot and starting the log anew behind it leaves
+            # 3. A crash between downloading a snapshot and starting the log anew after it leaves
             # the old log: this finishes it.
             if not log.truncate_to_latest_snapshot() and not log._segments:
                 log._add_segment(0)
@@ -99,7 +99,7 @@ class MetadataLog:
 
     @property
     def last_fetched_epoch(self) -> int:
-        """Epoch of the last record, or of the snapshot where no record is behind it."""
+        """Epoch of the last record, or of the snapshot where no record follows it."""
         latest = self._epochs.latest
         if latest is not None:
             return latest
@@ -168,7 +168,7 @@ class MetadataLog:
                         yield batch
 
     def truncate_to(self, offset: int) -> None:
-        """Drop the batch that holds `offset` and all behind it, flushed.
+        """Drop the batch that holds `offset` and all after it, flushed.
 
         Raises InvalidValue below the start of the log.
         """
@@ -237,7 +237,7 @@ class MetadataLog:
             self._forget_snapshots(before=self._start)
 
     def truncate_to_latest_snapshot(self) -> bool:
-        """Let the log begin empty behind the latest snapshot if that is ahead.
+        """Let the log begin empty after the latest snapshot if that is ahead.
 
         Return True if it was.
         """

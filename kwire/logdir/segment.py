@@ -16,7 +16,7 @@ CHUNK = 1024 * 1024
 """Bytes that are read at once; a batch that is larger is read whole."""
 
 SEARCHED = 16 * 1024 * 1024
-"""Bytes behind a broken batch in which whole ones are looked for: twice Kafka's largest batch."""
+"""Bytes after a broken batch in which whole ones are looked for: twice Kafka's largest batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Segment:
     def recover(self, *, last: bool) -> TornTail | None:
         """Read and check everything; of the last segment a half-written end is cut off.
 
-        Raises FileError for what no crash explains: a broken batch with whole ones behind it, or in
+        Raises FileError for what no crash explains: a broken batch with whole ones after it, or in
         an earlier segment, an offset that does not follow, an epoch that goes back.
         """
         end = self._file.size()
@@ -89,13 +89,13 @@ class Segment:
         if self.size == end:
             return None
         # Kafka truncates at the first broken batch wherever it is, and with it committed batches
-        # that still lie behind it. Here only an end without whole batches behind it counts as torn.
+        # that still lie after it. Here only an end without whole batches after it counts as torn.
         if not last or self._whole_batch_behind(self.size):
             note = "" if not last else "; whole batches follow"
             raise FileError(f"{reason}{note}", file=self.path, offset=self.size)
         torn = TornTail(file=self.path, position=self.size, size=end - self.size, reason=reason)
         # Flushed before anything is appended: else a second crash could bring the torn bytes back
-        # behind new ones.
+        # after new ones.
         self._file.truncate(self.size)
         self._file.flush()
         return torn
@@ -129,7 +129,7 @@ class Segment:
         return self._file.read(position, size)
 
     def truncate(self, offset: int) -> None:
-        """Drop the batch that holds `offset` and all behind it, flushed."""
+        """Drop the batch that holds `offset` and all after it, flushed."""
         position = next((at for at, _ in self.batches(offset)), self.size)
         self._file.truncate(position)
         self._file.flush()
@@ -172,10 +172,10 @@ class Segment:
         raise MisplacedBatch(reason, file=self.path, offset=position)
 
     def _whole_batch_behind(self, position: int) -> bool:
-        """True if a batch of later offsets with the right CRC begins behind a broken one."""
+        """True if a batch of later offsets with the right CRC begins after a broken one."""
         rest = self._file.read(position, SEARCHED)
         # The magic byte of a batch is its 17th: every 2 may be one, and the CRC tells. The search
-        # begins behind the magic of the broken batch itself.
+        # begins after the magic of the broken batch itself.
         magic = rest.find(2, 17)
         while magic >= 0:
             with_batch = _batch_at(rest, magic - 16)

@@ -172,7 +172,7 @@ def _iter_contents(
                 begun = True
                 yield content
             # Only a footer may be last: with only_control nothing else would tell of a data batch
-            # behind it.
+            # after it.
             if not batch.is_control:
                 content = None
     except (BatchError, DecodeError) as error:

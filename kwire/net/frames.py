@@ -41,7 +41,7 @@ class RequestHead(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
     """A whole request: its header and its body, at `version`.
 
-    left_over: bytes behind the body, which Kafka ignores.
+    left_over: bytes after the body, which Kafka ignores.
     """
 
     version: int
@@ -53,7 +53,7 @@ class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
 class ResponseFrame(msgspec.Struct, frozen=True, kw_only=True):
     """A whole response; `version` is its body's, 0 where ApiVersions fell back.
 
-    left_over: bytes behind the body, which Kafka ignores.
+    left_over: bytes after the body, which Kafka ignores.
     """
 
     version: int
@@ -191,7 +191,7 @@ class FrameSplitter:
         return len(self._buffer)
 
     def _fill(self, large: BytesIO, chunk: bytes, sink: Callable[[bytes], object]) -> bytes:
-        """Add to the large frame; return what stands behind its end."""
+        """Add to the large frame; return what stands after its end."""
         written = large.write(memoryview(chunk)[: self._missing])
         self._missing -= written
         if not self._missing:

@@ -102,12 +102,12 @@ class Observer:
 
     @property
     def offset(self) -> int:
-        """The offset behind the last record in the image."""
+        """The offset after the last record in the image."""
         return self._uncommitted.start.offset
 
     @property
     def position(self) -> OffsetAndEpoch:
-        """The offset behind the last record in the image, with the epoch of that record."""
+        """The offset after the last record in the image, with the epoch of that record."""
         return self._uncommitted.start
 
     @property

@@ -18,7 +18,7 @@ UNCOMMITTED_LIMIT = 64 * 1024 * 1024
 
 
 class UncommittedBatches:
-    """Batches behind `start`, below which everything is committed; start has the last epoch."""
+    """Batches after `start`, below which everything is committed; start has the last epoch."""
 
     def __init__(self, start: OffsetAndEpoch) -> None:
         self._start = start

@@ -1,9 +1,9 @@
 """Writes the function that reads a message.
 
-Neighbouring fields of fixed size, and the length or tag count behind them, become one `Struct`.
+Neighbouring fields of fixed size, and the length or tag count after them, become one `Struct`.
 `buf` is the bytes, `p` the position, `n` a length just read (in compact form one more than the
 length, 0 for null). Slices are not checked one by one: `p` only grows, every element of an array
-reads at least a byte, and what ends behind the end is given up.
+reads at least a byte, and what ends after the end is given up.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Module:
         self._used: set[str] = set()
 
     def function(self, name: str, parameters: str, does: str) -> Function:
-        """Return a new function, named `name` or with a number behind it."""
+        """Return a new function, named `name` or with a number after it."""
         made = Function(self, _free(name, self.names), parameters, does)
         self.names[made.name] = None
         self.functions.append(made)

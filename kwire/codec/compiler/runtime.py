@@ -20,7 +20,7 @@ NO_TAGS = b"\0"
 NULL = b"\0"
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
-"""Reads a known tagged field: its value and the offset behind it."""
+"""Reads a known tagged field: its value and the offset after it."""
 
 NO_READERS: Mapping[int, tuple[str, Reader]] = {}
 
@@ -103,7 +103,7 @@ def uvarint(value: int) -> bytes:
 
 
 def read_uvarint(buf: bytes, p: int) -> tuple[int, int]:
-    """Return an unsigned varint, negative from 2^31 on as in Kafka, and the offset behind it."""
+    """Return an unsigned varint, negative from 2^31 on as in Kafka, and the offset after it."""
     value = 0
     for shift in range(0, 35, 7):
         byte = buf[p]
@@ -134,7 +134,7 @@ def length_or_null(buf: bytes, p: int) -> tuple[int, int]:
 
 
 def text_length(buf: bytes, p: int) -> tuple[int, int]:
-    """Return the compact length of a string, which has a limit, and the offset behind it."""
+    """Return the compact length of a string, which has a limit, and the offset after it."""
     n, p = length_or_null(buf, p)
     if not 0 < n <= STRING_LIMIT + 1:
         raise ValueError
@@ -142,7 +142,7 @@ def text_length(buf: bytes, p: int) -> tuple[int, int]:
 
 
 def text_length_or_null(buf: bytes, p: int) -> tuple[int, int]:
-    """Return the compact length of a nullable string, and the offset behind it."""
+    """Return the compact length of a nullable string, and the offset after it."""
     n, p = length_or_null(buf, p)
     if n > STRING_LIMIT + 1:
         raise ValueError
@@ -152,7 +152,7 @@ def text_length_or_null(buf: bytes, p: int) -> tuple[int, int]:
 def read_tags(
     buf: bytes, p: int, obj: Any, known: Mapping[int, tuple[str, Reader]] = NO_READERS
 ) -> int:
-    """Read the tag section at `p` into `obj`; returns the offset behind it."""
+    """Read the tag section at `p` into `obj`; returns the offset after it."""
     count, p = read_uvarint(buf, p)
     if not 0 <= count <= engine.TAG_LIMIT:
         raise ValueError
