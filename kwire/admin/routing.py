@@ -1,4 +1,4 @@
-"""Finds the node that an operation is for, and asks again if that can help (KIP-919).
+"""Routing of admin operations: finds the node for each, asks again if that can help (KIP-919).
 
 With bootstrap.controllers that is the active controller, with bootstrap.servers any broker, which
 forwards. A follower does not name the leader; only DescribeCluster names the active controller, and

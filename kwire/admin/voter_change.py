@@ -1,4 +1,4 @@
-"""The course that AddRaftVoter and RemoveRaftVoter share: which node to ask, and a lost answer."""
+"""The steps that AddRaftVoter and RemoveRaftVoter share: choose the node, handle a lost answer."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ def known(value: int) -> int:
 class Limit:
     """Bytes that one batch may unpack to.
 
-    size: bytes at the most; ratio: times its compressed size, as soon as it is more than `free`.
-    Some hundred equal records shrink a thousandfold, so that small ones need to be let through.
+    size: bytes at the most; ratio: times its compressed size, as soon as it is more than `free`. A
+    few hundred equal records compress a thousandfold, so small batches are not held to the ratio.
     """
 
     size: int = 64 * 1024 * 1024
@@ -100,9 +100,9 @@ def decompress(data: bytes, compression: int, *, magic: int = 2, limit: Limit = 
 
 
 def _unpack(codec: ModuleType, data: bytes, limit: Limit) -> bytes:
-    """Unpacks into anonymous memory of the limit's size, of which only what is used is ever real.
+    """Unpack into anonymous memory of the limit's size; the system allocates only pages in use.
 
-    One byte more tells what just fits from what does not.
+    One byte more than the limit tells output that just fits from output that does not.
     """
     # cramjam has no streaming limit: the size of its output buffer is one. Pages of anonymous
     # memory that nobody writes to cost nothing.

@@ -1,9 +1,9 @@
-"""Appends to a file past the system's page cache, which brokers on the same machine live by.
+"""Appends to a file without the system's page cache, which brokers on this machine rely on.
 
-What is appended waits in pages of memory until they are full or flushed; O_DIRECT hands them to the
-disk as they are (open(2)): memory, place and size have to be whole pages. A last page that is not
-full is written with zeros after it, which are cut off, and again when it goes on. Where there is
-no O_DIRECT, as on macOS and some file systems, the same pages pass through the cache.
+Appended bytes wait in pages of memory until these are full or flushed. O_DIRECT writes them to the
+disk as they are (open(2)): address, file offset and size have to be multiples of a page. A last
+page that is not full is padded with zeros, which are cut off, and is written again when more is
+appended. Without O_DIRECT, as on macOS and some file systems, the pages go through the cache.
 """
 
 from __future__ import annotations

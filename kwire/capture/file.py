@@ -1,7 +1,7 @@
 """Writes captures: one file, or files that follow each other in a directory.
 
-A file that is being written has a hidden name, which Spark and the like pass over, and gets its own
-when it is whole.
+A file that is being written has a hidden name, which Spark and others skip; it gets its final name
+when it is complete.
 """
 
 from __future__ import annotations

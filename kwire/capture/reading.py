@@ -1,4 +1,4 @@
-"""Reads captures, whatever happened to them: what cannot be read is a value among the records."""
+"""Reads captures, damaged ones too: a range that cannot be read is a Damage among the records."""
 
 from __future__ import annotations
 

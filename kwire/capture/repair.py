@@ -1,4 +1,4 @@
-"""Makes a damaged capture whole again, for readers that take no other."""
+"""Repair of damaged captures, for readers that accept valid files only."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ class Repair:
 
 
 def repair_capture(source: Path, target: Path | None = None) -> Repair:
-    """Keep every record whose CRC is right, those of a block without its end included.
+    """Copy every record whose CRC is right, also those of a block without its end.
 
-    target: the repaired copy. Without one the file itself is mended, which is for a torn tail only:
-    FileError, and no change, where more is wrong with it, or where no record can be kept.
+    target: the repaired copy; by default it replaces the source, which is for a torn tail only.
+    Raises FileError, and changes nothing, if more than the tail is damaged or no record can be
+    kept.
     """
     if target is not None:
         return _copy(source, target)

@@ -83,12 +83,12 @@ def _records_within(
     """Yield the whole records of a damaged range, and what of it belongs to none of them."""
     position, end = damage.offset, damage.offset + damage.size
     lost = position
-    while (salvaged := _next_record(file, position, end, info, decoder)) is not None:
+    while (salvaged_record := _next_record(file, position, end, info, decoder)) is not None:
         # Block heads and sync markers between two records are no loss of data.
-        if not _is_structure(file, lost, salvaged.start, info.sync):
-            yield _part(damage, lost, salvaged.start)
-        yield salvaged.record
-        position = lost = salvaged.end
+        if not _is_structure(file, lost, salvaged_record.start, info.sync):
+            yield _part(damage, lost, salvaged_record.start)
+        yield salvaged_record.record
+        position = lost = salvaged_record.end
     if not _is_structure(file, lost, end, info.sync):
         yield _part(damage, lost, end)
 
@@ -106,11 +106,11 @@ def _next_record(
     head = file.read(min(_HEAD_SIZE + SYNC_SIZE, end - position))
     # Records follow each other, so the likely places are tried before the whole range is searched.
     for start in _likely_starts(head, info.sync):
-        if (salvaged := _record_at(file, position + start, end, decoder)) is not None:
-            return salvaged
+        if (salvaged_record := _record_at(file, position + start, end, decoder)) is not None:
+            return salvaged_record
     for start in _candidates(file, position, end):
-        if (salvaged := _record_at(file, start, end, decoder)) is not None:
-            return salvaged
+        if (salvaged_record := _record_at(file, start, end, decoder)) is not None:
+            return salvaged_record
     return None
 
 

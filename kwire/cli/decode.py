@@ -76,7 +76,7 @@ def decode(
     if message and response_to:
         raise WrongUsage("--message and --response-to exclude each other.")
     if version is not None and not message:
-        raise WrongUsage("--version belongs to --message: a header tells its own version.")
+        raise WrongUsage("--version is for --message: a header names its own version.")
     if exact and not as_json:
         raise WrongUsage("--exact belongs to --json.")
     form = (Form.EXACT if exact else Form.KAFKA) if as_json else Form.TREE

@@ -75,7 +75,7 @@ def main(
 ) -> NoReturn:
     """Run one command and exit: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C.
 
-    command, name: another program that is to fail and end as `kwire` does.
+    command, name: of another program that reports errors and exits as `kwire` does.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words

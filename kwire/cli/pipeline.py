@@ -192,4 +192,4 @@ def print_summary(summary: Summary, as_json: bool) -> None:
     for name, count in summary.rows.items():
         typer.echo(f"{name:14} {count:>12,} rows")
     for check, count in summary.failed.items():
-        typer.secho(f"{check}: {count} times not so", fg="red", err=True)
+        typer.secho(f"{check}: failed {count} times", fg="red", err=True)

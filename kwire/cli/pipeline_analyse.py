@@ -66,8 +66,8 @@ def compare(
     packages: Packages = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold two recordings against each other, as before and after an upgrade: what became slower,
-    what fails now, who speaks other versions. A row for every API and client.
+    """Compare two recordings, as before and after an upgrade: calls that became slower, calls
+    that fail now, clients that use other versions. A row for every API and client.
 
     \b
     kwire pipeline compare tables-3.9 tables-4.3

@@ -23,7 +23,7 @@ def report(
     master: Master = "local[*]",
     packages: Packages = None,
 ) -> None:
-    """Draw what the tables tell, as one HTML page that needs nothing else: the quorum's leaders
+    """Report what the tables contain, as one HTML page that loads nothing: the quorum's leaders
     and votes, latencies, errors, versions, controller load, in-sync replicas, heartbeats, verdicts.
 
     \b

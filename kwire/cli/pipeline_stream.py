@@ -37,7 +37,7 @@ def stream(
     ] = None,
     master: Master = "local[*]",
     once: Annotated[
-        bool, typer.Option("--once", help="Take what is there, and end; for a timer.")
+        bool, typer.Option("--once", help="Process what is there, then end; for a timer.")
     ] = False,
     every: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Look for more so often.")

@@ -93,11 +93,12 @@ def proxy(
     log_format: LogFormat = None,
     config: ConfigFile = None,
 ) -> None:
-    """Pass traffic through and show each request with its response, untouched unless told to.
+    """Pass traffic through, changed only by options, and show each request with its response.
 
-    Clients find the nodes by the addresses these advertise: let the nodes advertise the proxy's
-    (`kwire proxy-config` writes the lines), or give --rewrite-endpoints; else only the first
-    connection passes here. SIGTERM lets requests that are under way be answered; Ctrl-C ends it.
+    Clients connect to the addresses that nodes advertise. Let the nodes advertise the proxy's
+    (`kwire proxy-config` writes the lines), or give --rewrite-endpoints; otherwise only a client's
+    first connection passes here. SIGTERM lets requests that are under way be answered; Ctrl-C ends
+    it.
 
     \b
     kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093
@@ -129,7 +130,7 @@ def proxy(
     if since or until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
     if not listen:
-        raise WrongUsage("Give --listen to stand in front of a node, or --read to show a capture.")
+        raise WrongUsage("Give --listen to run in front of a node, or --read to show a capture.")
     from kwire.cli.proxy_flags import build_config
     from kwire.cli.proxy_run import run_options
 
@@ -141,7 +142,7 @@ def _refuse_options(context: typer.Context) -> None:
     for option in _given_options(context):
         raise WrongUsage(
             f"{option} is for running a proxy: give it without"
-            f" `{context.invoked_subcommand}`, whose own options stand behind its command."
+            f" `{context.invoked_subcommand}`, whose own options follow it."
         )
 
 
@@ -149,7 +150,7 @@ def _run_file(file: Path, context: typer.Context) -> None:
     """Run the configuration of a file; no other option may be given."""
     for option in _given_options(context):
         if option != "--config":
-            raise WrongUsage(f"--config excludes {option}: the file has a place for what it says.")
+            raise WrongUsage(f"--config excludes {option}: set it in the file.")
     from kwire.cli.proxy_run import run_file
 
     run_file(file)

@@ -37,7 +37,7 @@ Read = Annotated[
         "--read",
         "-r",
         metavar="FILE|DIR",
-        help="Show what was recorded instead; with -w copy what --view says.",
+        help="Show a capture instead; with -w copy the flows that --view selects.",
     ),
 ]
 Write = Annotated[
@@ -68,19 +68,21 @@ TopicConfig = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="With --record-topic: how to speak with its cluster, as a client.properties of"
-        " Kafka's.",
+        help="With --record-topic: settings of the connections to its cluster, a"
+        " client.properties of Kafka's.",
     ),
 ]
 Script = Annotated[
     list[Path] | None,
     typer.Option(
-        metavar="FILE", help="Run the filters of this Python file, anew when it is saved."
+        metavar="FILE", help="Run the filters of this Python file; load it again when it is saved."
     ),
 ]
 RulesFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Do what these rules say, anew when they are saved."),
+    typer.Option(
+        metavar="FILE", help="Apply the rules of this file; load it again when it is saved."
+    ),
 ]
 Hold = Annotated[
     str | None,
@@ -101,7 +103,7 @@ AdvertisedHost = Annotated[
     str | None,
     typer.Option(
         metavar="HOST",
-        help="The host that nodes and clients are told, where it is not the one of --listen.",
+        help="The host in the addresses that nodes and clients get, if not that of --listen.",
     ),
 ]
 Strict = Annotated[
@@ -118,14 +120,14 @@ ServeConfigFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="With --serve: how the proxy itself asks nodes, as a client.properties of Kafka's;"
-        " else with --upstream-tls.",
+        help="With --serve: settings of the proxy's own connections to nodes, a"
+        " client.properties of Kafka's; by default --upstream-tls.",
     ),
 ]
 ClusterId = Annotated[
     str | None,
     typer.Option(
-        metavar="ID", help="With --serve: the cluster's id, where its controllers do not tell it."
+        metavar="ID", help="With --serve: the cluster's id, if its controllers do not report it."
     ),
 ]
 OffLoopback = Annotated[
@@ -139,14 +141,14 @@ ListenTls = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[ID@]CERT,KEY[,CA]",
-        help="Speak TLS with clients, who need a certificate of CA where one is given; repeatable.",
+        help="Use TLS with clients, which need a certificate of CA if CA is given; repeatable.",
     ),
 ]
 UpstreamTls = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[ID@]CA[,CERT,KEY]",
-        help="Speak TLS with nodes, whose certificates are of CA, or of `system`; repeatable.",
+        help="Use TLS with nodes, whose certificates are of CA, or of `system`; repeatable.",
     ),
 ]
 UpstreamName = Annotated[
@@ -167,7 +169,7 @@ FeedToken = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Viewers need the token in this file; a must beyond loopback.",
+        help="Viewers need the token in this file; required beyond loopback.",
     ),
 ]
 MetricsAt = Annotated[
@@ -184,6 +186,6 @@ ConfigFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Run as a service, as this file says; it takes the place of all other options.",
+        help="Run as a service, configured by this file instead of other options.",
     ),
 ]

@@ -58,10 +58,10 @@ def list_(
     timeout: Timeout = TIMEOUT,
     as_json: AsJson = False,
 ) -> None:
-    """Show the rules of a proxy in the order in which they act, with how often each has.
+    """Show the rules of a proxy in the order in which they act, with the hits of each.
 
-    The proxy needs --feed: `kwire proxy --feed 127.0.0.1:9900 …`. A rule without a name of its own
-    is called by what it does, as in delay-3f9a.
+    The proxy needs --feed: `kwire proxy --feed 127.0.0.1:9900 …`. A rule without a name gets one
+    from its action, as delay-3f9a.
 
     \b
     kwire proxy rules list
@@ -180,7 +180,7 @@ def enable(
     timeout: Timeout = TIMEOUT,
     as_json: AsJson = False,
 ) -> None:
-    """Let rules act again, with what they had counted before.
+    """Let rules act again; their counts go on.
 
     \b
     kwire proxy rules enable slow
@@ -205,7 +205,7 @@ def disable(
     timeout: Timeout = TIMEOUT,
     as_json: AsJson = False,
 ) -> None:
-    """Let rules rest; they keep their place and what they have counted.
+    """Stop rules from acting; they keep their order and their counts.
 
     \b
     kwire proxy rules disable slow delay-3f9a
@@ -230,7 +230,7 @@ def remove(
     timeout: Timeout = TIMEOUT,
     as_json: AsJson = False,
 ) -> None:
-    """Remove rules. One of the rules file comes back when the file says something else of it.
+    """Remove rules. A rule of the rules file returns when its entry in the file changes.
 
     \b
     kwire proxy rules remove slow
@@ -269,7 +269,7 @@ def _target(
         raise explain_import_error(error) from error
     if config is not None:
         if feed is not None or token is not None:
-            raise WrongUsage("--config says where the feed is: leave --feed and --token.")
+            raise WrongUsage("--config names the feed: omit --feed and --token.")
         return target_of_config(config, cluster, timeout)
     if cluster is not None:
         raise WrongUsage("--cluster is one of a service's file: give --config as well.")

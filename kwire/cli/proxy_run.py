@@ -86,7 +86,7 @@ async def _run_shown(
         if file is None:
             loop.call_soon_threadsafe(service.stop)
         else:  # what a file configures goes on without a reader of its flows
-            log.warning("nobody reads the flows any more")
+            log.warning("the reader of the output has gone")
 
     service = ProxyService(
         config, report=report, view=view, file=file, simulate=_simulate_controller

@@ -51,7 +51,7 @@ def replay(
     since: From = None,
     until: To = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help="As fast as it goes, and not at the recorded pace.")
+        bool, typer.Option("--fast", help="Send as fast as possible, not at the recorded pace.")
     ] = False,
     ignore: Annotated[
         list[str] | None,
@@ -67,7 +67,7 @@ def replay(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Speak there as this file says, a client.properties of Kafka's: TLS and SASL.",
+            help="TLS and SASL of the connections: a client.properties of Kafka's.",
         ),
     ] = None,
     listen_tls: Annotated[
@@ -134,7 +134,7 @@ def _security(upstream_tls: str | None, command_config: Path | None) -> Security
     from kwire.net.security import PLAINTEXT, Security
 
     if upstream_tls and command_config:
-        raise WrongUsage("--command-config says whether there is TLS: leave --upstream-tls.")
+        raise WrongUsage("--command-config sets TLS: omit --upstream-tls.")
     if command_config:
         return client_security(command_config)
     if upstream_tls:

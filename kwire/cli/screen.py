@@ -31,7 +31,7 @@ def screen(*, stderr: bool = False) -> Console:
 
 
 def is_pipe() -> bool:
-    """True if stdout is no terminal, nor to be treated as one: rich is not needed then."""
+    """True if stdout is no terminal and not treated as one: rich is not needed then."""
     forced = os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE") == "1"
     return not sys.stdout.isatty() and not forced
 

@@ -108,7 +108,7 @@ class ServiceLog:
         self._repeats = RepeatLimit()
 
     def __call__(self, event: ServiceEvent | ClusterNotice) -> None:
-        """Log an event, unless it is none for a log, or a notice like one that has just been."""
+        """Log an event, unless it is not for logs or a notice that repeats a recent one."""
         if isinstance(event, ClusterNotice):
             self._log_notice(event)
         elif (level := _LEVELS.get(event.kind)) is not None:

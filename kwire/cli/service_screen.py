@@ -30,8 +30,9 @@ _IN_THE_END = (ServiceEventKind.RECORDED, ServiceEventKind.RECORDED_IN_PART)
 class ServiceScreen:
     """Prints the events of the service.
 
-    asks_on_hold: held messages are told, since lines of stdin release them. log: takes what
-    --log-format logs as well, None without it. has_failed: a recording stopped before its time.
+    asks_on_hold: True to print held messages, which lines of stdin release. log: takes the events
+    that --log-format logs as well; None without it. has_failed: a recording stopped before its
+    time.
     """
 
     def __init__(

@@ -62,7 +62,9 @@ def watch(
     output = display(api, no_api, view, verbose=verbose, as_json=as_json)
     lines = plain or as_json or verbose or bool(api or no_api)
     if web is not None and lines:
-        raise WrongUsage("--web serves the screen: it goes with --view, not with what lines print.")
+        raise WrongUsage(
+            "--web serves the screen: it allows --view, but no options of printed lines."
+        )
     try:
         if web is not None:
             from kwire.cli.watch_web import serve

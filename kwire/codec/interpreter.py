@@ -45,7 +45,7 @@ def encode(message: str, version: int, struct: ObjectStruct, obj: Any) -> bytes:
         ) from None
     # Of the message itself: wrong values of fields have become errors with their path before.
     except (TypeError, AttributeError, ValueError, OverflowError) as error:
-        reason = f"{type(obj).__name__} holds what is no message: {error}"
+        reason = f"{type(obj).__name__} is no valid message: {error}"
         raise EncodeError(reason, message=message, version=version) from None
     return stream.getvalue()
 

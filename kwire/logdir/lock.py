@@ -30,7 +30,7 @@ class DirectoryLock:
             ) from None
 
     def close(self) -> None:
-        """Let others have the directory."""
+        """Release the lock on the directory."""
         os.close(self._file)
 
     def __enter__(self) -> Self:

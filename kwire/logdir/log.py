@@ -144,7 +144,7 @@ class MetadataLog:
         """Return whole batches from the one that holds `offset`, as they lie on the disk.
 
         At least one, then as many as fit into `max_bytes`, all of them before `end`. Raises
-        Raises InvalidValue for an offset that is not in the log.
+        InvalidValue for an offset that is not in the log.
         """
         if not self._start <= offset <= self.end_offset:
             span = f"{self._start} to {self.end_offset}"
@@ -223,7 +223,7 @@ class MetadataLog:
             return SnapshotFile(self.folder, snapshot, self._fs)
 
     def add_snapshot(self, snapshot: OffsetAndEpoch, *, is_checked: bool = False) -> None:
-        """Take a frozen snapshot in; one from before the log's start goes again.
+        """Add a frozen snapshot; remove it again if it ends before the log's start.
 
         is_checked: `check_snapshot` has read it. Else FileError where it is broken, which no
         follower should get.
@@ -272,7 +272,7 @@ class MetadataLog:
         return True
 
     def clean(self, *, max_bytes: int | None = None, older_than: int | None = None) -> bool:
-        """Let the log begin at the second oldest snapshot, again and again while there is reason.
+        """Let the log begin at the second oldest snapshot, repeatedly while a limit is exceeded.
 
         max_bytes: log and snapshots are larger (metadata.max.retention.bytes).
         older_than: the last record that the oldest snapshot contains is from before that time, in

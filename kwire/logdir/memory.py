@@ -62,7 +62,7 @@ class MemoryFileSystem:
         self.fault = fault
 
     def check(self, operation: str, path: Path) -> None:
-        """Let the fault speak."""
+        """Run the injected fault, which may raise."""
         if self.fault:
             self.fault(operation, path)
 
@@ -124,7 +124,7 @@ class MemoryFileSystem:
         self._files[new] = self._files.pop(old)
 
     def protect(self, path: Path) -> None:
-        """Nobody else is here to write it."""
+        """Do nothing: no other user can write to memory."""
 
     def remove(self, path: Path) -> None:
         self.check("remove", path)

@@ -35,7 +35,7 @@ def parse_initial_voters(text: str) -> tuple[InitialVoter, ...]:
     ids = [voter.node_id for voter in voters]
     for node_id in ids:
         if ids.count(node_id) > 1:
-            raise InvalidValue(f"node id {node_id} stands twice in the initial controllers")
+            raise InvalidValue(f"node id {node_id} occurs twice in the initial controllers")
     return voters
 
 

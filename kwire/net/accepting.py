@@ -7,10 +7,10 @@ from contextlib import suppress
 
 
 async def stop_accepting(*servers: asyncio.Server) -> None:
-    """Close servers; every connection that was taken has told its protocol by then.
+    """Close servers, once every connection they accepted has reached its protocol.
 
-    Closed in the moment in which it takes a connection, Python 3.11's Server makes the protocol and
-    then fails: the protocol never hears of a connection, nor of its end, and the socket leaks.
+    If Python 3.11's Server is closed while it accepts a connection, it makes the protocol and then
+    fails: connection_made and connection_lost are never called, and the socket leaks.
     """
     loop = asyncio.get_running_loop()
     for server in servers:
@@ -25,6 +25,6 @@ async def stop_accepting(*servers: asyncio.Server) -> None:
 
 
 async def run_pending_callbacks() -> None:
-    """Let asyncio tell protocols of connections it has taken, and close those that were aborted."""
+    """Let asyncio call the protocols of connections it accepted, and close the aborted ones."""
     for _ in range(4):
         await asyncio.sleep(0)

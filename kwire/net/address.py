@@ -57,4 +57,4 @@ def is_wildcard(host: str) -> bool:
 
 def cannot_connect(host: str, remedy: str) -> str:
     """Return the error text for a wildcard host that others would be told to connect to."""
-    return f"nobody can connect to {host}: {remedy}"
+    return f"no client can connect to {host}: {remedy}"

@@ -96,7 +96,7 @@ class Exchange:
         correlation_id = int.from_bytes(frame[:_CORRELATION_ID_SIZE], "big", signed=True)
         if not self._open:
             raise FrameError(
-                f"an answer with correlation id {correlation_id} that nobody asked for"
+                f"an answer with correlation id {correlation_id}, which no request had"
             )
         sent = self._open.popleft()
         if correlation_id != sent.correlation_id:

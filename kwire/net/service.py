@@ -1,6 +1,6 @@
 """The interface of servers: a controller of kwire's own, or the proxy in place of a node.
 
-The proxy and the controller do not know each other; they meet here.
+The proxy and the controller do not import each other; both use this interface.
 """
 
 from __future__ import annotations

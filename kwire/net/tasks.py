@@ -13,8 +13,8 @@ logger = logging.getLogger(__name__)
 async def cancel_and_wait(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Cancel tasks, and return when all have ended; what one failed with is logged.
 
-    Whoever is cancelled while this waits is so behind the last of them: no task outlives the call,
-    and no cancellation is taken for that of a task.
+    If the caller is cancelled while this waits, CancelledError is raised after the last task has
+    ended: no task outlives the call, and no cancellation is taken for that of a task.
     """
     ending = tuple(tasks)
     for task in ending:

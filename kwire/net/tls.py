@@ -90,7 +90,7 @@ _SENTENCES = {
     "TLSV1_ALERT_UNKNOWN_CA": _DISTRUST,
     "SSLV3_ALERT_CERTIFICATE_UNKNOWN": _DISTRUST,
     "SSLV3_ALERT_BAD_CERTIFICATE": _DISTRUST,
-    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "wants a certificate, and is shown none",
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "requires a certificate, and got none",
     "TLSV1_ALERT_PROTOCOL_VERSION": "has no version of TLS in common",
     "UNSUPPORTED_PROTOCOL": "has no version of TLS in common",
     "NO_SHARED_CIPHER": "has no cipher in common",

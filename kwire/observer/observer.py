@@ -1,9 +1,9 @@
 """An observer of the metadata quorum without IO: requests out, answers in, an image kept (KIP-595).
 
 It fetches under replica id -1, which a leader answers and does not count, and is told of a new high
-watermark at once by leaders that can (KIP-1166). What is beyond the high
-watermark waits, and goes where the leader's log diverges; a log that begins later than asked for is
-entered by its snapshot (KIP-630).
+watermark at once by leaders that can (KIP-1166). Batches beyond the high watermark wait, and are
+dropped where the leader's log diverges; if the log begins later than the requested offset, the
+observer loads its snapshot (KIP-630).
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ class LeaderEndpoint(NamedTuple):
 class Observer:
     """Keeps the image at `offset`: everything below is committed and applied.
 
-    cluster_id: told to the nodes, which refuse another; None tells nothing. epoch, leader_id: the
-    latest heard of, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
+    cluster_id: sent to the nodes, which refuse another; None sends none. epoch, leader_id: the
+    latest seen, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
     quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one. snapshot:
-    by which the log was entered the last time, if it was.
+    the one loaded last, if any was.
     """
 
     def __init__(self, cluster_id: str | None = None) -> None:

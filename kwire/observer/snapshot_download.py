@@ -51,7 +51,7 @@ class PartialSnapshot:
         self._data += piece.unaligned_records
         # An empty piece would be asked for again without end; a false size would fill the memory.
         if not piece.unaligned_records or not len(self._data) <= piece.size <= SNAPSHOT_LIMIT:
-            raise WireError(f"the snapshot at {id} is said to have {piece.size} bytes")
+            raise WireError(f"the leader gives the snapshot at {id} a size of {piece.size} bytes")
         if len(self._data) < piece.size:
             return None
         return snapshot_content(bytes(self._data), Path(snapshot_name(self.id)))

@@ -1,7 +1,7 @@
 """Batches that an observer has fetched and the quorum has not committed yet.
 
-The leader reads its log up to the end, not to the high watermark, so that records come along which
-another leader may undo (KIP-595).
+A leader returns records up to the end of its log, not to its high watermark; another leader may
+undo the last ones (KIP-595).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class UncommittedBatches:
         """Drop batches that the leader's log lacks; `diverging` is the end of an epoch there.
 
         1. Of this epoch, or the last one before it, this log has an end as well.
-        2. What is behind the smaller of both goes; what is committed never does.
+        2. Drop what is behind the smaller of both, but nothing that is committed.
         """
         # 1.
         own = self._end_of_epoch(diverging.epoch)

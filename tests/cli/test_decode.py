@@ -197,7 +197,7 @@ def test_bad_input_is_one_sentence_and_exit_code_1(
 
 WRONG_USAGE = {
     "nothing": ([], "Missing argument"),
-    "version without message": (["--version", "1", "00"], "--version belongs to --message"),
+    "version without message": (["--version", "1", "00"], "--version is for --message"),
     "both kinds": (["--message", "X", "--response-to", "1:1", "00"], "exclude each other"),
     "no version": (["--message", "VoteRequest", "00"], "VoteRequest has versions 0-2"),
     "no pair": (["--response-to", "55", "00"], "is not API:VERSION"),

@@ -176,7 +176,7 @@ def test_what_is_held_goes_on_when_enter_is_pressed(node: str, match: str, told:
 
 
 WRONG_USAGE = {
-    "nothing": ([], "Give --listen to stand in front of a node"),
+    "nothing": ([], "Give --listen to run in front of a node"),
     "half of TLS": (["--listen", "a:1=b:1", "--listen-tls", "a.pem"], "takes CERT,KEY or"),
     "half of mutual TLS": (
         ["--listen", "a:1=b:1", "--upstream-tls", "a.pem,b.pem"],

@@ -125,7 +125,7 @@ def test_without_options_all_is_shown_and_nothing_logged(
         (("--feed", "a"), "--feed: 'a' is no address: write host:port"),
         (
             ("--rewrite-endpoints", "--listen", "0.0.0.0:1=a:9092"),
-            "nobody can connect to 0.0.0.0: give --advertised-host as well.",
+            "no client can connect to 0.0.0.0: give --advertised-host as well.",
         ),
         (
             (*SERVE, "--listen", "127.0.0.1:1=a:9092"),

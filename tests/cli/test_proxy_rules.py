@@ -270,10 +270,10 @@ def test_rules_change_what_a_connection_to_real_kafka_is_told(
 
 WRONG = {
     "a rule": (["add", "--match", "~api Vo", "--drop"], "match: column 6: no API is called 'Vo'"),
-    "no effect": (["add", "--match", "~api Vote"], "nothing is to happen"),
+    "no effect": (["add", "--match", "~api Vote"], "the rule has no action"),
     "a patch": (["add", "--match", "~api Vote", "--patch", "x"], "write PATH=VALUE"),
     "a cluster": (["list", "--cluster", "x"], "give --config as well"),
-    "two places": (["list", "--config", "x", "--feed", "a:1"], "leave --feed and --token"),
+    "two places": (["list", "--config", "x", "--feed", "a:1"], "omit --feed and --token"),
     "an address": (["list", "--feed", "a"], "'a' is no address"),
 }
 

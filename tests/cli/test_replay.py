@@ -212,7 +212,7 @@ WRONG = {
     "twice": (["--client", "x.avro", "--target", "a:1", "--target", "b:1"], "a second address"),
     "two ways of TLS": (
         ["--client", "x.avro", "--target", "a:1", "--upstream-tls", "ca", "--command-config", "c"],
-        "--command-config says whether there is TLS: leave --upstream-tls",
+        "--command-config sets TLS: omit --upstream-tls",
     ),
     "no listener": (["--server", "x.avro", "--target", "a:1"], "--server takes --listen"),
 }

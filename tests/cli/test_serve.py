@@ -117,7 +117,7 @@ def acl_filter() -> ACLFilter:
         (["--listen=1@0.0.0.0:0=127.0.0.1:1"], "give --advertised-host as well"),
         (
             ["--listen=1@127.0.0.1:0=127.0.0.1:1", "--rewrite-endpoints"],
-            "leave --rewrite-endpoints",
+            "omit --rewrite-endpoints",
         ),
     ],
 )

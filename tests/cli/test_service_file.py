@@ -13,7 +13,7 @@ def test_a_file_that_cannot_be_used_and_options_beside_it_are_wrong_usage(
     run = kwire("proxy", "--config", str(write(file, "clusters: 3")), "--metrics", "a:1")
     assert (run.code, run.error) == (
         2,
-        "--config excludes --metrics: the file has a place for what it says.",
+        "--config excludes --metrics: set it in the file.",
     )
 
 
@@ -27,5 +27,5 @@ def test_rules_that_are_wrong_are_told_before_anything_listens(
         str(write(file, service(listener(gated_node.address), rules="rules.yaml"))),
     )
     assert run.code == 1
-    assert "rules.yaml: rules[1]: nothing is to happen" in run.error
+    assert "rules.yaml: rules[1]: the rule has no action" in run.error
     assert "listening" not in run.err

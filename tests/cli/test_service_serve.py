@@ -65,7 +65,9 @@ def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) 
             other = config | {"clusters": [cluster | {"serve": {"mode": "kip919"}}]}
             refused(run, other, "cluster 'orders': another serve needs a restart")
             fewer = config | {"clusters": [cluster | {"listeners": cluster["listeners"][:1]}]}
-            refused(run, fewer, "cluster 'orders' serves: other listeners of it need a restart")
+            refused(
+                run, fewer, "cluster 'orders' serves: a change of its listeners needs a restart"
+            )
 
             run.reload(service(listener(f"127.0.0.1:{free_port()}"), name="plain"))
             run.told("the configuration was loaded again")

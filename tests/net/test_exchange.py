@@ -53,7 +53,7 @@ def test_answers_in_another_order_are_refused_naming_what_is_due() -> None:
 
 
 def test_an_answer_that_nobody_asked_for_is_refused() -> None:
-    with pytest.raises(FrameError, match="id 0 that nobody asked for"):
+    with pytest.raises(FrameError, match="id 0, which no request had"):
         Exchange(client_id=None).receive(answers(0, 1), lambda a, b: None)
 
 

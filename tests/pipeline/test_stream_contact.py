@@ -30,7 +30,7 @@ def test_a_loss_is_told_once_and_so_is_its_end(answers: list[TopicUnreadable | N
     with watched(TOPIC, said.append, every=0) as look:
         while answers:
             look()
-    assert said == [f"{GONE} Spark goes on trying.", "captured@kafka:9092 can be read again."]
+    assert said == [f"{GONE} Spark keeps trying.", "captured@kafka:9092 can be read again."]
 
 
 def test_no_look_comes_before_its_time(answers: list[TopicUnreadable | None]) -> None:
@@ -41,7 +41,7 @@ def test_no_look_comes_before_its_time(answers: list[TopicUnreadable | None]) ->
 def test_what_spark_gives_up_for_is_told(answers: list[TopicUnreadable | None]) -> None:
     answers += [GONE]
     with (
-        pytest.raises(TopicUnreadable, match=r"read\. The same command goes on where it was\."),
+        pytest.raises(TopicUnreadable, match=r"read\. Run the same command again to go on\."),
         watched(TOPIC, pytest.fail),
     ):
         raise PySparkException("Timed out waiting for a node assignment.")

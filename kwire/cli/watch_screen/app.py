@@ -167,7 +167,7 @@ class WatchApp(App[None]):
         await self._stack.aclose()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show at which column the filter goes wrong."""
+        """Show the column at which the filter is wrong."""
         self._show_problem(expression_problem(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -176,7 +176,7 @@ class WatchApp(App[None]):
             self._list.focus()
 
     def on_flow_list_chosen(self, event: FlowList.Chosen) -> None:
-        """Show the flow at the cursor; while it follows what comes, not each of them."""
+        """Show the flow at the cursor, unless the cursor follows the latest flows."""
         if not self._list.following:
             self._show(event.entry)
 
@@ -302,7 +302,7 @@ class WatchApp(App[None]):
         for number in status.held if status else ():
             if oldest := self.flows.get(number):
                 return oldest
-        self._complain("nothing is held: h says what is to be")
+        self._complain("nothing is held: press h to hold messages")
         return None
 
     async def _ask(self, prompt: InputPrompt, then: Any) -> None:

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 KEYS = (
-    ("/", "filter what is shown, and what comes; Enter applies it"),
+    ("/", "filter the flows, later ones too; Enter applies it"),
     ("↑ ↓ PgUp PgDn Home End", "move; at the last line the cursor follows what comes"),
     ("space", "stay at this flow, or follow again"),
     ("Tab", "to the tree of the flow and back; Enter opens a branch"),
@@ -21,7 +21,7 @@ KEYS = (
     ("r  R", "resume the held message at the cursor, else the oldest; all of them"),
     ("d  x", "drop it; kill it, with its connection"),
     ("e", "set a field of it"),
-    ("u", "rules: what is to go wrong, added, switched and removed"),
+    ("u", "rules: add, switch and remove them"),
     ("w", "write what is shown to a .jsonl or .avro file"),
     ("c", "forget what was"),
     ("?", "these keys"),

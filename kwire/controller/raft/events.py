@@ -97,7 +97,7 @@ class SnapshotTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeKRaftVersion:
-    """UpdateFeatures wants this kraft.version, or only to know whether it could be had."""
+    """UpdateFeatures asks for this kraft.version, or only checks that it is possible."""
 
     token: Hashable
     epoch: int

@@ -30,7 +30,7 @@ class _StoredBatch:
 
 
 class MemoryLog:
-    """A `Log` whose unflushed end `crash` loses."""
+    """A `Log` in memory; `crash` loses what was not flushed."""
 
     def __init__(self) -> None:
         self._batches: list[_StoredBatch] = []

@@ -142,7 +142,7 @@ def _poll_follower(replica: Replica, role: Follower, now: int) -> None:
 
 
 def _send_voter_request(replica: Replica, role: Follower, now: int) -> bool:
-    """Tell the leader of this replica, if it has to know; return True if a request was sent."""
+    """Send the leader a request about this replica as a voter; return True if one was due."""
     request = _voter_request(replica, role)
     leader = role.leader_endpoints.node(role.leader_id, replica.config.listener)
     if request is None or leader is None:
@@ -204,7 +204,7 @@ def _fetch_from_bootstrap(replica: Replica, now: int) -> None:
 
 
 def _may_fetch(replica: Replica) -> bool:
-    """Return True if the log is as its end says: a Fetch tells the leader what is on this disk."""
+    """Return True if all of the log is on this disk: a Fetch acknowledges records up to its end."""
     return replica.log.is_settled and not replica.is_flushing and not replica.is_installing
 
 

@@ -156,7 +156,7 @@ class ControllerNode:
         if not self._running:
             return
         if not await self.runtime.shut_down(HAND_OVER):
-            log.warning("controller %d stops though nobody took over", self.node_id)
+            log.warning("controller %d stops: no other took over its leadership", self.node_id)
         await self.kill()
 
     async def kill(self) -> None:

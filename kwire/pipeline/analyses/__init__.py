@@ -44,10 +44,15 @@ ANALYSES = {
         f"how long calls took, long polls apart; behind: those of fewer than {LEAST_CALLS} calls",
     ),
     "errors": Analysis("calls", errors, "which calls failed, how often, and how"),
-    "versions": Analysis("calls", versions, "what clients speak, and what blocks Kafka 4"),
+    "versions": Analysis(
+        "calls", versions, "versions that clients use, and those that block Kafka 4"
+    ),
     "features": Analysis("records", features, "levels that features were set to"),
     "elections": Analysis(
-        "quorum", elections, "who led, who wanted to, how long nobody did", others=("frames",)
+        "quorum",
+        elections,
+        "leaders and candidates, and the time without a leader",
+        others=("frames",),
     ),
     "voter-changes": Analysis("quorum", voter_changes, "from the request to the commit"),
     "isr": Analysis("partitions", isr_churn, "how restless in-sync replicas were"),

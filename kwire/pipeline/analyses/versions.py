@@ -1,4 +1,4 @@
-"""The versions that clients speak, and those that Kafka 4 no longer answers (KIP-896)."""
+"""The versions that clients use, and those that Kafka 4 no longer answers (KIP-896)."""
 
 from __future__ import annotations
 

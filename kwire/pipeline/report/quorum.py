@@ -39,7 +39,7 @@ def quorum_section(quorum: DataFrame, frames: DataFrame) -> Section:
     """Return leaders by epoch, votes, changes of the voter set, and the time without a leader."""
     timeline = quorum_timeline(quorum, frames)
     if timeline is None or not timeline.nodes:
-        return Section(topic=TOPIC, finding="Nothing was told of a metadata quorum.")
+        return Section(topic=TOPIC, finding="The tables have nothing about a metadata quorum.")
     return Section(
         topic=TOPIC,
         finding=_finding(timeline),

@@ -1,4 +1,4 @@
-"""The section of versions: those that clients speak, and the clients that block an upgrade."""
+"""The section of versions: those that clients use, and the clients that block an upgrade."""
 
 from __future__ import annotations
 

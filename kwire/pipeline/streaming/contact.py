@@ -60,7 +60,7 @@ def watched(
         try:
             ensure_topic(address)
         except TopicUnreadable as reason:
-            raise TopicUnreadable(f"{reason} The same command goes on where it was.") from error
+            raise TopicUnreadable(f"{reason} Run the same command again to go on.") from error
         raise
 
 
@@ -82,7 +82,7 @@ class _Contact:
             ensure_topic(self._address)
         except TopicUnreadable as reason:
             if not self._lost:
-                self._warned(f"{reason} Spark goes on trying.")
+                self._warned(f"{reason} Spark keeps trying.")
             self._lost = True
         else:
             if self._lost:

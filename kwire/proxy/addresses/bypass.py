@@ -1,9 +1,9 @@
-"""Notices about nodes whose addresses clients and other nodes are given without the proxy.
+"""Notices about nodes whose own addresses, not the proxy's, appear in passing messages.
 
-A client that hears such an address connects to the node directly, and nothing that the proxy does
-has an effect on that. So addresses in passing messages (`flows.node_addresses`, and the records of
-the metadata log) are compared with the proxy's own. A node counts if traffic with a node of its
-role has passed: a proxy in front of controllers alone gives no notice about brokers.
+A client that gets such an address connects to the node directly, without the proxy. So addresses in
+passing messages (`flows.node_addresses`, and the records of the metadata log) are compared with the
+proxy's own. A node counts if traffic with a node of its role has passed: a proxy in front of
+controllers alone gives no notice about brokers.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ _FROM_PROXY = frozenset(
     {Effect.ANSWERED, Effect.CHANGED, Effect.ROUTED, Effect.SIMULATED, Effect.DROPPED}
 )
 _ADVICE = (
-    "let the nodes advertise the proxy (`kwire proxy-config` writes the lines), or rewrite what"
-    " they tell (--rewrite-endpoints, in a file rewrite_endpoints: true); see docs/addresses.md"
+    "let the nodes advertise the proxy (`kwire proxy-config` writes the lines), or rewrite"
+    " the addresses they send (--rewrite-endpoints, in a file rewrite_endpoints: true);"
+    " see docs/addresses.md"
 )
 
 NamedNode = tuple[NodeRole, int | None, Address]
@@ -140,8 +141,8 @@ class BypassWatch:
         names = ", ".join(_name(node) for node in nodes)
         are = "is" if len(nodes) == 1 else "are"
         text = (
-            f"{names} {are} not behind the proxy, and who hears that in {', '.join(apis)} connects"
-            f" there without it: {_ADVICE}"
+            f"{names} {are} not behind the proxy, and clients that read this in {', '.join(apis)}"
+            f" connect without it: {_ADVICE}"
         )
         flow = seen.flow
         notice = Notice(connection=flow.connection, at=flow.at, kind=NoticeKind.BYPASSED, text=text)

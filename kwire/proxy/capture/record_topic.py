@@ -172,7 +172,7 @@ class TopicProducer:
     def _tell(self, reason: str) -> None:
         if not self._has_reported:
             self._has_reported = True
-            self._report(f"{self.name} does not take what is recorded: {reason}; traffic goes on")
+            self._report(f"{self.name} does not accept the recording: {reason}; traffic goes on")
 
 
 class TopicRecorder(Recorder):

@@ -80,7 +80,7 @@ class FilterRunner:
         )
 
     def connect(self, then: Callable[[], None]) -> None:
-        """Show a client that has connected to the filters; call `then` if they let it in."""
+        """Run the filters on a client that has connected; call `then` if they accept it."""
         handlers = self._filters.connecting
         if not handlers:
             then()
@@ -126,7 +126,7 @@ class FilterRunner:
             self._pairing.fail_own("the client has closed the connection")
 
     def close(self) -> None:
-        """Give up what is held: the connection is gone."""
+        """Discard what is held: the connection is gone."""
         if self._connecting is not None:
             self._connecting.give_up()
         self.requests.close()
@@ -413,7 +413,8 @@ class FilterRunner:
         flow.problems.append(f"not filtered: {reason}")
         if flow.key not in self._reported:
             self._reported.add(flow.key)
-            text = f"{flow.api} v{flow.version} passed as it came: {reason}; told once a connection"
+            message = f"{flow.api} v{flow.version}"
+            text = f"{message} passed as it came: {reason}; reported once a connection"
             self._pairing.notify(NoticeKind.NOT_FILTERED, text, flow.at)
 
     def _gate(self, direction: Direction) -> Gate:

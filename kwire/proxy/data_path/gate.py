@@ -221,7 +221,7 @@ class Gate:
             self._limit_reading()
 
     def close(self) -> None:
-        """Give up what is held: nothing will be sent any more."""
+        """Discard what is held: nothing will be sent any more."""
         self._closed = True
         for frame in self._queue:
             if isinstance(frame, HeldFrame):

@@ -1,4 +1,4 @@
-"""A client that connected and is to speak TLS: only when it does is there a connection to relay."""
+"""The TLS handshake of a client, after which its connection is relayed."""
 
 from __future__ import annotations
 

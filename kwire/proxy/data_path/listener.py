@@ -28,7 +28,7 @@ class Listener:
     def connects_to_itself(self) -> bool:
         """True if it would connect to itself, as far as the addresses tell."""
         here, there = self.listen, self.upstream
-        return here.port == there.port and _met(here.host) == _met(there.host)
+        return here.port == there.port and _local_host(here.host) == _local_host(there.host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,6 @@ class Limits:
         return max(0.01, min(1.0, shortest / 4))
 
 
-def _met(host: str) -> str:
+def _local_host(host: str) -> str:
     """Return the host at which a client on this machine reaches one that listens at `host`."""
     return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

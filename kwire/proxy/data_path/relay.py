@@ -118,7 +118,7 @@ class Relay:
 
     @property
     def _done_over_tls(self) -> bool:
-        """True if a node that cannot be told of the client's last byte has answered all before."""
+        """True if the node's TLS cannot end one direction, and the node has answered everything."""
         return not self.node.can_half_close and self._all_answered
 
     def side_lost(self, side: Side, error: Exception | None) -> None:

@@ -221,7 +221,7 @@ class Receiver:
             reason = f"{self.problem}: give the token file that --feed-token was given"
         else:
             token = "is --token what --feed-token was given"
-            reason = f"no answer for {self._timeout:g} s: {token}, or does the proxy stand still?"
+            reason = f"no answer for {self._timeout:g} s: {token}, or has the proxy stopped?"
         raise ConnectionFailed(f"{self._address}: {reason}")
 
     async def _command(self, command: Command) -> CommandResult:

@@ -1,4 +1,4 @@
-"""Rules for what goes wrong in KRaft quorums, by name."""
+"""Preset rules, by name: typical faults of KRaft quorums."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The rules in force: those of the rules file, and what was commanded while traffic flows.
+"""The rules in force: those of the rules file, and the changes commanded while traffic flows.
 
-What was commanded of a rule stays until the file says something else of it:
+A command on a rule holds until the rule's entry in the file changes:
 
-1. A rule that the file has as before stays as it is: with its hits, its dice and its time, switched
-   off if it was, removed if it was.
-2. A rule that is new in the file, or changed, begins anew as the file has it. It takes the place of
-   one of the same name that was added by command.
-3. A rule that the file has no more goes.
+1. A rule whose entry is unchanged keeps its hits, its dice and its time; it stays switched off or
+   removed if it was.
+2. A rule whose entry is new or changed starts anew, as the file has it. It replaces a rule of the
+   same name that was added by command.
+3. A rule whose entry is gone is removed.
 4. Rules that were added by command stay, behind those of the file.
 """
 
@@ -54,9 +54,9 @@ class RuleEntry:
 class RuleSet:
     """Rules by name, in the order in which they act.
 
-    clock: seconds of the clock that filters are asked by. dice: gives the dice of a seed, so that
-    each rule has its own, whatever the others do. changed: called with a sentence after each
-    command that changed something. revision: grows with each change.
+    clock: seconds of the clock that filters are asked by. dice: makes the random source of a seed;
+    each rule has its own, so that rules do not influence each other's draws. changed: called with a
+    sentence after each command that changed something. revision: grows with each change.
     """
 
     def __init__(

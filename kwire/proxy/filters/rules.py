@@ -145,7 +145,9 @@ class Rule(Strict):
         if sum(ends) > 1:
             raise ValueError("only one of drop, close, stall, error and patch can be")
         if not any(ends) and self.delay is None and self.bandwidth is None:
-            raise ValueError("nothing is to happen: give delay, drop, close, stall, error or patch")
+            raise ValueError(
+                "the rule has no action: give delay, drop, close, stall, error or patch"
+            )
         if self.match.needs_response and self.way is Direction.REQUEST:
             raise ValueError("only a response can tell what match asks: add direction: response")
         if self.until is not None and self.until <= self.after:

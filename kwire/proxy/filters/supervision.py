@@ -1,7 +1,7 @@
-"""Reports of what the methods of filters do that they must not, and what they changed.
+"""Supervision of the methods of filters: reports their faults, and notes what they changed.
 
-A method may raise anything, return or await what no filter can, or block: that is its own error.
-The connection, the proxy and the filters behind it go on.
+A method may raise anything, return or await a wrong value, or block: that is its own error. The
+connection, the proxy and the filters behind it go on.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ class Supervision:
             self.flow.problems.append(f"{handler.name} failed: {text}")
         if self.filters.is_first_report(handler.name, error):
             self._notify(
-                NoticeKind.FILTER_FAILED, f"{handler.name} failed, {self._fate}: {text}; told once"
+                NoticeKind.FILTER_FAILED,
+                f"{handler.name} failed, {self._fate}: {text}; reported once",
             )
 
     def report_unsendable(
@@ -117,13 +118,15 @@ class Supervision:
         if self.flow is not None:
             self.flow.problems.append(f"{text}: {reason}")
         if self.filters.is_first_report(name, error):
-            self._notify(NoticeKind.FILTER_FAILED, f"{text}: {reason}; told once")
+            self._notify(NoticeKind.FILTER_FAILED, f"{text}: {reason}; reported once")
 
     def report_duration(self, handler: FilterHandler, seconds: float) -> None:
         """Report a method that ran so long without awaiting that other connections waited."""
         if seconds >= SLOW and self.filters.is_new_slowest(handler.name, seconds):
             text = f"{handler.name} took {seconds:.3g} s, and every connection waited for it"
-            self._notify(NoticeKind.FILTER_SLOW, f"{text}; told again when it takes twice as long")
+            self._notify(
+                NoticeKind.FILTER_SLOW, f"{text}; reported again when it takes twice as long"
+            )
 
     @property
     def _fate(self) -> str:

@@ -24,7 +24,7 @@ class Ring:
         self.dropped = 0
 
     def __call__(self, event: Event) -> None:
-        """Keep it; an event that alone exceeds the limit is kept until the next one comes."""
+        """Keep an event; one that alone exceeds the limit is kept until the next one comes."""
         self._events.append(event)
         self.weight += event.weight
         while self.weight > self._limit and len(self._events) > 1:

@@ -150,7 +150,7 @@ class ClusterRuntime:
                 raise InvalidValue(f"cluster {config.name!r}: another {key} needs a restart")
         if self.backend is not None and config.listeners != self._permanent.listeners:
             raise InvalidValue(
-                f"cluster {config.name!r} serves: other listeners of it need a restart"
+                f"cluster {config.name!r} serves: a change of its listeners needs a restart"
             )
 
     async def change(self, loaded: LoadedFilters, recording: ClusterRecording | None) -> None:

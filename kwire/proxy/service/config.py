@@ -48,7 +48,7 @@ class BadConfig(BadFile):
 class KeyConflict(ValueError):
     """Keys that contradict each other, or one that needs another.
 
-    sentence: has each key in braces, so that `kwire proxy` can say its options instead.
+    sentence: has each key in braces, so that `kwire proxy` can name its options instead.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -220,16 +220,16 @@ class ClusterConfig(Strict):
 
     @model_validator(mode="after")
     def _check_advertised_addresses(self) -> ClusterConfig:
-        """Check who tells clients the addresses of nodes: they themselves, or the proxy."""
+        """Check that clients get addresses from the nodes or from the proxy, not from both."""
         proxy_tells = self.rewrite_endpoints or self.serve is not None
         if self.strict and proxy_tells:
             raise KeyConflict(
                 "{strict} is for nodes that advertise the proxy: with {rewrite_endpoints}"
-                " or {serve} leave it"
+                " or {serve} omit it"
             )
         if self.rewrite_endpoints and self.serve is not None:
             raise KeyConflict(
-                "{serve} tells the proxy's addresses itself: leave {rewrite_endpoints}"
+                "{serve} tells the proxy's addresses itself: omit {rewrite_endpoints}"
             )
         if self.advertised_host is not None and not proxy_tells:
             raise KeyConflict(
@@ -255,8 +255,8 @@ class ClusterConfig(Strict):
                 host = listener.listen.host
                 if not is_loopback(host):
                     raise KeyConflict(
-                        f"{{serve}} controller answers what is not so, and {host} may be reached"
-                        " by others: listen at 127.0.0.1, or give {off_loopback} as well"
+                        f"{{serve}} controller invents its answers, and other machines can"
+                        f" reach {host}: listen at 127.0.0.1, or give {{off_loopback}} as well"
                     )
         return self
 
@@ -264,7 +264,7 @@ class ClusterConfig(Strict):
     def _can_release(self, info: ValidationInfo) -> ClusterConfig:
         # Only files have a context. Without one there is a terminal, where messages are released.
         if info.context is not None and self.hold is not None and self.feed is None:
-            raise ValueError("nobody could let go what is held: give feed as well")
+            raise ValueError("held messages could not be released: give feed as well")
         return self
 
 

@@ -1,6 +1,6 @@
-"""Events of the service as values: what a supervisor's log, or a person at a terminal, is told.
+"""Events of the service as values, for a supervisor's log or a person at a terminal.
 
-The service itself writes nowhere. `kwire.cli` prints these events or logs them.
+The service itself prints nothing. `kwire.cli` prints these events or logs them.
 """
 
 from __future__ import annotations

@@ -146,7 +146,9 @@ def _hits(filters: Filters | None) -> Counter[str]:
 
 def _losses(metered: list[MeteredProxy]) -> Iterator[Metric]:
     lost = _counter(
-        "overflows", "Events that found no room: the traffic had none of it.", ("cluster", "where")
+        "overflows",
+        "Events dropped because a queue was full; traffic passed unaffected.",
+        ("cluster", "where"),
     )
     recording = _gauge("recording", "Whether what passes is recorded, 0 or 1.", ("cluster",))
     for proxy in metered:

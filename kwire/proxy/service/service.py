@@ -103,7 +103,7 @@ class ProxyService:
             self._tell(ServiceEventKind.READY, "ready")
             following = asyncio.create_task(self._follow(saved))
             try:
-                command = await self._obey()
+                command = await self._execute_commands()
             finally:
                 await cancel_and_wait([following])
             if command is _Command.DRAIN:
@@ -111,8 +111,8 @@ class ProxyService:
         if self._bypass:
             raise NodeBypassed(self._bypass)
 
-    async def _obey(self) -> _Command:
-        """Obey commands; return the one that ends the service."""
+    async def _execute_commands(self) -> _Command:
+        """Execute commands; return the one that ends the service."""
         while True:
             match await self._commands.get():
                 case _Command.RELOAD:

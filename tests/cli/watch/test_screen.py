@@ -331,7 +331,7 @@ async def test_tab_goes_to_the_tree_and_back_and_from_the_filter_to_the_flows() 
 async def test_keys_with_nothing_held_say_so() -> None:
     async with screen() as shown:
         await shown.press("r")
-        assert shown.told == ["nothing is held: h says what is to be"]
+        assert shown.told == ["nothing is held: press h to hold messages"]
 
 
 def at(node: TreeNode[TreePosition], path: str) -> bool:

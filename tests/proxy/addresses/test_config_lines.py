@@ -76,7 +76,7 @@ def test_where_the_proxy_rewrites_only_the_way_to_the_quorum_changes() -> None:
         ([CONTROLLER, CONTROLLER], "two files have node.id 3000"),
         (
             [CONTROLLER | {"advertised.listeners": ""}],
-            "CONTROLLER of node 3000: nobody can connect to an empty host",
+            "CONTROLLER of node 3000: no client can connect to an empty host",
         ),
         ([CONTROLLER | {"listeners": "CONTROLLER"}], "is no listener"),
         ([CONTROLLER | {"listeners": "CONTROLLER://:" + "9" * 5000}], "is no listener"),

@@ -72,7 +72,7 @@ def test_a_topic_that_is_down_is_told_of_once() -> None:
     topic.close()
     assert topic.lost == 40
     (sentence,) = said
-    assert sentence.startswith(f"{address} does not take what is recorded: ")
+    assert sentence.startswith(f"{address} does not accept the recording: ")
     assert sentence.endswith("; traffic goes on")
 
 

@@ -267,7 +267,7 @@ async def test_a_node_that_wants_a_certificate_is_told_of(authority: Authority) 
     (closed,) = [
         event for event in events if isinstance(event, Notice) and event.kind is NoticeKind.CLOSED
     ]
-    assert closed.text == "node 3000 wants a certificate, and is shown none"
+    assert closed.text == "node 3000 requires a certificate, and got none"
 
 
 async def test_a_node_without_tls_is_told_of(authority: Authority) -> None:

@@ -185,7 +185,7 @@ def test_a_broken_filter_inside_is_told_and_the_frame_goes_on() -> None:
     assert problems[0].startswith("Broken.on_create_topics_request left CreateTopics")
     assert problems[1] == "Broken.on_create_topics_request failed: RuntimeError: oh"
     assert "Broken.on_create_topics_request left CreateTopics" in dialogue.notices[0].text
-    assert "sent on as it came: RuntimeError: oh; told once" in dialogue.notices[1].text
+    assert "sent on as it came: RuntimeError: oh; reported once" in dialogue.notices[1].text
 
 
 def under(match: str, *lines: str) -> HeldDialogue:

@@ -160,7 +160,7 @@ WRONG = {
     rule("delay: {from: 3s, to: 1s}"): "longer than its `to`",
     rule("bandwidth: 0B/s"): "greater than 0",
     rule("drop: true", "close: true"): "only one of",
-    rule(): "nothing is to happen",
+    rule(): "the rule has no action",
     rule("drop: true", match="~err 3"): "add direction: response",
     rule("error: NOPE"): "no error of Kafka's is called 'NOPE'",
     rule("patch: {voter: 3}"): "no request that can match has a field 'voter'",

@@ -165,7 +165,7 @@ def test_a_method_that_blocks_is_named_with_its_time() -> None:
         texts.append(told(dialogue, NoticeKind.FILTER_SLOW))
     first, second = (
         f"Vote v2: Slow.on_vote_request took {seconds} s, and every connection waited for it;"
-        " told again when it takes twice as long"
+        " reported again when it takes twice as long"
         for seconds in ("0.25", "0.6")
     )
     assert texts == [[], [first], [first], [first, second]]

@@ -58,11 +58,11 @@ def test_other_keys_are_judged_too(file: Path, more: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ("hold: ~api Vote", "nobody could let go what is held: give feed as well"),
+        ("hold: ~api Vote", "held messages could not be released: give feed as well"),
         ("advertised_host: here", "advertised_host is for rewrite_endpoints or serve"),
         ("rewrite_endpoints: true, serve: {mode: kip919}", "serve tells the proxy's addresses"),
         ("strict: true, rewrite_endpoints: true", "strict is for nodes that advertise the proxy"),
-        ("rewrite_endpoints: true", "nobody can connect to 0.0.0.0: give advertised_host"),
+        ("rewrite_endpoints: true", "no client can connect to 0.0.0.0: give advertised_host"),
         ("serve: {mode: metadata}, advertised_host: x", "serve knows nodes by their ids"),
         ("feed: {listen: 0.0.0.0:9900}", "0.0.0.0:9900 is reached from other machines: give token"),
     ],

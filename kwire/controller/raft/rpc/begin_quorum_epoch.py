@@ -1,4 +1,4 @@
-"""BeginQuorumEpoch, API key 53: a leader tells voters of itself (KIP-595, KIP-853
+"""BeginQuorumEpoch, API key 53: a leader announces itself (KIP-595, KIP-853
 "BeginQuorumEpoch")."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""UpdateRaftVoter, API key 82: a voter tells its endpoints and versions (KIP-853 "Automatic
-endpoint and directory id discovery", "UpdateVoter"; Java: UpdateVoterHandler)."""
+"""UpdateRaftVoter, API key 82: a voter reports its endpoints (KIP-853 "Automatic endpoint
+and directory id discovery", "UpdateVoter"; Java: UpdateVoterHandler)."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
         advertised_host, advertised_port = advertised.get(name, (host or "localhost", port))
         protocol = protocols.get(name, "PLAINTEXT")
         if protocol not in ("PLAINTEXT", "SSL"):
-            text = f"listener {name} wants {protocol}: PLAINTEXT and SSL are spoken here"
+            text = f"listener {name} needs {protocol}: only PLAINTEXT and SSL are supported"
             raise InvalidValue(text)
         listeners.append(
             ListenerConfig(
