@@ -112,9 +112,8 @@ def _columns() -> dict[str, list[Column]]:
     described = _response_partition(DESCRIBE)
     fetcher = _message("asked", FETCH)
     changes = [_message("asked", key) for key in (ADD, REMOVE, UPDATE)]
-    leader = f.filter(
-        described["current_voters"], lambda voter: voter["replica_id"] == described["leader_id"]
-    )
+    current_voters, leader_id = described["current_voters"], described["leader_id"]
+    leader = f.filter(current_voters, lambda voter: voter["replica_id"] == leader_id)
     return {
         "epoch": [
             vote["replica_epoch"],
