@@ -61,6 +61,7 @@ class LegacyBatch:
     @classmethod
     def read(cls, data: bytes) -> LegacyBatch:
         """Return the message that `data` is, unchecked but for its size."""
+        # Magic and attributes, a byte each, end the header of format 0.
         magic = data[LAYOUTS[0].size - 2]
         layout = LAYOUTS[magic]
         if len(data) < layout.size + 8:
@@ -87,6 +88,7 @@ class LegacyBatch:
         if not self.attributes & COMPRESSION:
             yield Record(key=key, value=value, offset=self.offset, timestamp=self.timestamp)
             return
+        # With LogAppendTime the broker sets the time of the wrapper alone (KIP-32).
         wrapped = self._wrapped(value, limit)
         base = self._base(wrapped[-1].offset)
         for message in wrapped:

@@ -98,8 +98,10 @@ def json(group: Group) -> str:
     """Return the JSON of a message after `replace_fields`; bytes that are no UTF-8 are escaped."""
     try:
         data = _encode(group)
+    # Text that is not UTF-8 on the wire is held as lone surrogates, which JSON cannot have.
     except UnicodeEncodeError:
         data = _encode(_printable(msgspec.structs.asdict(cast(Any, group))))
+    # Inside a string the quotes would be escaped, so that this is always the member itself.
     return data.replace(_NO_TAGS, b"").decode()
 
 

@@ -55,10 +55,11 @@ class Arrays(dict[int, Any]):
     def __missing__(self, count: int) -> Any:
         if count < 0:
             raise ValueError
-        made = getattr(Struct(f">{count}{self.letter}"), self.method)
+        convert = getattr(Struct(f">{count}{self.letter}"), self.method)
+        # The peer chooses the lengths: without a bound its arrays would fill the memory.
         if count < TABLE_LIMIT:
-            self[count] = made
-        return made
+            self[count] = convert
+        return convert
 
 
 class Lengths(dict[int, bytes]):

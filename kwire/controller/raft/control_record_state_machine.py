@@ -71,6 +71,7 @@ class ControlRecordStateMachine:
         offset = log.start_offset
         if snapshots := log.snapshots():
             latest = snapshots[-1]
+            # Offsets in a snapshot count from 0: its records hold at the last offset it contains.
             for batch in _first_control_batches(log, latest):
                 self._take(batch, at=latest.offset - 1)
             offset = max(offset, latest.offset)

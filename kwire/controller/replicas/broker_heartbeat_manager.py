@@ -156,6 +156,7 @@ class BrokerHeartbeatManager:
     def deadline(self) -> int | None:
         """The time at which the first session ends; None without unfenced brokers."""
         contacts = [broker.last_contact for _, broker in self._unfenced()]
+        # One more: in the last millisecond of its timeout a session is still valid.
         return min(contacts) + self.session_timeout_ms + 1 if contacts else None
 
     def usable_brokers(self) -> Iterator[tuple[int, bool]]:

@@ -63,6 +63,8 @@ class Publisher:
         """Return a new folder for a batch; remove its earlier attempts. Raises OutOfStep."""
         last = self.last()
         before = -1 if last is None else last.number
+        # Spark numbers batches one by one. Other numbers are of another checkpoint, which may have
+        # read rows that are in the tables, or passed rows that are not.
         if number != before + 1:
             raise OutOfStep(
                 f"{self._own} is at batch {before}, and Spark at {number}: restore the checkpoint"
@@ -70,7 +72,9 @@ class Publisher:
             )
         folders_to_keep = () if last is None else (last.folder,)
         self._remove("batch-", *folders_to_keep)
+        # Lists that a crash left between their writing and the renaming.
         self._remove(f"{_LAST}-")
+        # 1.
         return f"batch-{number}-{uuid4().hex}"
 
     def discard(self, folder: str) -> None:
@@ -82,6 +86,7 @@ class Publisher:
         # 2.
         decided = msgspec.structs.replace(batch, files=tuple(self._found(batch.folder)))
         path = f"{self._own}/{_LAST}"
+        # Renamed, so that there is always a whole list: the last one or this one.
         written = f"{path}-{batch.folder}"
         self._files.pipe_file(written, msgspec.json.encode(decided))
         self._files.mv(written, path)

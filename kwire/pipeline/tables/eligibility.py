@@ -59,6 +59,8 @@ class Eligibility(Fold):
 
     def restored(self, position: RecordPosition) -> Iterator[dict[str, Any]]:
         """Check all partitions, none of which has just changed."""
+        # Another cluster makes `_changed` yield all partitions; with the same topics no member of
+        # an ISR counts as new.
         self._before = structs.replace(self._image, cluster=EMPTY.cluster)
         yield from self._check(position)
 

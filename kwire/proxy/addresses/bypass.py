@@ -97,6 +97,8 @@ class BypassWatch:
                     self._check(message.body, flow.api)
         if seen.envelope is not None:
             self.see(seen.envelope)
+        # A proxy in front of controllers passes registrations that name brokers, and none of its
+        # clients connects to those: nodes of a role wait until its traffic is seen (decision 35).
         news = [node for node in self._named if node[0] in self._roles]
         if news:
             self._tell(news, seen)
@@ -110,6 +112,7 @@ class BypassWatch:
                 node_address.address
             )
         for (role, node_id), addresses in by_node.items():
+            # One address is enough: a node may have other listeners as well (decision 35).
             if any(map(self._is_behind, addresses)):
                 continue
             node = role, node_id, addresses[0]
@@ -129,6 +132,8 @@ class BypassWatch:
                 continue
             if host in (_normalized(here.host), _normalized(listener.listen.host)):
                 return True
+            # Names are not resolved: that would ask a name server in the data path, and clients may
+            # get other answers than the proxy's host (decision 35).
             is_node = (host, address.port) == (_normalized(upstream.host), upstream.port)
             listens_everywhere = is_wildcard(here.host)
             if not is_node and (listens_everywhere or not _is_ip(host)):
@@ -195,11 +200,7 @@ def _role_of(seen: DecodedFlow) -> NodeRole | None:
         return NodeRole.BROKER if fetch.topics else None
     response = seen.response_as(DescribeClusterResponse)
     if response is not None:
-        return (
-            NodeRole.CONTROLLER
-            if response.endpoint_type == CONTROLLER_ENDPOINTS
-            else NodeRole.BROKER
-        )
+        return _described_role(response)
     try:
         listeners = request(flow.key).listeners
     except KwireError:

@@ -121,12 +121,14 @@ class Anonymizer:
         size = record.size
         if frame is not None:
             try:
+                # A frame that was cut cannot be decoded, and may hold any name.
                 frame = None if record.truncated else self._frame(record, frame, inner)
             except KwireError:
                 frame = None
             redaction = LEFT_OUT if frame is None else ANONYMIZED
             size = size if frame is None else len(frame)
         client_id = record.client_id
+        # Problems, notes and texts are sentences, which may quote names and addresses.
         return msgspec.structs.replace(
             record,
             client=self._address(record.client),
@@ -148,6 +150,7 @@ class Anonymizer:
     def _request(self, frame: bytes) -> bytes:
         request = decode_request(frame)
         self.message(request.header)
+        # Taken before `message` empties all byte strings.
         data = getattr(request.body, "request_data", None)
         self.message(request.body)
         if isinstance(request.body, EnvelopeRequest) and data is not None:

@@ -89,18 +89,22 @@ class RuleSet:
 
         Returns a sentence for each rule that was added by command and had to go.
         """
+        # Another seed gives every rule other dice: all of them start anew.
         before = {} if rules.seed != self._seed else self._file
         self._seed = rules.seed
         entries: dict[str, RuleEntry] = {}
         replaced: list[str] = []
         for rule in rules.rules:
             entry = self._entries.get(rule.name)
+            # 2.
             if rule.name not in before or not _is_same_rule(before[rule.name], rule):
                 if entry is not None and entry.origin is RuleOrigin.COMMAND:
                     replaced.append(rule.name)
                 entries[rule.name] = self._entry(rule, RuleOrigin.FILE)
+            # 1. Without an entry it was removed by command, and stays so.
             elif entry is not None and entry.origin is RuleOrigin.FILE:
                 entries[rule.name] = entry
+        # 3. The other rules of the file are not taken over. 4.
         for entry in self._entries.values():
             if entry.origin is RuleOrigin.COMMAND and entry.name not in entries:
                 entries[entry.name] = entry

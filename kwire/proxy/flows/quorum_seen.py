@@ -152,6 +152,7 @@ class QuorumSeen:
     def _describe(self, response: DescribeQuorumResponse, at: float) -> None:
         for topic in response.topics:
             for partition in topic.partitions:
+                # An answer from before an election that was seen since is out of date.
                 if partition.error_code or partition.leader_epoch < self.epoch:
                     continue
                 self._lead(partition.leader_id, partition.leader_epoch)
@@ -191,7 +192,7 @@ class QuorumSeen:
 
 
 def _offsets(request: FetchRequest) -> Iterator[int]:
-    """From where the metadata log is read."""
+    """Yield the offsets from which the metadata log is read."""
     for topic in request.topics:
         if is_metadata_topic(topic.topic, topic.topic_id):
             yield from (partition.fetch_offset for partition in topic.partitions)

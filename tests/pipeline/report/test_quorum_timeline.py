@@ -77,7 +77,9 @@ def test_a_quorum_in_which_no_election_was_recorded_is_drawn(spark: SparkSession
     vote = {"source": "CAPTURE", "what": "VOTE", "epoch": 3, "node_id": 1, "granted": False}
     frames = rows(spark, "frames", columns="capture event at")
     alone = quorum_rows(spark, described | {"at": second(0)}, described | {"at": second(9)})
-    assert quorum_section(alone, frames).finding == "Nothing was told of a metadata quorum."
+    assert (
+        quorum_section(alone, frames).finding == "The tables have nothing about a metadata quorum."
+    )
     lost = quorum_rows(
         spark, described | {"at": second(0)}, vote | {"at": second(1), "replica_id": 2}
     )

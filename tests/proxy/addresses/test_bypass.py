@@ -177,8 +177,8 @@ def test_all_nodes_of_a_message_are_told_together_and_new_ones_later() -> None:
     first = metadata((1, NODE), (2, ELSEWHERE))
     (text,) = watching.see(ask, first)
     assert text.startswith(
-        "node 1 at broker-1:9092, node 2 at broker-2:9092 are not behind the proxy, and who hears"
-        " that in Metadata connects there without it: let the nodes advertise the proxy"
+        "node 1 at broker-1:9092, node 2 at broker-2:9092 are not behind the proxy, and clients"
+        " that read this in Metadata connect without it: let the nodes advertise the proxy"
     )
     assert watching.see(ask, first) == []
     (text,) = watching.see(ask, metadata((1, NODE), (3, Address("broker-3", 9092))))
@@ -236,7 +236,7 @@ def test_only_nodes_of_a_role_whose_traffic_passes_are_meant() -> None:
     assert text.startswith("node 3000 at c:9093 is not behind")
     (text,) = watching.see(MetadataRequest(), metadata())
     assert text.startswith("node 2 at broker-2:9092 is not behind")
-    assert "in BrokerRegistration connects" in text
+    assert "in BrokerRegistration connect without" in text
 
 
 def test_what_filters_answered_or_changed_is_not_the_nodes_word() -> None:
