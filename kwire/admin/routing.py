@@ -37,7 +37,7 @@ ELECTION_WAIT = 1.0
 
 
 class OperationRouter:
-    """Knows the nodes of one cluster and which of them to ask.
+    """The nodes of one cluster, and the choice of the one to ask.
 
     timeout: seconds an operation may take by default, all its attempts together.
     request_timeout: seconds one attempt may take.

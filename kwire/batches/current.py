@@ -116,7 +116,7 @@ class RecordBatch:
 
     @property
     def size(self) -> int:
-        """In bytes, header included."""
+        """The size in bytes, header included."""
         return len(self.data)
 
     @property

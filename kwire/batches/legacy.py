@@ -151,7 +151,7 @@ class LegacyBatch:
 
     @property
     def size(self) -> int:
-        """In bytes, offset and length included."""
+        """The size in bytes, offset and length included."""
         return len(self.data)
 
     @property

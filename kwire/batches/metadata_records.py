@@ -35,7 +35,7 @@ class VersionedRecord(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def type(self) -> int:
-        """Its record type."""
+        """The record type of the record."""
         if isinstance(self.record, OpaqueRecord):
             return self.record.type
         key = type(self.record).key

@@ -20,7 +20,7 @@ _MICROS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """From `start` up to before `stop`, in Unix seconds."""
+    """A period from `start` until before `stop`, in Unix seconds."""
 
     start: float = -inf
     stop: float = inf

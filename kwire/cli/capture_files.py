@@ -23,10 +23,10 @@ def files(captures: list[Path]) -> list[Path]:
     """Return the files that arguments stand for. Raises CommandFailed if there are none."""
     from kwire.capture import captures_at
 
-    found = captures_at(captures)
-    if not found:
+    paths = captures_at(captures)
+    if not paths:
         raise CommandFailed(f"there is no capture in {', '.join(map(str, captures))}")
-    return found
+    return paths
 
 
 def print_written(events: int, out: Path) -> None:

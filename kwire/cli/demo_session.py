@@ -61,7 +61,7 @@ def run(options: DemoOptions, make_cluster: Callable[[Callable[[str], None]], De
 
 
 class DemoSession:
-    """One run of the demo; the proxy outlives the nodes behind it."""
+    """One run of the demo; the proxy stops after the nodes behind it."""
 
     def __init__(
         self, cluster: DemoCluster, console: Console, spinner: Status | None, options: DemoOptions

@@ -39,7 +39,8 @@ class Selection:
 class Display:
     """Prints flows and notices as they pass, and in the end the counts of all.
 
-    handling: show of each flow who answered it. secrets: show those in messages.
+    handling: True to show whether a flow passed, was answered or routed. secrets: show
+    those in messages.
     """
 
     def __init__(

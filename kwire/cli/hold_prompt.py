@@ -15,7 +15,7 @@ _ACTIONS: dict[str, Action | None] = {"": None, "drop": Drop(), "close": Close()
 
 
 class HoldPrompt:
-    """Reads lines: Enter sends the oldest held message on; drop, close and all say otherwise.
+    """Reads lines: Enter sends the oldest held message on; drop, close and all do other things.
 
     release: releases the oldest message with an action; False if none is held.
     """

@@ -123,9 +123,9 @@ def _print_stopped(summary: Summary, output: str) -> None:
 
 @contextmanager
 def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
-    """Give a Spark session while the context lasts; turn its errors into one sentence.
+    """Yield a Spark session; turn its errors into one sentence.
 
-    A session that ran before goes on running. Ctrl-C and SIGTERM are a KeyboardInterrupt, once
+    A session that ran before keeps running. Ctrl-C and SIGTERM are a KeyboardInterrupt, once
     Spark's jobs have ended. Raises CommandFailed.
     """
     # PySpark also logs every failed query, with a trace: the sentence would be printed twice.

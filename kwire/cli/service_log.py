@@ -49,7 +49,7 @@ _NOTICE_LEVELS = {NoticeKind.OPENED: logging.DEBUG, NoticeKind.CLOSED: logging.D
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, message, and of FIELDS what is known."""
+    """One JSON object a line: time, level, message, and those of FIELDS that are known."""
 
     def format(self, record: logging.LogRecord) -> str:
         data: dict[str, Any] = {

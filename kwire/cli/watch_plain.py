@@ -47,7 +47,7 @@ async def _run(address: Address, display: Display, token: bytes, backlog: int) -
 
 
 class _StatusLines:
-    """Prints to stderr when the proxy begins or ceases to answer, and changes of its rules."""
+    """Prints to stderr that the proxy answers or does not, and changes of its rules."""
 
     def __init__(self, address: Address) -> None:
         self._address = address

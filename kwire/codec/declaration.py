@@ -138,7 +138,7 @@ class MessageClass(StructClass):
 
 
 class Message(Group, metaclass=MessageClass, base=True):
-    """Anything with a schema name and versions of its own."""
+    """The base of everything that has a schema name and versions."""
 
     @classmethod
     def decode(cls, data: bytes | bytearray | memoryview, version: int) -> Self:

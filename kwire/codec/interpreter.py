@@ -56,7 +56,7 @@ def _path(error: ConstructError) -> str:
 
 
 def _reason(error: ConstructError) -> str:
-    """construct puts the path on a line of its own before the reason."""
+    """Return the reason; construct puts the path on a line of its own before it."""
     if isinstance(error, StreamError):
         return "the bytes end inside this field"
     return str(error).rpartition("\n")[2]

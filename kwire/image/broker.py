@@ -61,7 +61,7 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
 
     @property
     def is_active(self) -> bool:
-        """Neither fenced nor in controlled shutdown: eligible for ISR and leadership (KIP-841)."""
+        """True unless fenced or in controlled shutdown: may be in ISRs and lead (KIP-841)."""
         return not self.fenced and not self.in_controlled_shutdown
 
     def has_online_directory(self, directory: UUID) -> bool:

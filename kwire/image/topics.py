@@ -125,5 +125,5 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         return topic
 
     def _with(self, topic: TopicImage) -> TopicsImage:
-        """These topics with one of them changed."""
+        """Return the image with one of its topics changed."""
         return TopicsImage(by_id=self.by_id.insert(topic.id, topic), ids=self.ids)

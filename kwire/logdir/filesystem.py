@@ -22,7 +22,7 @@ class OpenFile(Protocol):
         """Return its size in bytes, flushed or not."""
 
     def read(self, position: int, size: int) -> bytes:
-        """At most `size` bytes; fewer at the end."""
+        """Return at most `size` bytes; fewer at the end."""
 
     def append(self, data: bytes) -> None:
         """Write at the end."""
@@ -34,7 +34,7 @@ class OpenFile(Protocol):
         """fsync: return when the bytes are on the disk."""
 
     def close(self) -> None:
-        """Give the file back; flushes nothing."""
+        """Close the file; nothing is flushed."""
 
 
 class FileSystem(Protocol):

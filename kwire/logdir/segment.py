@@ -101,7 +101,7 @@ class Segment:
         return torn
 
     def note(self, batch: RecordBatch) -> None:
-        """Take a batch at the end into account."""
+        """Update offsets and indexes for a batch at the end."""
         self.index.add(batch.last_offset, batch.max_timestamp, self.size, batch.size)
         if self.first_timestamp is None:
             self.first_timestamp = batch.max_timestamp
@@ -156,7 +156,7 @@ class Segment:
                 self._fs.replace_file(path, data)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
     def _follows(self, batch: Batch, position: int) -> RecordBatch:

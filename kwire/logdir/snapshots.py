@@ -222,7 +222,7 @@ class SnapshotFile:
         self._fs.flush_folder(self._path.parent)
 
     def discard(self) -> None:
-        """Give it up."""
+        """Remove the unfinished snapshot."""
         self._file.close()
         self._fs.remove(self._part)
 

@@ -18,7 +18,7 @@ _UNKNOWN_EPOCH = -1
 
 @dataclass(frozen=True, slots=True)
 class VersionRange:
-    """Both ends included; what a peer says is taken as it is, nonsense too."""
+    """A range of versions, both ends included; a peer's values are not checked."""
 
     min_version: int
     max_version: int

@@ -103,14 +103,14 @@ Tokens = Generator[bytes, bytes, None]
 
 
 def _plain(credentials: Credentials) -> Tokens:
-    """RFC 4616."""
+    """Authenticate by PLAIN (RFC 4616)."""
     if "\0" in credentials.username + credentials.password:
         raise InvalidValue("PLAIN takes no name and no password with a NUL in it")
     yield f"\0{credentials.username}\0{credentials.password}".encode()
 
 
 def _scram(credentials: Credentials) -> Tokens:
-    """RFC 5802, without channel binding: the node proves that it knows the password, too."""
+    """Authenticate by SCRAM (RFC 5802), without channel binding; the node proves itself, too."""
     from scramp import ScramException
 
     client = _scram_client(credentials)

@@ -139,10 +139,10 @@ class Observer:
         )
 
     def receive(self, response: Response) -> NextStep:
-        """Take the answer to the last request.
+        """Handle the answer to the last request.
 
-        Raises BrokerError where the node refuses for good, WireError where the log, or what the
-        node says of it, makes no sense: `restart` begins anew then.
+        Raises BrokerError if the node refuses for good, WireError if the log, or the node's account
+        of it, is inconsistent: call `restart` then, which begins anew.
         """
         if isinstance(response, FetchSnapshotResponse):
             return self._receive_snapshot(response)

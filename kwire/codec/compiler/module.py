@@ -144,7 +144,7 @@ class Function:
         self._taken = {part.partition("=")[0].strip() for part in parameters.split(",")}
 
     def line(self, text: str) -> None:
-        """One statement, on as many lines as it takes."""
+        """Add one statement, on as many lines as it takes."""
         self._lines += laid_out(text, self._depth)
 
     @contextmanager

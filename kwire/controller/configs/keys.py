@@ -54,7 +54,7 @@ class Dynamic(Enum):
 class ConfigKey:
     """One key. default: as text; None if there is none.
 
-    internal: Kafka takes it and does not tell it. dynamic: None where it needs a restart.
+    internal: Kafka accepts it and does not describe it. dynamic: None where it needs a restart.
     """
 
     name: str

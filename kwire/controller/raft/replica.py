@@ -114,9 +114,9 @@ class Replica:
         return effects
 
     def become(self, role: Role, *, durable: bool = True) -> None:
-        """Take another role: only `transitions` calls this.
+        """Change the role: only `transitions` calls this.
 
-        Durable ones are on the disk before anybody hears of them.
+        Durable roles are on the disk before any peer learns of them.
         """
         self.role = role
         if durable:

@@ -11,7 +11,7 @@ from kwire.text.ids import ZERO_UUID, uuid_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaKey:
-    """A replica. `directory_id` is None for a static voter whose directory nobody has told yet."""
+    """A replica. `directory_id` is None for a static voter whose directory is not known yet."""
 
     id: int
     directory_id: UUID | None = None

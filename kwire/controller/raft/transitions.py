@@ -86,7 +86,7 @@ class Eligible(Enum):
 class Transition:
     """One row of the table. source: None for the first role of a replica.
 
-    is_durable: quorum-state is written before anybody hears of the new role. The others keep
+    is_durable: quorum-state is written before any peer learns of the new role. The others keep
     epoch, leader and vote, or are the same after a restart (QuorumState.memoryTransitionTo).
     """
 

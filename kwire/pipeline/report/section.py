@@ -31,5 +31,5 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Its id in the page."""
+        """The id of the section in the page."""
         return self.topic.lower().replace(" ", "-")

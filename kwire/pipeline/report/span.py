@@ -52,7 +52,7 @@ class ReportSpan:
 
     @property
     def steps(self) -> range:
-        """All steps, those in which nothing happened, too."""
+        """All steps, also those in which nothing happened."""
         first, last = (at.replace(tzinfo=UTC).timestamp() for at in (self.begin, self.end))
         return range(int(first // self.seconds), int(last // self.seconds) + 1)
 

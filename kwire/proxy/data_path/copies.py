@@ -63,7 +63,7 @@ class Copy:
             self._drop()
 
     def finish(self) -> bytes | None:
-        """Return the copy, None if it was dropped; its room is for the caller to give back."""
+        """Return the copy, None if it was dropped; the caller gives its room back."""
         pieces = self._pieces
         return None if self.dropped else pieces[0] if len(pieces) == 1 else b"".join(pieces)
 

@@ -116,7 +116,7 @@ class Framer:
         self._flush(chunk)
 
     def finish(self) -> None:
-        """Give up the frame that has not come whole: no more bytes will come."""
+        """Discard an incomplete frame: no more bytes will come."""
         flow = self._flow
         if flow is not None:
             problem = f"{self._size - self._left} of the {self._what}'s {self._size} bytes came"

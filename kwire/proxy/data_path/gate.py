@@ -170,7 +170,7 @@ class Gate:
         self._frame_ended()
 
     def cut_short(self) -> None:
-        """Give up the frame that has begun: no more bytes will come.
+        """Discard the frame that has begun: no more bytes will come.
 
         Nothing of a held frame that is not whole is sent: no filter has seen it, and nobody can
         use a part of a frame.

@@ -122,12 +122,12 @@ class Pairing:
         return any(flow.correlation_id == correlation_id for flow in self._pending)
 
     def remove(self, flow: Flow) -> None:
-        """Wait no more for a response to this: none will come from the node."""
+        """Stop waiting for a response to this flow: the node will send none."""
         with suppress(ValueError):
             self._pending.remove(flow)
 
     def put_back(self, flow: Flow, problem: str) -> None:
-        """Wait again for a response: the one that began will not end."""
+        """Wait again for a response: the one that began is incomplete."""
         flow.answered = flow.response_size = None
         flow.problems.append(problem)
         self._pending.appendleft(flow)

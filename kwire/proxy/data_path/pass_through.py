@@ -71,7 +71,7 @@ class FrameOutput(Protocol):
         """End the frame; call `finish` with the other two when its fate is decided."""
 
     def cut_short(self) -> None:
-        """Give up the frame that has begun: no more bytes will come."""
+        """Discard the frame that has begun: no more bytes will come."""
 
     def flush(self, chunk: bytes) -> None:
         """Write what may be written now, since `chunk` has been read to its end."""

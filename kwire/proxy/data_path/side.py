@@ -121,7 +121,7 @@ class Side(asyncio.Protocol):
         return self.can_half_close
 
     def pass_end_on(self) -> None:
-        """Tell the other side of the end, once: all that came has been sent on."""
+        """Pass the end to the other side, once: all that came has been sent on."""
         if not self.end_passed:
             self.end_passed = True
             self._other.finish()
@@ -153,7 +153,7 @@ class Side(asyncio.Protocol):
         self._update_reading()
 
     def start(self) -> None:
-        """Hand on what came early, and read on: the other side is there."""
+        """Pass on what came early, and resume reading: the other side is connected."""
         if self.early:
             self.data_received(self.early)
             self.early = b""
@@ -187,7 +187,7 @@ class Side(asyncio.Protocol):
             self.transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the relay: the socket is gone, for good or by an error."""
+        """Report to the relay that the socket is closed, by an end or by an error."""
         self.over = True
         self._owner.side_ending(self, exc)
         self._framer.finish()

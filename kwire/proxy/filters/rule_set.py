@@ -47,7 +47,7 @@ class RuleEntry:
 
     @property
     def name(self) -> str:
-        """By which it is switched and removed."""
+        """The name by which commands switch and remove the rule."""
         return self.rule.name
 
 
@@ -76,18 +76,18 @@ class RuleSet:
 
     @property
     def entries(self) -> tuple[RuleEntry, ...]:
-        """All of them, also those that are switched off."""
+        """All rules, also those that are switched off."""
         return tuple(self._entries.values())
 
     @property
     def filters(self) -> list[RuleFilter]:
-        """Those that act."""
+        """The filters of the rules that act."""
         return [entry.filter for entry in self._entries.values() if entry.enabled]
 
     def load(self, rules: RulesFile) -> list[str]:
-        """Take over what the file says now, as the module's four rules have it.
+        """Apply the rules file as it is now, by the four rules of the module.
 
-        Returns a sentence for each rule that was added by command and had to go.
+        Returns a sentence for each rule added by command that the file replaced.
         """
         # Another seed gives every rule other dice: all of them start anew.
         before = {} if rules.seed != self._seed else self._file

@@ -30,10 +30,10 @@ QUORUM_APIS = api_keys(
     "AddRaftVoter",
     "RemoveRaftVoter",
 )
-"""The APIs that tell anything."""
+"""The APIs whose messages say something about the quorum."""
 
 REPLICAS = 200
-"""Replicas that are remembered: their ids are a peer's word."""
+"""Replicas that are remembered: a peer may send any ids."""
 
 
 VOTER, OBSERVER = "voter", "observer"

@@ -140,7 +140,7 @@ def handle_api_versions_response(
 
 
 def handle_api_versions_failure(replica: Replica, node: PeerNode, error: int) -> None:
-    """Give the addition up with REQUEST_TIMED_OUT: the new voter was not reached."""
+    """Fail the addition with REQUEST_TIMED_OUT: the new voter was not reached."""
     leader = replica.leader
     change = leader.voter_change if leader else None
     if leader and isinstance(change, VoterAddition) and change.voter.id == node.id:

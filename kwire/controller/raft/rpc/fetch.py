@@ -261,7 +261,7 @@ def build_request(replica: Replica) -> FetchRequest:
 
 
 def handle_response(replica: Replica, node: PeerNode, response: FetchResponse, now: int) -> bool:
-    """Take in what the leader sends (handleFetchResponse); False if the peer needs a pause.
+    """Apply what the leader sends (handleFetchResponse); return False if the peer needs a pause.
 
     1. Take over epoch and leader, as from every response. If the peer names no leader, pause
        before the next bootstrap server.

@@ -128,7 +128,7 @@ def build_request(replica: Replica, download: FetchedSnapshot) -> FetchSnapshotR
 def handle_response(
     replica: Replica, node: PeerNode, response: FetchSnapshotResponse, now: int
 ) -> bool:
-    """Take in a piece (handleFetchSnapshotResponse); False if the peer needs a pause.
+    """Write a piece (handleFetchSnapshotResponse); return False if the peer needs a pause.
 
     1. Take over epoch and leader, as from every response.
     2. The leader lives, as after a Fetch.
