@@ -201,7 +201,7 @@ LeaderAndIsr and StopReplica, which Kafka 4 has no more, have both: the code bes
 enough for those that send them.
 """
 
-_COPIED = {"Fetch": "session_id", "DescribeCluster": "endpoint_type"}
+_COPIED = {"Fetch": "session_id"}
 """Fields beside the whole response that repeat the request's."""
 
 _FIXED: Mapping[str, Mapping[str, Any]] = {
