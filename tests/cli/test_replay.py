@@ -20,7 +20,7 @@ from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, Ne
 
 from kwire.error_codes import ErrorCode
 from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.messages.a55_describe_quorum import PartitionData as DescribeQuorumPartition
 from kwire.messages.a55_describe_quorum import TopicData as DescribeQuorumTopic
 from kwire.net.address import Address
@@ -28,6 +28,7 @@ from kwire.net.connection import Connection
 from real_kafka import Cluster
 from tests.support.cli.command import KWIRE, Command
 from tests.support.cli.proxy_process import end_with_ctrl_c, proxy
+from tests.support.eventually import eventually_blocking
 
 MESSAGES = 20
 
@@ -141,8 +142,10 @@ def test_a_quorum_replayed_against_itself_has_only_grown(
     listen = f"1@127.0.0.1:0={combined.bootstrap_servers}"
     with proxy("--listen", listen, "-w", str(capture)) as (recorder, (host, port)):
         for _ in range(2):
-            asyncio.run(ask_of_the_quorum(Address(host, port)))
+            recorded = asyncio.run(ask_of_the_quorum(Address(host, port)))
         end_with_ctrl_c(recorder)
+    node = Address.parse(combined.bootstrap_servers)
+    eventually_blocking(lambda: asyncio.run(ask_of_the_quorum(node)) > recorded)
 
     target = ["--target", combined.bootstrap_servers, "--fast", "--json"]
     run = kwire("replay", "--client", str(capture), *target)
@@ -157,13 +160,16 @@ def test_a_quorum_replayed_against_itself_has_only_grown(
     assert kwire("replay", "--client", str(capture), *target, "--to", "+0s").code == 1
 
 
-async def ask_of_the_quorum(address: Address) -> None:
+async def ask_of_the_quorum(address: Address) -> int:
+    """Send DescribeQuorum; return the high watermark."""
     metadata = DescribeQuorumTopic(
         topic_name="__cluster_metadata",
         partitions=[DescribeQuorumPartition(partition_index=0)],
     )
     async with await Connection.open(address.host, address.port) as connection:
-        await connection.send(DescribeQuorumRequest(topics=[metadata]))
+        response = await connection.send(DescribeQuorumRequest(topics=[metadata]))
+    assert isinstance(response, DescribeQuorumResponse)
+    return response.topics[0].partitions[0].high_watermark
 
 
 async def ask_for_groups(address: Address) -> ListGroupsResponse:

@@ -272,7 +272,7 @@ def test_the_meta_properties_of_zookeepers_time_are_read(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("text", ["", "1", "1@a:1", "x@a:1:b", "1@a:0:b", f"{FIRST},{FIRST}"])
 def test_wrong_initial_controllers_are_refused(text: str) -> None:
-    with pytest.raises(InvalidValue, match=r"id@host:port:directory-id|stands twice"):
+    with pytest.raises(InvalidValue, match=r"id@host:port:directory-id|occurs twice"):
         parse_initial_voters(text)
 
 

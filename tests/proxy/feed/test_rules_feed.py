@@ -171,7 +171,7 @@ async def test_nobody_there_and_another_token_are_said_in_a_sentence() -> None:
                 run.feed.address, lambda _: None, token=token, timeout=0.3
             ) as stranger:
                 with pytest.raises(
-                    ConnectionFailed, match="is --token what --feed-token was given, or does"
+                    ConnectionFailed, match="is --token what --feed-token was given, or has"
                 ):
                     await stranger.reached()
         assert run.rules.revision == 0
