@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
 
 from kwire.errors import InvalidValue
+from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
-
-
-class EndpointType(IntEnum):
-    """The kind of node a request is for; the value is the endpoint type of DescribeCluster."""
-
-    BROKER = 1
-    CONTROLLER = 2
-
-    @property
-    def noun(self) -> str:
-        """The word `broker` or `controller`."""
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

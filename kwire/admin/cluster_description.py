@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from kwire.admin.bootstrap import EndpointType
 from kwire.admin.errors import MismatchedEndpointType, raise_for_code
 from kwire.error_codes import ErrorCode
 from kwire.errors import UnsupportedVersion
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 

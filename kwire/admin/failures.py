@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kwire.admin.bootstrap import Bootstrap, EndpointType
+from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster_description import ClusterDescription
 from kwire.admin.errors import NoReachableLeader
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, KwireError, WireError
+from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 
 NOT_LEADER = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_CONTROLLER})

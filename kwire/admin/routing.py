@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from kwire.admin.bootstrap import Bootstrap, EndpointType
+from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster_description import ClusterDescription, fetch_description
 from kwire.admin.deadline import Deadline
 from kwire.admin.failures import NOT_LEADER, Failures, explained
@@ -24,6 +24,7 @@ from kwire.errors import (
     WireError,
 )
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool

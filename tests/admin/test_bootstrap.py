@@ -3,8 +3,9 @@
 import pytest
 
 from kwire.admin import AdminClient
-from kwire.admin.bootstrap import Bootstrap, EndpointType
+from kwire.admin.bootstrap import Bootstrap
 from kwire.errors import InvalidValue
+from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 
 

@@ -11,8 +11,7 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-
-BROKERS, CONTROLLERS = 1, 2
+from kwire.messages.endpoint_type import EndpointType
 
 CREATE, ALTER, DESCRIBE, CLUSTER_ACTION = 5, 7, 8, 9
 DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = 10, 11, 12
@@ -58,7 +57,7 @@ def handle(request: DescribeClusterRequest, context: ControllerContext) -> Contr
         operations = ALL_OPERATIONS
     return ControllerResult(
         response=DescribeClusterResponse(
-            endpoint_type=CONTROLLERS,
+            endpoint_type=EndpointType.CONTROLLER,
             cluster_id=context.config.cluster_id,
             controller_id=leader if leader is not None and is_known else -1,
             brokers=nodes,
@@ -68,9 +67,9 @@ def handle(request: DescribeClusterRequest, context: ControllerContext) -> Contr
 
 
 def _check_type(type: int, version: int) -> None:
-    if type == CONTROLLERS:
+    if type == EndpointType.CONTROLLER:
         return
-    is_known = type == BROKERS
+    is_known = type == EndpointType.BROKER
     code = ErrorCode.MISMATCHED_ENDPOINT_TYPE if is_known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
     text = (
         "This is a controller; brokers were asked for."

@@ -15,15 +15,13 @@ from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.error_codes import ErrorCode
 from kwire.errors import EncodeError, KwireError, UnsupportedVersion
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
 from kwire.net.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
-
-CONTROLLERS = 2
-"""The endpoint type that asks controllers (KIP-919)."""
 
 
 class Channels:
@@ -81,7 +79,8 @@ class Channels:
         """Ask a node that refused this cluster's id for its own."""
         cluster_id = None
         with suppress(KwireError):
-            response = await self.ask(host, port, DescribeClusterRequest(endpoint_type=CONTROLLERS))
+            request = DescribeClusterRequest(endpoint_type=EndpointType.CONTROLLER)
+            response = await self.ask(host, port, request)
             if isinstance(response, DescribeClusterResponse):
                 cluster_id = response.cluster_id
         foreign.warn_of_refusal(host, port, cluster_id)

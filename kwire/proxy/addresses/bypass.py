@@ -16,6 +16,7 @@ from kwire.codec.declaration import Message, Request
 from kwire.errors import KwireError
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterResponse
+from kwire.messages.endpoint_type import EndpointType
 from kwire.messages.metadata_topic import is_metadata_topic
 from kwire.messages.registry import api_keys, request
 from kwire.net.address import Address, is_wildcard
@@ -25,7 +26,6 @@ from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Effect, Notice, NoticeKind
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import (
-    CONTROLLER_ENDPOINTS,
     NodeAddress,
     NodeRole,
     frame_may_carry_address,
@@ -160,7 +160,7 @@ def _addresses_and_roles(message: Message) -> Iterator[tuple[NodeRole, NodeAddre
         role = node_address.field.role
         if (
             isinstance(message, DescribeClusterResponse)
-            and message.endpoint_type == CONTROLLER_ENDPOINTS
+            and message.endpoint_type == EndpointType.CONTROLLER
         ):
             role = NodeRole.CONTROLLER
         if isinstance(message, FetchResponse) and _is_of_metadata_log(message):
@@ -211,7 +211,7 @@ def _role_of(seen: DecodedFlow) -> NodeRole | None:
 
 
 def _described_role(response: DescribeClusterResponse) -> NodeRole:
-    is_controllers = response.endpoint_type == CONTROLLER_ENDPOINTS
+    is_controllers = response.endpoint_type == EndpointType.CONTROLLER
     return NodeRole.CONTROLLER if is_controllers else NodeRole.BROKER
 
 

@@ -27,10 +27,6 @@ class NodeRole(Enum):
     CONTROLLER = "controller"
 
 
-CONTROLLER_ENDPOINTS = 2
-"""The endpoint_type by which DescribeCluster asks for controllers (KIP-919)."""
-
-
 class AddressField(NamedTuple):
     """The fields of a message that carry the address of a node.
 

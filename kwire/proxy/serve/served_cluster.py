@@ -10,6 +10,7 @@ from pathlib import Path
 from kwire.errors import ConnectionFailed, KwireError
 from kwire.image import MetadataImage
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.pool import ConnectionPool
 from kwire.net.security import Security, read_security
@@ -17,7 +18,6 @@ from kwire.net.tasks import cancel_and_wait
 from kwire.observer import LiveImage
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
-from kwire.proxy.serve.answers.describe_cluster import CONTROLLERS
 from kwire.proxy.serve.cluster_view import ClusterView
 from kwire.proxy.serve.node_connector import CONNECT_TIMEOUT, NodeConnector
 from kwire.proxy.serve.virtual_nodes import VirtualNodes
@@ -115,7 +115,7 @@ class ServedCluster:
         if self.cluster_id is not None or leader is None:
             return
         with suppress(KwireError):  # controllers before 3.7 have no DescribeCluster
-            request = DescribeClusterRequest(endpoint_type=CONTROLLERS)
+            request = DescribeClusterRequest(endpoint_type=EndpointType.CONTROLLER)
             response = await self.connections.send(leader, request)
             if isinstance(response, DescribeClusterResponse) and not response.error_code:
                 self.cluster_id = response.cluster_id

@@ -10,12 +10,14 @@ from kwire.messages.a56_alter_partition import (
     ResponsePartitionData,
 )
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.messages.endpoint_type import EndpointType
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, plural, with_answer
 from kwire.text.ids import uuid_text
 
-ENDPOINT_TYPES = {1: "broker", 2: "controller"}
-"""Kafka's EndpointType (KIP-919)."""
+_ENDPOINT_NOUNS: dict[int, str] = {
+    endpoint_type: endpoint_type.noun for endpoint_type in EndpointType
+}
 
 
 def api_versions(decoded: DecodedFlow) -> str | None:
@@ -73,7 +75,7 @@ def describe_cluster(decoded: DecodedFlow) -> str | None:
     request = decoded.request_as(DescribeClusterRequest)
     if request is None:
         return None
-    kind = ENDPOINT_TYPES.get(request.endpoint_type, f"endpoint type {request.endpoint_type}")
+    kind = _ENDPOINT_NOUNS.get(request.endpoint_type, f"endpoint type {request.endpoint_type}")
     response = decoded.response_as(DescribeClusterResponse)
     if response is None:
         return f"which {kind}s?"

@@ -8,9 +8,8 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from kwire.messages.endpoint_type import EndpointType
 from kwire.proxy.serve.cluster_view import ClusterView
-
-BROKERS, CONTROLLERS = 1, 2
 
 
 def answer(
@@ -24,7 +23,7 @@ def answer(
     """
     # 1.
     type = request.endpoint_type
-    if type not in (BROKERS, CONTROLLERS):
+    if type not in tuple(EndpointType):
         return DescribeClusterResponse(
             error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
             error_message=f"{type} is no endpoint type.",
@@ -40,7 +39,7 @@ def answer(
 
 
 def _node_ids(request: DescribeClusterRequest, view: ClusterView) -> list[int]:
-    if request.endpoint_type == CONTROLLERS:
+    if request.endpoint_type == EndpointType.CONTROLLER:
         return sorted(view.controllers)
     return sorted(view.nodes) if request.include_fenced_brokers else view.alive
 
