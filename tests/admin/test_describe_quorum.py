@@ -157,16 +157,16 @@ async def test_a_dead_leader_is_replaced_and_a_lost_majority_is_told_at_once(
 
             dead = cluster.controllers[second.leader_id]
             dead.kill()
-            await told_at_once(admin, second.leader_id, dead.controller_address)
+            await expect_no_leader_at_once(admin, second.leader_id, dead.controller_address)
         async with client(cluster) as admin:  # one that never knew better
-            await told_at_once(admin, second.leader_id, dead.controller_address)
+            await expect_no_leader_at_once(admin, second.leader_id, dead.controller_address)
             assert (await admin.describe_cluster()).cluster_id == cluster.cluster_id
         async with client(cluster, "bootstrap_servers") as admin:
             with pytest.raises(AnswerLost, match="brokers forward to the active controller"):
                 await admin.describe_metadata_quorum(timeout=3)
 
 
-async def told_at_once(admin: AdminClient, last: int, address: KafkaAddress) -> None:
+async def expect_no_leader_at_once(admin: AdminClient, last: int, address: KafkaAddress) -> None:
     start = time.monotonic()
     with pytest.raises(NoReachableLeader) as caught:
         await admin.describe_metadata_quorum()

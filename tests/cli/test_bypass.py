@@ -75,14 +75,14 @@ def test_a_service_that_is_strict_ends_and_another_goes_on(node: str, tmp_path: 
         config = service(listener(node), strict=strict)
         with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
             address = run.listening()
-            run.told("ready")
+            run.next_event("ready")
             ask(address)
-            assert run.told(SAYS)["event"] == "bypassed"
+            assert run.next_event(SAYS)["event"] == "bypassed"
             if not strict:
                 ask(address)
                 assert run.end() == 0
             else:
-                run.told("draining")
+                run.next_event("draining")
                 assert run.ended() == 1
 
 

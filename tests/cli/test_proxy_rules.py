@@ -202,17 +202,17 @@ def test_a_service_is_changed_by_cluster_and_a_reload_keeps_it(
     config["clusters"].append(other | {"feed": {"listen": f"127.0.0.1:{free_port()}"}})
     with running(write(file, config)) as run:
         address = run.listening()
-        run.told("ready")
+        run.next_event("ready")
         of = ["--config", str(file), "--cluster", "orders"]
         assert not is_answered(address)
         assert kwire("proxy", "rules", "disable", "cut", *of).code == 0
-        assert run.told("rule 'cut' was disabled by 127.0.0.1:")["cluster"] == "orders"
+        assert run.next_event("rule 'cut' was disabled by 127.0.0.1:")["cluster"] == "orders"
         assert is_answered(address)
         assert kwire("proxy", "rules", "add", "--name", "mine", *CLOSE, *of).code == 0
         assert not is_answered(address)
         rules.write_text(rules.read_text().replace("]", ", {match: ~api Fetch, delay: 1s}]"))
         run.reload(config)
-        run.told("the configuration was loaded again")
+        run.next_event("the configuration was loaded again")
         found = kwire("proxy", "rules", "list", "--json", *of).json
         assert [(item["name"], item["enabled"]) for item in found] == [
             ("cut", False),
@@ -240,7 +240,7 @@ def test_rules_change_what_a_connection_to_real_kafka_is_told(
                 assert isinstance(answer, DescribeClusterResponse)
                 codes.put(answer.error_code)
 
-    def told(code: int) -> None:
+    def wait_for_code(code: int) -> None:
         while codes.get(timeout=PATIENCE) != code:
             pass
 
@@ -249,19 +249,19 @@ def test_rules_change_what_a_connection_to_real_kafka_is_told(
         asking = threading.Thread(target=lambda: asyncio.run(ask(*address)))
         asking.start()
         try:
-            told(0)
+            wait_for_code(0)
             match = ["--match", "~api DescribeCluster", "--name", "no"]
             fails = ["--error", "CLUSTER_AUTHORIZATION_FAILED"]
             assert kwire("proxy", "rules", "add", *match, *fails, *to).code == 0
-            told(31)
+            wait_for_code(31)
             assert kwire("proxy", "rules", "disable", "no", *to).code == 0
-            told(0)
+            wait_for_code(0)
             assert kwire("proxy", "rules", "enable", "no", *to).code == 0
-            told(31)
+            wait_for_code(31)
             (rule,) = kwire("proxy", "rules", "list", "--json", *to).json
             assert rule["hits"] >= 2
             assert kwire("proxy", "rules", "remove", "no", *to).code == 0
-            told(0)
+            wait_for_code(0)
         finally:
             over.set()
             asking.join(PATIENCE)

@@ -170,7 +170,7 @@ def test_a_service_records_into_a_topic_of_a_cluster_that_wants_sasl_and_tls(
         with closing(Client(run.listening())) as client:
             client.ask(DescribeClusterRequest(), 2)
         run.reload(config)
-        run.told("the configuration was loaded again")
+        run.next_event("the configuration was loaded again")
         request = recorded_request(secure, tls_properties, name)
         assert run.end() == 0
     assert request.api_key == DescribeClusterRequest.key

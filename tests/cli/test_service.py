@@ -39,7 +39,7 @@ def test_it_serves_many_clusters_and_drains_at_sigterm(gated_node: GatedNode, fi
     with running(write(file, config)) as run:
         url = run.metrics()
         first, second = run.listening(), run.listening()
-        run.told("ready")
+        run.next_event("ready")
         assert get(f"{url}/health") == (200, "alive\n")
         assert get(f"{url}/ready") == (200, "ready\n")
         with (
@@ -52,7 +52,7 @@ def test_it_serves_many_clusters_and_drains_at_sigterm(gated_node: GatedNode, fi
             for _ in range(3):
                 gated_node.asked.get(timeout=PATIENCE)
             run.process.send_signal(signal.SIGTERM)
-            run.told("draining")
+            run.next_event("draining")
             assert idle.recv(1) == b""
             assert get(f"{url}/ready") == (503, "draining\n")
             with pytest.raises(OSError, match="refused"):
@@ -79,7 +79,7 @@ def test_requests_that_are_not_answered_are_cut_at_the_deadline(
 def asking(run: Running, gated_node: GatedNode) -> Iterator[None]:
     """A request is under way, and is not answered."""
     address = run.listening()
-    run.told("ready")
+    run.next_event("ready")
     gated_node.may_answer.clear()
     with socket.create_connection(address, timeout=PATIENCE) as client:
         client.sendall(ASKED)
@@ -94,7 +94,7 @@ def test_a_second_sigterm_waits_no_longer(gated_node: GatedNode, file: Path) -> 
         asking(run, gated_node),
     ):
         run.process.send_signal(signal.SIGTERM)
-        run.told("draining")
+        run.next_event("draining")
         assert run.end() == 0
 
 
@@ -122,7 +122,7 @@ def test_a_reload_changes_rules_and_listeners_and_touches_nothing_else(
     with running(write(file, service(kept, gone, rules="rules.yaml", scripts=[]))) as run:
         url = run.metrics()
         addresses = run.listening(), run.listening()
-        run.told("ready")
+        run.next_event("ready")
         with (
             socket.create_connection(addresses[0], timeout=PATIENCE) as stays,
             socket.create_connection(addresses[1], timeout=PATIENCE) as goes,
@@ -131,7 +131,7 @@ def test_a_reload_changes_rules_and_listeners_and_touches_nothing_else(
             write(rules, "rules: [{name: slow, match: ~api ApiVersions, delay: 1ms}]")
             run.reload(service(kept, listener(gated_node.address, 3), rules="rules.yaml"))
             added = run.listening()
-            run.told("the configuration was loaded again")
+            run.next_event("the configuration was loaded again")
             assert goes.recv(1) == b""
             assert ask(stays) == ANSWER
             with socket.create_connection(added, timeout=PATIENCE) as new:
@@ -149,9 +149,9 @@ def test_a_listener_keeps_its_address_where_only_its_node_moves(
     at = f"127.0.0.1:{free_port()}"
     before = service(listener("127.0.0.1:1", listen=at))
     with running(write(file, before)) as run:
-        run.told("ready")
+        run.next_event("ready")
         run.reload(service(listener(gated_node.address, listen=at)))
-        run.told("the configuration was loaded again")
+        run.next_event("the configuration was loaded again")
         host, _, port = at.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
             assert ask(client) == ANSWER
@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_used_is_reported_and_all_stays(
         running(write(file, service(listener(gated_node.address, 1, at)))) as run,
     ):
         address = run.listening()
-        run.told("ready")
+        run.next_event("ready")
         busy = f"127.0.0.1:{taken.getsockname()[1]}"
         halfway = service(
             listener(gated_node.address, 2, at), listener(gated_node.address, 3, busy)
@@ -186,7 +186,7 @@ def test_a_file_that_cannot_be_used_is_reported_and_all_stays(
             (yaml.safe_dump(restart), "another rewrite_endpoints needs a restart"),
         ):
             run.reload(text)
-            assert "all stays as it was" in run.told(said)["message"]
+            assert "all stays as it was" in run.next_event(said)["message"]
             with socket.create_connection(address, timeout=PATIENCE) as client:
                 assert ask(client) == ANSWER
         assert run.end() == 0
@@ -224,7 +224,7 @@ def test_it_records_shows_and_logs_what_passes(gated_node: GatedNode, file: Path
         assert json.loads(shown)["api"] == "ApiVersions"
         with socket.create_connection(run.listening(), timeout=PATIENCE) as client:
             assert client.recv(1) == b""
-        line = run.told("does not accept connections")
+        line = run.next_event("does not accept connections")
         wanted = ("level", "event", "cluster", "node")
         assert [line[key] for key in wanted] == ["warning", "refused", "orders", 5]
         assert run.end() == 0

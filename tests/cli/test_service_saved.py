@@ -24,24 +24,24 @@ def test_rules_and_scripts_that_are_saved_are_loaded_again(
     config = service(listener(gated_node.address), rules="rules.yaml", scripts=["script.py"])
     with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
         address = run.listening()
-        run.told("ready")
+        run.next_event("ready")
         with socket.create_connection(address, timeout=PATIENCE) as client:
             assert ask(client) == ANSWER
             write(rules, "rules: [{match: ~api Nothing, drop: true}]")
-            assert "no API is called 'Nothing'" in run.told("not loaded")["message"]
+            assert "no API is called 'Nothing'" in run.next_event("not loaded")["message"]
             assert ask(client) == ANSWER
             write(rules, "rules: [{name: all, match: ~api ApiVersions, close: true, after: 1h}]")
-            run.told("the filters were loaded again")
+            run.next_event("the filters were loaded again")
             assert ask(client) == ANSWER
             write(rules, "rules: [{name: all, match: ~api ApiVersions, close: true}]")
-            run.told("the filters were loaded again")
+            run.next_event("the filters were loaded again")
             assert ask(client) == b""
         write(rules, "rules: []")
-        run.told("the filters were loaded again")
+        run.next_event("the filters were loaded again")
         with socket.create_connection(address, timeout=PATIENCE) as client:
             assert ask(client) == ANSWER
             write(script, SCRIPT.format(action="Close()"))
-            run.told("the filters were loaded again")
+            run.next_event("the filters were loaded again")
             assert ask(client) == b""
         assert run.end() == 0
 
@@ -58,7 +58,7 @@ def test_only_the_cluster_whose_file_was_saved_begins_anew(
     saved = write(tmp_path / "saved.yaml", once)
     with running(write(tmp_path / "kwire-proxy.yaml", config)) as run:
         addresses = run.listening(), run.listening()
-        run.told("ready")
+        run.next_event("ready")
 
         def answers() -> list[bytes]:
             found = []
@@ -70,6 +70,6 @@ def test_only_the_cluster_whose_file_was_saved_begins_anew(
         assert answers() == [b"", b""]
         assert answers() == [ANSWER, ANSWER]
         write(saved, once.replace("{", "{name: again, "))
-        run.told("the filters were loaded again")
+        run.next_event("the filters were loaded again")
         assert answers() == [ANSWER, b""]
         assert run.end() == 0

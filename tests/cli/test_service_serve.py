@@ -40,7 +40,7 @@ def serving(controllers: str, tls: dict[str, str]) -> dict[str, Any]:
 
 def refused(run: Running, config: dict[str, Any], reason: str) -> None:
     run.reload(config)
-    assert reason in run.told("all stays as it was")["message"]
+    assert reason in run.next_event("all stays as it was")["message"]
 
 
 def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) -> None:
@@ -51,14 +51,14 @@ def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) 
         config = serving(quorum.bootstrap_controllers, tls)
         with running(write(file, config)) as run:
             addresses = run.listening(), run.listening()
-            run.told("ready")
+            run.next_event("ready")
             assert all(speaks_tls(address, ours) for address in addresses)
             pem.certificate.write_bytes(newer.certificate.read_bytes())
             refused(run, config, "is not that of the certificate")
             assert all(speaks_tls(address, ours) for address in addresses)
             pem.key.write_bytes(newer.key.read_bytes())
             run.reload(config)
-            run.told("the configuration was loaded again")
+            run.next_event("the configuration was loaded again")
             assert all(speaks_tls(address, theirs) for address in addresses)
 
             (cluster,) = config["clusters"]
@@ -70,7 +70,7 @@ def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) 
             )
 
             run.reload(service(listener(f"127.0.0.1:{free_port()}"), name="plain"))
-            run.told("the configuration was loaded again")
+            run.next_event("the configuration was loaded again")
             for address in addresses:
                 with pytest.raises(OSError, match="refused"):
                     socket.create_connection(address, timeout=PATIENCE)

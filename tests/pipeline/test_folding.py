@@ -157,7 +157,7 @@ class Names(Fold):
         yield {"what": f"{place.log}: {len(self.names)} up to {place.offset}"}
 
 
-def told(make: Callable[[], Fold], given: list[dict[str, Any]], size: int) -> list[str]:
+def fold_in_batches(make: Callable[[], Fold], given: list[dict[str, Any]], size: int) -> list[str]:
     batches = [pa.RecordBatch.from_pylist(given[i : i + size]) for i in range(0, len(given), size)]
     return [row["what"] for batch in folded(batches, make, SCHEMA) for row in batch.to_pylist()]
 
@@ -171,17 +171,17 @@ SNAPSHOTS = [
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_a_log_goes_on_from_the_oldest_snapshot(size: int) -> None:
     later = rows(moved(isr=(1,)), log="log", first=50)
-    assert told(Names, [*SNAPSHOTS, *later], size) == ["log: 2 up to 49", "50"]
+    assert fold_in_batches(Names, [*SNAPSHOTS, *later], size) == ["log: 2 up to 49", "50"]
 
 
 def test_a_log_from_its_beginning_needs_no_snapshot() -> None:
     whole = rows(TOPIC, PARTITION)
-    assert told(Names, [*SNAPSHOTS, *whole], 100) == ["0", "1"]
+    assert fold_in_batches(Names, [*SNAPSHOTS, *whole], 100) == ["0", "1"]
 
 
 def test_logs_do_not_mix_and_snapshots_alone_are_told() -> None:
     other = rows(broker(1), log="other")
-    assert told(Names, [*other, *SNAPSHOTS], 2) == ["0", "log: 2 up to 49"]
+    assert fold_in_batches(Names, [*other, *SNAPSHOTS], 2) == ["0", "log: 2 up to 49"]
 
 
 def test_partitions_have_a_row_a_state() -> None:

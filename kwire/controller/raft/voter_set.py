@@ -129,14 +129,6 @@ class VoterSet:
     def _with(self, voter: Voter) -> VoterSet:
         return VoterSet({**self.voters, voter.key.id: voter})
 
-    def overlaps_majority_of(self, other: VoterSet) -> bool:
-        """Return True if one step leads from one set to the other: at most one added, one removed.
-
-        Majorities of two such sets overlap (Java: VoterSet.hasOverlappingMajority).
-        """
-        mine, others = set(self.keys), set(other.keys)
-        return len(mine - others) <= 1 and len(others - mine) <= 1
-
     def supports(self, kraft_version: int) -> bool:
         """Return True if every voter can work at this level."""
         return all(kraft_version in voter.supported for voter in self)

@@ -137,8 +137,8 @@ async def test_an_edit_that_cannot_be_is_told() -> None:
         assert wrong.region.height == 1
         assert wrong.content_region.x == line.content_region.x
         await shown.write("voter_id=many")
-        await shown.until(lambda: len(shown.told) == 1)
-        assert shown.told[0].startswith("voter_id cannot be that at version 2")
+        await shown.until(lambda: len(shown.notifications) == 1)
+        assert shown.notifications[0].startswith("voter_id cannot be that at version 2")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ async def test_keys_that_come_in_one_burst_are_text_behind_the_first(keys: str, 
             shown.app.post_message(Key(_character_to_key(character), character))
         await shown.until(lambda: isinstance(shown.app.focused, Input))
         await shown.until(lambda: line(shown).value == text)
-        assert (shown.votes, shown.app.flows.visible != [], shown.told) == (2, True, [])
+        assert (shown.votes, shown.app.flows.visible != [], shown.notifications) == (2, True, [])
 
 
 async def test_what_is_pasted_is_text_and_no_command() -> None:
@@ -269,8 +269,8 @@ async def test_rules_are_added_switched_and_removed_on_the_screen() -> None:
         await shown.until(lambda: table.row_count == 0)
         assert not shown.run.rules.entries
         await shown.press("escape")
-        await shown.until(lambda: len(shown.told) == 3)
-        assert [text.rpartition(" by ")[0] for text in shown.told] == [
+        await shown.until(lambda: len(shown.notifications) == 3)
+        assert [text.rpartition(" by ")[0] for text in shown.notifications] == [
             "rule 'cut' was added",
             "rule 'cut' was disabled",
             "rule 'cut' was removed",
@@ -312,7 +312,9 @@ async def test_a_rule_that_another_has_removed_is_told() -> None:
         await shown.until(lambda: table.row_count == 1)
         shown.run.rules._entries.clear()
         await shown.press("space")
-        await shown.until(lambda: any("no rule is called 'cut'" in text for text in shown.told))
+        await shown.until(
+            lambda: any("no rule is called 'cut'" in text for text in shown.notifications)
+        )
 
 
 async def test_tab_goes_to_the_tree_and_back_and_from_the_filter_to_the_flows() -> None:
@@ -331,7 +333,7 @@ async def test_tab_goes_to_the_tree_and_back_and_from_the_filter_to_the_flows() 
 async def test_keys_with_nothing_held_say_so() -> None:
     async with screen() as shown:
         await shown.press("r")
-        assert shown.told == ["nothing is held: press h to hold messages"]
+        assert shown.notifications == ["nothing is held: press h to hold messages"]
 
 
 def at(node: TreeNode[TreePosition], path: str) -> bool:

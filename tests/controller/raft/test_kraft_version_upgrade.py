@@ -59,7 +59,7 @@ def upgrade(solo: SingleReplica, level: int = 1, **changes: bool) -> Rejected | 
     return found[0] if found else None
 
 
-def told_by_all() -> SingleReplica:
+def updated_by_all() -> SingleReplica:
     solo = static_leader()
     for id in (2, 3):
         solo.ask(update_request(id, port=9000 + id))
@@ -67,7 +67,7 @@ def told_by_all() -> SingleReplica:
 
 
 def test_static_voters_become_dynamic_when_all_have_told_what_they_can() -> None:
-    solo = told_by_all()
+    solo = updated_by_all()
     assert solo.raft.voters == static_voters(1, 2, 3)
     assert upgrade(solo) is None
     assert solo.raft.kraft_version == 1
@@ -76,7 +76,7 @@ def test_static_voters_become_dynamic_when_all_have_told_what_they_can() -> None
 
 
 def test_an_upgrade_that_is_only_validated_writes_nothing() -> None:
-    solo = told_by_all()
+    solo = updated_by_all()
     assert upgrade(solo, validate_only=True) is None
     assert solo.raft.kraft_version == 0
 
@@ -84,7 +84,7 @@ def test_an_upgrade_that_is_only_validated_writes_nothing() -> None:
 UPGRADES: list[tuple[str, State, int, int]] = [
     ("a voter has not told", static_leader, 1, ErrorCode.INVALID_UPDATE_VERSION),
     ("a downgrade", leader, 0, ErrorCode.INVALID_UPDATE_VERSION),
-    ("not supported", told_by_all, 2, ErrorCode.INVALID_UPDATE_VERSION),
+    ("not supported", updated_by_all, 2, ErrorCode.INVALID_UPDATE_VERSION),
     ("not the leader", follower, 1, ErrorCode.NOT_CONTROLLER),
 ]
 
@@ -106,7 +106,7 @@ def test_the_level_that_is_there_already_needs_no_record() -> None:
 
 
 def test_quorum_state_is_written_at_version_1_from_the_upgrade_on() -> None:
-    solo = told_by_all()
+    solo = updated_by_all()
     upgrade(solo)
     solo.ask(begin_request(6))
     (written,) = [e for e in solo.effects if isinstance(e, PersistElection)]

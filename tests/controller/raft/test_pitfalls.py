@@ -45,7 +45,7 @@ from tests.support.controller.raft.virtual_network import dynamic_quorum, key, s
 from tests.support.controller.raft.voter_requests import add_request, remove_request
 
 
-def told_high_watermark(solo: SingleReplica, by: int = 3) -> int:
+def answered_high_watermark(solo: SingleReplica, by: int = 3) -> int:
     request = fetch_request(by, solo.raft.epoch, 0, 0, max_wait_ms=0)
     return only(solo.ask(request), FetchResponse).responses[0].partitions[0].high_watermark
 
@@ -61,11 +61,11 @@ def test_1_a_new_leader_tells_no_high_watermark_until_its_own_record_is_committe
         epoch = asked.topics[0].partitions[0].replica_epoch
         solo.respond(send, vote_response(epoch, granted=True))
     assert solo.raft.role == "leader"
-    assert told_high_watermark(solo) == -1
+    assert answered_high_watermark(solo) == -1
     solo.ask(fetch_request(2, 6, 3, 5, max_wait_ms=0))
-    assert told_high_watermark(solo) == -1, "older records are not committed by counting"
+    assert answered_high_watermark(solo) == -1, "older records are not committed by counting"
     solo.ask(fetch_request(2, 6, 4, 6, max_wait_ms=0))
-    assert told_high_watermark(solo) == 4
+    assert answered_high_watermark(solo) == 4
 
 
 def test_1_no_observer_ever_sees_the_high_watermark_go_down() -> None:

@@ -18,7 +18,7 @@ CLOCK = 0.002
 
 
 @pytest.fixture(scope="module")
-def told(tables: Tables) -> QuorumTimeline:
+def timeline(tables: Tables) -> QuorumTimeline:
     found = quorum_timeline(tables["quorum"], tables["frames"])
     assert found is not None
     return found
@@ -30,30 +30,34 @@ def unix(at: datetime | None) -> float:
 
 
 def test_the_killed_leader_leaves_a_gap_until_the_next_leads(
-    told: QuorumTimeline, history: History
+    timeline: QuorumTimeline, history: History
 ) -> None:
     killed, returned = history.did("killed"), history.did("returned")
-    before = [term for term in told.epochs if unix(term.begin) < killed.began][-1]
-    after = told.epochs[told.epochs.index(before) + 1]
+    before = [term for term in timeline.epochs if unix(term.begin) < killed.began][-1]
+    after = timeline.epochs[timeline.epochs.index(before) + 1]
     assert [before.leader_id, after.leader_id] == history.leaders
     assert before.leader_id == killed.node_id
-    (gap,) = (gap for gap in told.gaps if gap.next_epoch == after)
+    (gap,) = (gap for gap in timeline.gaps if gap.next_epoch == after)
     (piece,) = gap.pieces
     assert (piece.begin, piece.end) == (before.end, after.begin)
     assert gap.milliseconds == pytest.approx(piece.milliseconds)
     assert killed.began - 10 < unix(piece.begin) < killed.ended
     assert killed.ended < unix(piece.end) < returned.began
-    assert told.unrecorded == []
+    assert timeline.unrecorded == []
 
 
-def test_leaders_won_the_votes_that_are_shown(told: QuorumTimeline, history: History) -> None:
-    voted = {(vote.epoch, vote.candidate) for vote in told.votes if vote.granted and not vote.pre}
-    assert voted >= {(term.epoch, term.leader_id) for term in told.epochs}
-    assert {vote.voter for vote in told.votes} <= set(VOTER_IDS)
+def test_leaders_won_the_votes_that_are_shown(timeline: QuorumTimeline, history: History) -> None:
+    voted = {
+        (vote.epoch, vote.candidate) for vote in timeline.votes if vote.granted and not vote.pre
+    }
+    assert voted >= {(term.epoch, term.leader_id) for term in timeline.epochs}
+    assert {vote.voter for vote in timeline.votes} <= set(VOTER_IDS)
 
 
-def test_the_voter_that_joined_is_added_and_removed(told: QuorumTimeline, history: History) -> None:
-    steps = [change for change in told.changes if change.replica_id is not None]
+def test_the_voter_that_joined_is_added_and_removed(
+    timeline: QuorumTimeline, history: History
+) -> None:
+    steps = [change for change in timeline.changes if change.replica_id is not None]
     assert [(one.change, one.replica_id) for one in steps] == [
         ("ADDED", JOINED_ID),
         ("REMOVED", JOINED_ID),
@@ -64,7 +68,7 @@ def test_the_voter_that_joined_is_added_and_removed(told: QuorumTimeline, histor
         assert deed.began < unix(step.asked) < unix(step.at) + CLOCK
         assert unix(step.at) < deed.ended
         assert unix(step.committed) + CLOCK > unix(step.at)
-    assert told.nodes == [*VOTER_IDS, JOINED_ID]
+    assert timeline.nodes == [*VOTER_IDS, JOINED_ID]
 
 
 def quorum_rows(spark: SparkSession, *found: dict[str, Any]) -> DataFrame:
@@ -107,13 +111,13 @@ def test_time_that_was_not_recorded_is_a_gap_with_its_name(spark: SparkSession) 
         leader | {"at": second(3605.5), "epoch": 3, "leader_id": 3},
         fetch | {"at": second(3609), "epoch": 3},
     )
-    told = quorum_timeline(quorum, frames)
-    assert told is not None
-    assert [gap.milliseconds for gap in told.gaps] == [3500.0]
-    assert [(unix(gap.begin), unix(gap.end)) for gap in told.unrecorded] == [
+    timeline = quorum_timeline(quorum, frames)
+    assert timeline is not None
+    assert [gap.milliseconds for gap in timeline.gaps] == [3500.0]
+    assert [(unix(gap.begin), unix(gap.end)) for gap in timeline.unrecorded] == [
         (second(3).timestamp(), second(3600).timestamp())
     ]
-    assert [unix(term.end) for term in told.epochs] == [
+    assert [unix(term.end) for term in timeline.epochs] == [
         second(end).timestamp() for end in (2.9, 3602, 3609)
     ]
     section = quorum_section(quorum, frames)

@@ -60,8 +60,8 @@ class Watching:
     def __init__(self, listener: Listener | None = None, here: Address = PROXY) -> None:
         listener = listener or Listener(node_id=1, upstream=NODE, listen=here)
         self.listeners: Mapping[Listener, Address] = {listener: here}
-        self.told: list[Notice] = []
-        self.watch = BypassWatch(lambda: self.listeners, self.told.append)
+        self.notices: list[Notice] = []
+        self.watch = BypassWatch(lambda: self.listeners, self.notices.append)
 
     def see(
         self, ask: Request, answer: Response | None, version: int | None = None, *effects: Effect
@@ -69,7 +69,7 @@ class Watching:
         """An RPC passes, at its latest version; what is told of it."""
         kind = type(ask)
         number = kind.versions.last if version is None else version
-        before = len(self.told)
+        before = len(self.notices)
         flow = Flow(connection(), kind.key or 0, number, 1, "me", 5.0, 0.0, 0)
         flow.request_copy = asked(ask, number, 1)[4:]
         flow.request_size = len(flow.request_copy)
@@ -78,7 +78,7 @@ class Watching:
             flow.response_copy = answered(answer, number, 1)[4:]
             flow.response_size, flow.answered = len(flow.response_copy), 1.0
         self.watch.see(DecodedFlow(flow))
-        return [one.text for one in self.told[before:]]
+        return [one.text for one in self.notices[before:]]
 
     def both_roles(self) -> None:
         """Traffic of brokers and of controllers has passed."""
@@ -148,7 +148,7 @@ def test_a_node_that_is_named_elsewhere_is_told_of_once(field: AddressField) -> 
     watching.both_roles()
     for _ in range(3):
         watching.see(*rpc(field, example(field, ELSEWHERE)))
-    (notice,) = watching.told
+    (notice,) = watching.notices
     assert notice.kind is NoticeKind.BYPASSED
     assert re.match("(node 2|a node) at broker-2:9092 is not behind the proxy", notice.text)
     assert "kwire proxy-config" in notice.text
@@ -159,7 +159,7 @@ def test_a_node_that_advertises_the_proxy_is_not(field: AddressField) -> None:
     watching = Watching()
     watching.both_roles()
     watching.see(*rpc(field, example(field, PROXY)))
-    assert watching.told == []
+    assert watching.notices == []
 
 
 def metadata(*brokers: tuple[int, Address]) -> MetadataResponse:

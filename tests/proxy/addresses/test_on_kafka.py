@@ -66,13 +66,13 @@ T = TypeVar("T")
 
 @dataclass
 class Behind:
-    """A cluster behind a proxy. told: where others reach a node, by its id."""
+    """A cluster behind a proxy. client_address: where others reach a node, by its id."""
 
     cluster: Cluster
     proxy: Proxy
     rewriting: bool
     recorders: Sequence[tuple[Recorder, Recorder]]
-    told: Callable[[int], Address]
+    client_address: Callable[[int], Address]
     events: list[Event] = field(default_factory=list)
 
     @property
@@ -82,7 +82,9 @@ class Behind:
 
     def admin(self, *without: int) -> AdminClient:
         """Ask the controllers, through the proxy."""
-        nodes = [self.told(node) for node in self.cluster.controllers if node not in without]
+        nodes = [
+            self.client_address(node) for node in self.cluster.controllers if node not in without
+        ]
         return AdminClient(bootstrap_controllers=",".join(map(str, nodes)), timeout=PATIENCE)
 
     async def quorum(self, good: Callable[[QuorumInfo], bool], *without: int) -> QuorumInfo:
@@ -158,7 +160,7 @@ async def behind(cluster: Cluster, *, rewriting: bool) -> AsyncIterator[Behind]:
         if rewriting:
             await stack.enter_async_context(NewListeners(proxy, book))
 
-        def told(node_id: int) -> Address:
+        def client_address(node_id: int) -> Address:
             (listener,) = nodes[node_id].listeners.values()
             return (book.proxy_address(listener.upstream) if rewriting else None) or listener.listen
 
@@ -166,7 +168,7 @@ async def behind(cluster: Cluster, *, rewriting: bool) -> AsyncIterator[Behind]:
         await asyncio.to_thread(cluster.start)
         cluster.nodes[JOINING] = joining
         try:
-            yield Behind(cluster, proxy, rewriting, recorders, told, events)
+            yield Behind(cluster, proxy, rewriting, recorders, client_address, events)
         finally:
             await asyncio.to_thread(cluster.close)
 
@@ -207,7 +209,7 @@ async def test_nothing_passes_the_proxy_by(own_cluster: OwnCluster, rewriting: b
     cluster = own_cluster(LAYOUT)
     cluster.add_node(JOINING)
     async with behind(cluster, rewriting=rewriting) as here:
-        async with traffic(*map(here.told, BROKERS)) as said:
+        async with traffic(*map(here.client_address, BROKERS)) as said:
             await a_voter_is_added(here)
             await the_leader_is_killed(here)
             await a_broker_is_restarted(here)
@@ -235,7 +237,7 @@ async def a_voter_is_added(here: Behind) -> None:
     """The new voter reads a snapshot, and is found where the others are, at the proxy."""
     node = here.cluster.nodes[JOINING]
     await asyncio.to_thread(node.start)
-    mine = node.controller_address if here.rewriting else here.told(JOINING)
+    mine = node.controller_address if here.rewriting else here.client_address(JOINING)
     endpoint = RaftVoterEndpoint(name="CONTROLLER", host=mine.host, port=mine.port)
 
     async def add() -> bool:
@@ -251,7 +253,7 @@ async def a_voter_is_added(here: Behind) -> None:
     assert {
         node_id: [Address(end.host, end.port) for end in node.endpoints]
         for node_id, node in info.nodes.items()
-    } == {node_id: [here.told(node_id)] for node_id in (*CONTROLLERS, JOINING)}
+    } == {node_id: [here.client_address(node_id)] for node_id in (*CONTROLLERS, JOINING)}
     await here.nobody_bypasses()
 
 

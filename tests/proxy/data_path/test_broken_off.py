@@ -43,11 +43,11 @@ async def test_a_node_that_ends_inside_a_response_ends_its_client(
         await here.gone()
     first, second = flows(here.events)
     assert (first.outcome, second.outcome) == (Outcome.ANSWERED, Outcome.LOST)
-    (told,) = here.told(NoticeKind.BROKEN_OFF)
+    (told,) = here.notice_texts(NoticeKind.BROKEN_OFF)
     assert told.startswith("node 3000 ")
     assert f"after {cut} " in told
-    assert here.told(NoticeKind.CLOSED) == [told]
-    assert here.told(NoticeKind.TIMED_OUT) == []
+    assert here.notice_texts(NoticeKind.CLOSED) == [told]
+    assert here.notice_texts(NoticeKind.TIMED_OUT) == []
     if cut > 8:  # below, nobody can tell whose response it would have been
         assert any(
             f"{cut} of the response's {len(GRANTED[1])} bytes came" in problem
@@ -75,8 +75,8 @@ async def test_over_tls_a_node_that_ends_inside_a_response_ends_its_client(
         client.end("closes")
         await here.gone()
     assert [flow.outcome for flow in flows(here.events)] == [Outcome.ANSWERED, Outcome.LOST]
-    assert len(here.told(NoticeKind.BROKEN_OFF)) == 1
-    assert here.told(NoticeKind.TIMED_OUT) == []
+    assert len(here.notice_texts(NoticeKind.BROKEN_OFF)) == 1
+    assert here.notice_texts(NoticeKind.TIMED_OUT) == []
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ async def test_a_node_that_ends_between_frames_ends_its_client(
         client.end("closes")
         await here.gone()
     assert [flow.outcome for flow in flows(here.events)] == [Outcome.LOST]
-    assert here.told(NoticeKind.BROKEN_OFF) == []
+    assert here.notice_texts(NoticeKind.BROKEN_OFF) == []
 
 
 @pytest.mark.parametrize("tls", [(False, False), (True, True)], ids=str)
@@ -122,9 +122,9 @@ async def test_a_client_that_ends_inside_a_request_ends_the_node_s_connection(
         node.end("closes")
         await here.gone()
     assert {flow.outcome for flow in flows(here.events)} == {Outcome.LOST}
-    (told,) = here.told(NoticeKind.BROKEN_OFF)
+    (told,) = here.notice_texts(NoticeKind.BROKEN_OFF)
     assert told.startswith("the client ")
-    assert here.told(NoticeKind.TIMED_OUT) == []
+    assert here.notice_texts(NoticeKind.TIMED_OUT) == []
 
 
 async def test_a_produce_without_acks_that_breaks_off_is_told_all_the_same() -> None:

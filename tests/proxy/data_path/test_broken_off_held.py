@@ -34,7 +34,7 @@ async def test_what_is_intercepted_when_the_node_ends_still_arrives_and_then_the
         node.writer.write(GRANTED[0] + GRANTED[1][:9])
         await eventually(lambda: bool(held))
         node.end(how)
-        await eventually(lambda: bool(here.told(NoticeKind.BROKEN_OFF)))
+        await eventually(lambda: bool(here.notice_texts(NoticeKind.BROKEN_OFF)))
         await asyncio.sleep(0.2)  # longer than what may stay undelivered, filters aside
         stop.release()
         assert await client.rest() == GRANTED[0]
@@ -130,7 +130,7 @@ async def test_a_filter_whose_own_question_the_node_does_not_answer_is_told(
         assert await client.rest() == GRANTED[0]
         client.end("closes")
         await here.gone()
-    (failed,) = here.told(NoticeKind.FILTER_FAILED)
+    (failed,) = here.notice_texts(NoticeKind.FILTER_FAILED)
     assert "Asks.on_vote_response failed" in failed
     assert "the node did not answer the filter's own Vote: it closed" in failed
     assert sorted(flow.outcome.name for flow in flows(here.events)) == ["ANSWERED", "LOST"]
@@ -148,5 +148,5 @@ async def test_a_filter_cannot_ask_behind_the_end_of_the_client() -> None:
         assert await client.rest() == b""
         client.end("closes")
         await here.gone()
-    (failed,) = here.told(NoticeKind.FILTER_FAILED)
+    (failed,) = here.notice_texts(NoticeKind.FILTER_FAILED)
     assert "the node cannot be asked for VoteRequest" in failed

@@ -22,6 +22,7 @@ from tests.support.certificates import Authority, Pem
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, kinds
 from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.notices import notice_texts
 
 LONG = FetchableTopicResponse(partitions=[PartitionData(records=bytes(20 * 1024 * 1024))])
 
@@ -88,12 +89,8 @@ def server_tls(pem: Pem, clients: Path | None = None) -> ServerTls:
     return ServerTls(certificate=pem.certificate, key=pem.key, clients=clients)
 
 
-def told(events: list[Event]) -> list[str]:
-    return [
-        event.text
-        for event in events
-        if isinstance(event, Notice) and event.kind is NoticeKind.HANDSHAKE_FAILED
-    ]
+def handshake_failures(events: list[Event]) -> list[str]:
+    return notice_texts(events, NoticeKind.HANDSHAKE_FAILED)
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["plain", "tls"])
@@ -150,7 +147,7 @@ async def test_certificates_are_wanted_and_shown_on_both_sides(authority: Author
         proxied(upstream, events, server_tls(pem, authority.path), upstream_tls) as address,
     ):
         assert await ask(address, authority.client(pem)) == [GRANTED]
-    assert told(events) == []
+    assert handshake_failures(events) == []
 
 
 async def test_a_client_that_fails_is_told_of_once_and_others_are_not_touched(
@@ -168,12 +165,12 @@ async def test_a_client_that_fails_is_told_of_once_and_others_are_not_touched(
             plain.close()
             for context in (stranger.client(), authority.client()):
                 assert not await asyncio.to_thread(shake_hands, address, context)
-        await eventually(lambda: len(told(events)) == 3)
+        await eventually(lambda: len(handshake_failures(events)) == 3)
         writer.write(VOTE)
         assert await reader.readexactly(len(GRANTED)) == GRANTED
         writer.close()
         await writer.wait_closed()
-    assert sorted(told(events)) == [
+    assert sorted(handshake_failures(events)) == [
         "127.0.0.1 does not speak TLS",
         "127.0.0.1 does not trust the certificate it is shown",
         "127.0.0.1 shows no certificate, which is required",
@@ -189,8 +186,8 @@ async def test_a_silent_client_does_not_wait_for_ever(authority: Authority) -> N
         reader, writer = await asyncio.open_connection(address.host, address.port)
         assert await reader.read() == b""
         writer.close()
-        await eventually(lambda: bool(told(events)))
-    assert told(events) == ["127.0.0.1 does not go on with the TLS handshake"]
+        await eventually(lambda: bool(handshake_failures(events)))
+    assert handshake_failures(events) == ["127.0.0.1 does not go on with the TLS handshake"]
 
 
 async def test_a_handshake_is_cut_when_the_proxy_stops(authority: Authority) -> None:
@@ -239,7 +236,7 @@ async def test_the_nodes_certificate_must_be_right(
         for _ in range(2):
             with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
                 await ask(address, None)
-    (text,) = told(events)
+    (text,) = handshake_failures(events)
     assert text.startswith(f"{upstream} shows a certificate that is not accepted: ")
     assert reason in text
 
@@ -283,7 +280,7 @@ async def test_a_node_without_tls_is_told_of(authority: Authority) -> None:
         async with proxied(upstream, events, upstream_tls=upstream_tls) as address:
             with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
                 await ask(address, None)
-    assert told(events) == [f"{upstream} does not speak TLS"]
+    assert handshake_failures(events) == [f"{upstream} does not speak TLS"]
 
 
 async def test_certificates_are_read_again_for_the_connections_to_come(

@@ -23,8 +23,8 @@ class Holding(HeldDialogue):
     """A dialogue in which some messages are held. told: the flows that began to wait."""
 
     def __init__(self, match: str, *before: Filter, memory: Copies | None = None) -> None:
-        self.told: list[Flow] = []
-        self.stop = Intercept(parse(match), self.told.append)
+        self.intercepted: list[Flow] = []
+        self.stop = Intercept(parse(match), self.intercepted.append)
         filters = Filters([self.stop, *before])
         super().__init__(filters=filters, memory=memory or Copies())
 
@@ -34,13 +34,13 @@ def test_a_response_waits_and_what_is_behind_it_waits_too() -> None:
     assert dialogue.ask(VOTE, OTHER_VOTE) == VOTE + OTHER_VOTE
     assert dialogue.answer(GRANTED, OTHER_GRANTED) == b""
     assert [one.message for one in dialogue.stop.waiting] == [VoteResponse()] * 2
-    assert dialogue.told[0].latency is not None
-    assert dialogue.told[0].outcome is Outcome.PENDING
+    assert dialogue.intercepted[0].latency is not None
+    assert dialogue.intercepted[0].outcome is Outcome.PENDING
     held = dialogue.memory.held
     assert held == len(GRANTED + OTHER_GRANTED)
     assert dialogue.stop.release()
     assert dialogue.at_client == GRANTED
-    assert dialogue.stop.release(flow=dialogue.told[1])
+    assert dialogue.stop.release(flow=dialogue.intercepted[1])
     assert dialogue.at_client == GRANTED + OTHER_GRANTED
     assert dialogue.memory.held == 0
     assert [flow.outcome for flow in dialogue.flows] == [Outcome.ANSWERED] * 2
@@ -79,7 +79,7 @@ def test_a_held_response_is_edited() -> None:
     dialogue = Holding("~response")
     dialogue.ask(VOTE)
     dialogue.answer(GRANTED)
-    (flow,) = dialogue.told
+    (flow,) = dialogue.intercepted
     with pytest.raises(InvalidValue, match="VoteResponse has no field 'voter_id'"):
         dialogue.stop.edit(flow, "voter_id", 1)
     with pytest.raises(InvalidValue, match="error_code cannot be that at version 2"):
@@ -97,8 +97,8 @@ def test_an_edit_that_is_no_hexadecimal_is_refused() -> None:
     dialogue = Holding("~api Envelope")
     dialogue.ask(asked(EnvelopeRequest(client_host_address=b"\x7f"), 0, 1))
     with pytest.raises(InvalidValue, match="'zz' is not in hexadecimal"):
-        dialogue.stop.edit(dialogue.told[0], "client_host_address", "zz")
-    dialogue.stop.edit(dialogue.told[0], "client_host_address", "0a")
+        dialogue.stop.edit(dialogue.intercepted[0], "client_host_address", "zz")
+    dialogue.stop.edit(dialogue.intercepted[0], "client_host_address", "0a")
     dialogue.stop.release()
     assert dialogue.at_node == asked(EnvelopeRequest(client_host_address=b"\n"), 0, 1)
 
@@ -136,7 +136,7 @@ def test_what_another_filter_left_and_cannot_be_sent_is_not_edited() -> None:
     dialogue.ask(VOTE)
     dialogue.answer(GRANTED)
     with pytest.raises(InvalidValue, match="a filter left what cannot be sent"):
-        dialogue.stop.edit(dialogue.told[0], "error_code", 1)
+        dialogue.stop.edit(dialogue.intercepted[0], "error_code", 1)
     dialogue.stop.release()
     assert dialogue.at_client == GRANTED
 

@@ -10,6 +10,7 @@ from kwire.proxy import Call, ClientConnection, Filter, Filters, NoticeKind, Out
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.faulty_filters import FAULTY_METHODS, filter_of, raises, returns, sets
 from tests.support.proxy.filter_dialogue import HeldDialogue, through
+from tests.support.proxy.notices import notice_texts
 
 VOTE = asked(VoteRequest(), 2, 1)
 GRANTED = answered(VoteResponse(), 2, 1)
@@ -22,8 +23,10 @@ class Good(Filter):
         call.note("seen")
 
 
-def told(dialogue: HeldDialogue, kind: NoticeKind = NoticeKind.FILTER_FAILED) -> list[str]:
-    return [notice.text for notice in dialogue.notices if notice.kind is kind]
+def filter_notices(
+    dialogue: HeldDialogue, kind: NoticeKind = NoticeKind.FILTER_FAILED
+) -> list[str]:
+    return notice_texts(dialogue.notices, kind)
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["forward", "drop"])
@@ -42,7 +45,7 @@ def test_a_method_that_does_what_it_must_not_is_told_once(
     assert dialogue.at_node == (b"" if drops and direction == "request" else VOTE + second[0])
     assert dialogue.at_client == (b"" if drops else GRANTED + second[1])
     assert dialogue.reasons == []
-    (text,) = told(dialogue)
+    (text,) = filter_notices(dialogue)
     assert text.startswith(f"Vote v2: Wrong.on_vote_{direction} ")
     assert says in text
     assert ("the message is dropped" if drops else "sent on as it came") in text
@@ -55,7 +58,7 @@ def test_a_method_that_does_what_it_must_not_is_told_once(
 def test_one_of_several_methods_is_meant_where_nobody_can_say_which() -> None:
     dialogue = through(filter_of(sets(topics=5), "request"), Good())
     assert dialogue.ask(VOTE) == VOTE
-    (text,) = told(dialogue)
+    (text,) = filter_notices(dialogue)
     assert "one of Wrong.on_vote_request, Good.on_vote_request left a message" in text
 
 
@@ -81,7 +84,7 @@ def test_a_client_is_let_in_or_refused_where_on_connect_is_wrong(
     let_in: list[bool] = []
     dialogue.runner.connect(lambda: let_in.append(True))
     assert (let_in, dialogue.reasons) == (([], ["refused by Doorman"]) if drops else ([True], []))
-    (text,) = told(dialogue)
+    (text,) = filter_notices(dialogue)
     assert text.startswith("Doorman.on_connect failed, the client is ")
 
 
@@ -111,7 +114,7 @@ def test_a_coroutine_that_fails_at_the_end_of_its_connection_harms_nobody() -> N
     dialogue = through(Clings())
     dialogue.ask(VOTE)
     dialogue.hang_up()
-    assert "coroutine ignored GeneratorExit" in told(dialogue)[0]
+    assert "coroutine ignored GeneratorExit" in filter_notices(dialogue)[0]
     assert dialogue.flows[0].outcome is Outcome.LOST
 
 
@@ -162,7 +165,7 @@ def test_a_method_that_blocks_is_named_with_its_time() -> None:
     texts = []
     for number in range(4):
         dialogue.ask(asked(VoteRequest(), 2, number))
-        texts.append(told(dialogue, NoticeKind.FILTER_SLOW))
+        texts.append(filter_notices(dialogue, NoticeKind.FILTER_SLOW))
     first, second = (
         f"Vote v2: Slow.on_vote_request took {seconds} s, and every connection waited for it;"
         " reported again when it takes twice as long"

@@ -82,7 +82,7 @@ class Running:
         for line in self.process.stderr:
             self._lines.put(line)
 
-    def told(self, text: str) -> dict[str, Any]:
+    def next_event(self, text: str) -> dict[str, Any]:
         """The next event whose message has this text."""
         while True:
             line: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE))
@@ -91,12 +91,12 @@ class Running:
 
     def listening(self) -> tuple[str, int]:
         """The next address at which it listens."""
-        host, _, port = self.told("listening at ")["message"].split(" ")[2].rpartition(":")
+        host, _, port = self.next_event("listening at ")["message"].split(" ")[2].rpartition(":")
         return host, int(port)
 
     def metrics(self) -> str:
         """Wait for the address of the metrics; return it as a URL without a path."""
-        url: str = self.told("metrics are at ")["message"].split(" ")[3]
+        url: str = self.next_event("metrics are at ")["message"].split(" ")[3]
         return url.removesuffix("/metrics")
 
     def reload(self, config: dict[str, Any] | str) -> None:

@@ -23,7 +23,6 @@ from kwire.proxy import (
     Interest,
     Limits,
     Listener,
-    Notice,
     NoticeKind,
     Proxy,
     Sink,
@@ -41,6 +40,7 @@ from tests.support.certificates import Authority
 from tests.support.eventually import eventually
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import rule_filters
+from tests.support.proxy.notices import notice_texts
 from tests.support.proxy.observing_filter import ObservingFilter
 
 NEVER = 3600.0
@@ -91,11 +91,9 @@ class Front:
         await eventually(lambda: not self.proxy.connections)
         assert (self.proxy.copies.held, self.proxy.held.held) == (0, 0)
 
-    def told(self, kind: NoticeKind) -> list[str]:
+    def notice_texts(self, kind: NoticeKind) -> list[str]:
         """Return the texts of notices of this kind."""
-        return [
-            event.text for event in self.events if isinstance(event, Notice) and event.kind is kind
-        ]
+        return notice_texts(self.events, kind)
 
 
 @dataclass

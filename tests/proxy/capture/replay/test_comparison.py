@@ -30,7 +30,7 @@ def metadata(*names: str, leader: int = 1, cluster: str = "c") -> MetadataRespon
     )
 
 
-def told(
+def difference_texts(
     left: Response, right: Response, version: int, ignore: IgnoredFields | None = None
 ) -> list[str]:
     found = differences(left, right, version, IgnoredFields() if ignore is None else ignore)
@@ -38,11 +38,11 @@ def told(
 
 
 def test_order_epochs_and_ids_do_not_matter() -> None:
-    assert told(metadata("a", "b"), metadata("b", "a", cluster="d"), 12) == []
+    assert difference_texts(metadata("a", "b"), metadata("b", "a", cluster="d"), 12) == []
 
 
 def test_a_difference_says_where_it_is_and_what_stands_on_either_side() -> None:
-    assert told(metadata("a", "b"), metadata("a", "c", leader=2), 12) == [
+    assert difference_texts(metadata("a", "b"), metadata("a", "c", leader=2), 12) == [
         "topics[a].partitions[0].leader_id: 1 → 2",
         "topics[b]: there → nothing",
         "topics[c]: nothing → there",
@@ -51,7 +51,7 @@ def test_a_difference_says_where_it_is_and_what_stands_on_either_side() -> None:
 
 def test_everything_counts_without_the_usual_exceptions() -> None:
     exact = IgnoredFields(defaults=False)
-    found = told(metadata("a"), metadata("a", leader=2, cluster="d"), 12, exact)
+    found = difference_texts(metadata("a"), metadata("a", leader=2, cluster="d"), 12, exact)
     assert [line.partition(":")[0] for line in found] == [
         "cluster_id",
         "topics[a].topic_id",
@@ -64,8 +64,13 @@ def test_everything_counts_without_the_usual_exceptions() -> None:
     "pattern", ["leader_id", "leader_*", "partitions.leader_id", "topics.partitions.leader_id"]
 )
 def test_what_is_ignored_is_a_field_or_the_end_of_a_path(pattern: str) -> None:
-    assert told(metadata("a"), metadata("a", leader=2), 12, IgnoredFields((pattern,))) == []
-    assert told(metadata("a"), metadata("a", leader=2), 12, IgnoredFields(("topics.leader_id",)))
+    assert (
+        difference_texts(metadata("a"), metadata("a", leader=2), 12, IgnoredFields((pattern,)))
+        == []
+    )
+    assert difference_texts(
+        metadata("a"), metadata("a", leader=2), 12, IgnoredFields(("topics.leader_id",))
+    )
 
 
 def test_the_page_names_what_is_not_compared() -> None:
@@ -80,7 +85,7 @@ def fetched(*values: bytes, timestamp: int = 0) -> FetchResponse:
 
 
 def test_records_are_compared_one_by_one_without_their_times() -> None:
-    assert told(fetched(b"a", b"b"), fetched(b"a", b"b", timestamp=9), 11) == []
+    assert difference_texts(fetched(b"a", b"b"), fetched(b"a", b"b", timestamp=9), 11) == []
     found = differences(fetched(b"a", b"b"), fetched(b"a", b"c", b"d"), 11, IgnoredFields())
     assert [pair.path.rpartition(".")[2] for pair in found] == ["records[1]", "records[2]"]
 
@@ -112,7 +117,7 @@ def test_the_page_names_what_grows() -> None:
 
 def test_fields_of_other_versions_and_secrets_are_not_compared() -> None:
     left, right = SaslAuthenticateResponse(auth_bytes=b"x"), SaslAuthenticateResponse()
-    assert told(left, right, 2) == []
-    assert told(metadata("a"), MetadataResponse(brokers=metadata().brokers), 0) == [
+    assert difference_texts(left, right, 2) == []
+    assert difference_texts(metadata("a"), MetadataResponse(brokers=metadata().brokers), 0) == [
         "topics[a]: there → nothing"
     ]

@@ -82,7 +82,7 @@ class Screen:
         ]
 
     @property
-    def told(self) -> list[str]:
+    def notifications(self) -> list[str]:
         """The messages that have popped up."""
         return [notification.message for notification in self.app._notifications]
 

@@ -37,7 +37,7 @@ def with_kafka_python(bootstrap: str, topic: str) -> ClientResult:
 def with_aiokafka(bootstrap: str, topic: str) -> ClientResult:
     """aiokafka."""
 
-    async def told() -> ClientResult:
+    async def use_client() -> ClientResult:
         admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
         await admin.start()
         try:
@@ -49,7 +49,7 @@ def with_aiokafka(bootstrap: str, topic: str) -> ClientResult:
         finally:
             await admin.close()
 
-    return asyncio.run(told())
+    return asyncio.run(use_client())
 
 
 def with_confluent(bootstrap: str, topic: str) -> ClientResult:
