@@ -1,11 +1,14 @@
-"""A partition by its topic's name, as Kafka's tools write it: `orders-3` (Java's TopicPartition)."""
+"""A partition by its topic's name, written `orders-3` as Kafka's tools do (TopicPartition.java)."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Self
 
 from kwire.errors import InvalidValue
+
+_WRITTEN = re.compile(r"(.+)-([0-9]{1,10})")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -18,10 +21,10 @@ class TopicPartition:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `orders-3`; the part after the last dash is the partition. Raises InvalidValue."""
-        topic, _, partition = text.rpartition("-")
-        if not topic or not (partition.isascii() and partition.isdigit()):
+        match = _WRITTEN.fullmatch(text)
+        if match is None:
             raise InvalidValue(f"{text!r} is no partition: write TOPIC-PARTITION, as in orders-3")
-        return cls(topic, int(partition))
+        return cls(match[1], int(match[2]))
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
