@@ -31,6 +31,7 @@ COMMANDS = {
     "replay": "kwire.cli.replay:replay",
     "capture": "kwire.cli.capture:app",
     "pipeline": "kwire.cli.pipeline:app",
+    "profiles": "kwire.cli.list_profiles:list_profiles",
     "demo": "kwire.cli.demo:demo",
 }
 """Each command and group in the order of `kwire --help`, and where it is imported from."""

@@ -1,0 +1,57 @@
+"""`kwire profiles`: the clusters that -P and $KWIRE_PROFILE can name."""
+
+from __future__ import annotations
+
+import typer
+
+from kwire.cli.flow_options import AsJson
+from kwire.cli.profiles import Profile, profiles_path, read_profiles
+from kwire.text.untrusted import harmless
+
+
+def list_profiles(as_json: AsJson = False) -> None:
+    """List the profiles, and the file they stand in; docs/security.md says what a profile has.
+
+    \b
+    kwire profiles
+    kwire profiles --json
+    """
+    path = profiles_path()
+    exists = path.is_file()
+    profiles = list(read_profiles(path).values()) if exists else []
+    if as_json:
+        import json
+
+        document = {"file": str(path), "profiles": [_document(profile) for profile in profiles]}
+        typer.echo(json.dumps(document, indent=2))
+    elif not profiles:
+        typer.echo(f"No profiles: {path} {'has none' if exists else 'does not exist'}.")
+    else:
+        typer.echo(f"{path}:")
+        width = max(len(profile.name) for profile in profiles) + 2
+        for profile in profiles:
+            typer.echo(harmless(f"  {profile.name:<{width}}{_line(profile)}"))
+
+
+def _line(profile: Profile) -> str:
+    timeout = profile.timeout
+    parts = {
+        "servers ": profile.bootstrap_servers,
+        "controllers ": profile.bootstrap_controllers,
+        "config ": profile.command_config,
+        "timeout ": None if timeout is None else f"{timeout:g} s",
+        "read only": "" if profile.read_only else None,
+    }
+    return ", ".join(f"{label}{value}" for label, value in parts.items() if value is not None)
+
+
+def _document(profile: Profile) -> dict[str, object]:
+    config = profile.command_config
+    return {
+        "name": profile.name,
+        "bootstrapServers": profile.bootstrap_servers,
+        "bootstrapControllers": profile.bootstrap_controllers,
+        "commandConfig": None if config is None else str(config),
+        "readOnly": profile.read_only,
+        "timeout": profile.timeout,
+    }
