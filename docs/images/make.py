@@ -25,7 +25,7 @@ from shutil import which
 from textual.pilot import Pilot
 
 from kwire.admin import AdminClient
-from kwire.admin.describe_quorum import fetch_quorum
+from kwire.admin.quorum import fetch_quorum
 from kwire.admin.voter_change_plan import plan_addition
 from kwire.cli.demo_cluster import JOINING, KwireQuorum
 from kwire.cli.watch_screen.app import WatchApp

@@ -2,19 +2,19 @@
 
 from kwire.admin.client import AdminClient
 from kwire.admin.cluster_description import ClusterDescription, ClusterNode
-from kwire.admin.describe_features import FeatureMetadata
-from kwire.admin.describe_quorum import (
-    QuorumInfo,
-    QuorumNode,
-    RaftVoterEndpoint,
-    ReplicaState,
-)
 from kwire.admin.errors import (
     DuplicateVoter,
     InconsistentClusterId,
     MismatchedEndpointType,
     NoReachableLeader,
     VoterNotFound,
+)
+from kwire.admin.features import FeatureMetadata
+from kwire.admin.quorum import (
+    QuorumInfo,
+    QuorumNode,
+    RaftVoterEndpoint,
+    ReplicaState,
 )
 
 __all__ = [

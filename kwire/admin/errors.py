@@ -7,12 +7,19 @@ BrokerError                     any other code that a node answered with
 └── VoterNotFound               no voter has this id and directory id
 ConnectionFailed
 └── NoReachableLeader           controllers answer, but none of them leads
+LocalError
+├── ReadOnly                    the client may not change anything; nothing was sent
+└── NodeNotFound                the cluster has no node of this id
+KwireError
+└── OutcomeUnknown              a change was sent and not answered: it may have been carried out
+WireError
+└── MissingFromAnswer           the answer says nothing about a key that was asked for
 """
 
 from __future__ import annotations
 
 from kwire.error_codes import ErrorCode
-from kwire.errors import BrokerError, ConnectionFailed
+from kwire.errors import BrokerError, ConnectionFailed, KwireError, LocalError, WireError
 
 
 class MismatchedEndpointType(BrokerError):
@@ -35,6 +42,22 @@ class NoReachableLeader(ConnectionFailed):
     """Controllers answer, but none of them leads, and the one they name cannot be reached."""
 
 
+class ReadOnly(LocalError):
+    """The client was opened read-only, and the operation changes the cluster; nothing was sent."""
+
+
+class NodeNotFound(LocalError):
+    """The cluster has no node of this id."""
+
+
+class OutcomeUnknown(KwireError):
+    """A change was sent and not answered: it may have been carried out. It was not repeated."""
+
+
+class MissingFromAnswer(WireError):
+    """The answer says nothing about a key that was asked for."""
+
+
 _CLASSES: dict[int, type[BrokerError]] = {
     ErrorCode.MISMATCHED_ENDPOINT_TYPE: MismatchedEndpointType,
     ErrorCode.INCONSISTENT_CLUSTER_ID: InconsistentClusterId,
@@ -45,5 +68,10 @@ _CLASSES: dict[int, type[BrokerError]] = {
 
 def raise_for_code(code: int, message: str | None = None) -> None:
     """Raise the error of a code, with the node's message; return for 0."""
-    if code:
-        raise _CLASSES.get(code, BrokerError)(code, message)
+    if error := refusal(code, message):
+        raise error
+
+
+def refusal(code: int, message: str | None = None) -> BrokerError | None:
+    """Return the error of a code, with the node's message; None for 0."""
+    return _CLASSES.get(code, BrokerError)(code, message) if code else None

@@ -18,7 +18,6 @@ from kwire.errors import (
     AnswerLost,
     BrokerError,
     ConnectionFailed,
-    InvalidValue,
     KwireError,
     UnsupportedEndpointType,
     WireError,
@@ -64,6 +63,16 @@ class OperationRouter:
         """Return the deadline of an operation that begins now."""
         return Deadline(self._timeout if timeout is None else timeout)
 
+    @property
+    def endpoint_type(self) -> EndpointType:
+        """The kind of the nodes that are asked."""
+        return self._bootstrap.endpoint_type
+
+    @property
+    def noun(self) -> str:
+        """`broker` or `controller`, the kind of the nodes that are asked."""
+        return self._bootstrap.endpoint_type.noun
+
     async def describe_cluster(
         self, request: DescribeClusterRequest, timeout: float | None = None
     ) -> ClusterDescription:
@@ -76,10 +85,17 @@ class OperationRouter:
         return await self._describe(request, self.deadline(timeout))
 
     async def call(
-        self, attempt: Attempt[T], *, timeout: float | None = None, repeatable: bool = True
+        self,
+        attempt: Attempt[T],
+        *,
+        timeout: float | None = None,
+        repeatable: bool = True,
+        at_controller: bool = False,
     ) -> T:
         """Run `attempt` at the active controller, or at a broker, and return its result.
 
+        at_controller: True to ask the broker first that its cluster names as controller; brokers
+        of clusters with ZooKeeper do not forward.
         repeatable: True if a second request does no harm. If not, one attempt has all the time, and
         a lost answer or a code other than "not the leader" is raised at once.
 
@@ -95,7 +111,7 @@ class OperationRouter:
             cluster = await self.cluster(deadline)
             failures = Failures(self._bootstrap)
             # 2.
-            for address in self._candidates():
+            for address in self._candidates(at_controller):
                 try:
                     result = await self._attempt(attempt, address, deadline, repeatable)
                 except _TryAnother as failed:
@@ -107,27 +123,15 @@ class OperationRouter:
             self._answered, self._stale = None, True
             await self._wait(cluster, failures, deadline)
 
-    async def call_node(
-        self, node_id: int, attempt: Attempt[T], *, timeout: float | None = None
-    ) -> T:
-        """Run `attempt` at the node of this id. Raises InvalidValue for an unknown id."""
-        deadline = self.deadline(timeout)
-        cluster = await self._describe(DescribeClusterRequest(), deadline)
-        node = cluster.nodes.get(node_id)
-        if node is None:
-            noun = self._bootstrap.endpoint_type.noun
-            known = ", ".join(map(str, sorted(cluster.nodes)))
-            raise InvalidValue(f"the cluster has no {noun} {node_id}, only {known}")
-        try:
-            return await self._attempt(attempt, node.address, deadline)
-        except _TryAnother as failed:
-            raise failed.reason from failed
-
     async def cluster(self, deadline: Deadline) -> ClusterDescription:
         """Return the description of the cluster; ask for one if there is none or it is stale."""
         if self._cluster is None or self._stale:
             return await self._describe(DescribeClusterRequest(), deadline)
         return self._cluster
+
+    async def refresh(self, deadline: Deadline) -> ClusterDescription:
+        """Ask for the description of the cluster anew."""
+        return await self._describe(DescribeClusterRequest(), deadline)
 
     def explained(self, failure: KwireError) -> KwireError:
         """Return the failure, with advice added if a broker left a request unanswered."""
@@ -157,20 +161,26 @@ class OperationRouter:
     async def _attempt(
         self, attempt: Attempt[T], address: Address, deadline: Deadline, repeatable: bool = True
     ) -> T:
-        try:
-            connection = await self._connections.connection(address, deadline.remaining)
-        except (ConnectionFailed, WireError) as error:
-            raise _TryAnother(error) from error
-        try:
+        is_open = False
+
+        async def work(connection: Connection) -> T:
+            nonlocal is_open
+            is_open = True
             # A change has all the time: its answer comes only when the new voter set is committed.
             share = min(self._request_timeout, deadline.remaining)
             return await attempt(connection, share if repeatable else deadline.remaining)
-        except ConnectionFailed as error:
-            await self._connections.drop(connection)
+
+        try:
+            return await self._connections.use(address, work, deadline.remaining)
+        except AnswerLost as error:
             # A request that was not sent changed nothing; one without an answer may have.
-            if repeatable or not isinstance(error, AnswerLost):
+            if repeatable:
                 raise _TryAnother(error) from error
             raise
+        except (ConnectionFailed, WireError) as error:
+            if is_open and isinstance(error, WireError):
+                raise  # an answer that makes no sense: what it answers may have been done
+            raise _TryAnother(error) from error
         except BrokerError as error:
             if error.code in NOT_LEADER or (repeatable and error.retriable):
                 raise _TryAnother(error) from error
@@ -187,13 +197,14 @@ class OperationRouter:
         if not await deadline.pause():
             raise failures.no_leader(cluster) if leaderless else failures.last()
 
-    def _candidates(self) -> list[Address]:
+    def _candidates(self, at_controller: bool = False) -> list[Address]:
         """Addresses, best first: the one that answered last, the active controller, all others."""
-        first = [self._answered] if self._answered else []
+        brokers = self._bootstrap.endpoint_type is EndpointType.BROKER
+        first = [self._answered] if self._answered and not (brokers and at_controller) else []
         if self._cluster is None:
             return [*dict.fromkeys([*first, *self._bootstrap.addresses])]
         active = self._cluster.controller
-        leads = self._bootstrap.endpoint_type is EndpointType.CONTROLLER and not self._stale
+        leads = (at_controller or not brokers) and not self._stale
         if leads and active is not None:
             first.append(active.address)
         learned = (node.address for node in self._cluster.nodes.values() if not node.is_fenced)
@@ -205,10 +216,3 @@ class _TryAnother(Exception):
 
     def __init__(self, reason: KwireError) -> None:
         self.reason = reason
-
-
-class Operation:
-    """A part of AdminClient; `_router` finds the node that an operation is for."""
-
-    def __init__(self, router: OperationRouter) -> None:
-        self._router = router

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kwire.admin.cluster_description import ClusterNode
-from kwire.admin.describe_quorum import QuorumInfo, RaftVoterEndpoint, ReplicaState
+from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint, ReplicaState
 from kwire.errors import KwireError
 from kwire.messages.a52_vote import VoteRequest
 from kwire.net.connection import Connection

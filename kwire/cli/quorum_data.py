@@ -11,7 +11,7 @@ from kwire.text.ids import uuid_text
 
 if TYPE_CHECKING:
     from kwire.admin import QuorumInfo
-    from kwire.admin.describe_quorum import ReplicaState
+    from kwire.admin.quorum import ReplicaState
 
 
 def status(cluster_id: str, quorum: QuorumInfo) -> dict[str, Any]:

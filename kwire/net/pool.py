@@ -6,12 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from math import inf
+from typing import TypeVar
 
 from kwire.codec.declaration import Request, Response
-from kwire.errors import ConnectionFailed
+from kwire.errors import AnswerLost, ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import CONNECT_TIMEOUT, Connection
 from kwire.net.tasks import cancel_and_wait
+
+T = TypeVar("T")
 
 Connect = Callable[[Address, float], Awaitable[Connection]]
 """Opens a connection to an address within so many seconds. Raises what `Connection.open` raises."""
@@ -62,6 +65,25 @@ class ConnectionPool:
         """Send a request; return the response. Raises what `connection` and `send` raise."""
         return await (await self.connection(address)).send(request, version)
 
+    async def use(
+        self, address: Address, work: Callable[[Connection], Awaitable[T]], within: float = inf
+    ) -> T:
+        """Return the result of `work` with the connection to an address.
+
+        A connection that fails is dropped. If it is an older one, which the node has closed in the
+        meantime, and nothing was sent on it, `work` runs once more on a new one.
+        Raises what `connection` and `work` raise.
+        """
+        older = self._connections.get(address)
+        connection = await self.connection(address, within)
+        try:
+            return await work(connection)
+        except ConnectionFailed as error:
+            await self.drop(connection)
+            if isinstance(error, AnswerLost) or connection is not older:
+                raise
+        return await work(await self.connection(address, within))
+
     async def drop(self, connection: Connection) -> None:
         """Give up a connection that does not answer; the next call opens another.
 
@@ -71,7 +93,8 @@ class ConnectionPool:
         for address, known in list(self._connections.items()):
             if known is connection:
                 del self._connections[address]
-        self._retired.append(connection)
+        if connection not in self._retired:  # several requests on it may have been lost
+            self._retired.append(connection)
         unused = [retired for retired in self._retired if retired.idle]
         self._retired = [retired for retired in self._retired if not retired.idle]
         await asyncio.gather(*(retired.close() for retired in unused))

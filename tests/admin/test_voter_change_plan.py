@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from kwire.admin.cluster_description import ClusterNode
-from kwire.admin.describe_quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
+from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
 from kwire.admin.voter_change_plan import CheckVerdict, VoterChangePlan, addition, removal
 
 NOW = 1_795_246_073_056

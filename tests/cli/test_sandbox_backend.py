@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from kwire.admin import AdminClient
-from kwire.admin.describe_quorum import RaftVoterEndpoint
+from kwire.admin.quorum import RaftVoterEndpoint
 from kwire.cli.sandbox_backend import SandboxBackend
 from kwire.codec.declaration import Request
 from kwire.error_codes import ErrorCode

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from kwire.admin import AdminClient
-from kwire.admin.describe_quorum import RaftVoterEndpoint
+from kwire.admin.quorum import RaftVoterEndpoint
 from kwire.errors import BrokerError, KwireError
 from kwire.net.address import Address
 from kwire.proxy import Filters, Listener, Proxy, Ring

@@ -1,18 +1,17 @@
-"""The operation DescribeQuorum: the metadata quorum (KIP-595, KIP-836, KIP-853)."""
+"""The metadata quorum: DescribeQuorum (KIP-595, KIP-836, KIP-853)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 from uuid import UUID
 
-from kwire.admin.errors import raise_for_code
-from kwire.admin.routing import Operation
-from kwire.errors import DecodeError
+from kwire.admin import registry
+from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.errors import MissingFromAnswer, raise_for_code
+from kwire.admin.operation import Operation, OperationCall
 from kwire.messages import a55_describe_quorum as wire
 from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
-from kwire.net.connection import Connection
 from kwire.text.ids import ZERO_UUID
 
 _UNKNOWN = -1
@@ -99,44 +98,29 @@ class QuorumInfo:
         return min(self.voters, key=lambda voter: voter.log_end_offset)
 
 
-class DescribeQuorumOperation(Operation):
-    """`AdminClient.describe_metadata_quorum`."""
-
-    async def describe_metadata_quorum(self, *, timeout: float | None = None) -> QuorumInfo:
-        """Return leader, voters and observers of the metadata quorum, from the leader itself.
-
-        1. Ask the active controller, or a broker, which forwards.
-        2. A follower answers NOT_LEADER_OR_FOLLOWER (6) with zeros for leader and epoch, whether or
-           not there is a leader: such an answer is dropped and the next node asked.
-
-        Raises NoReachableLeader within about a second if too few controllers answer to elect a
-        leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
-        """
-        return await self._router.call(fetch_quorum, timeout=timeout)
-
-
-async def fetch_quorum(connection: Connection, timeout: float) -> QuorumInfo:
-    """Send DescribeQuorum to one node. Raises BrokerError for either of its two error codes."""
+def quorum_request() -> wire.DescribeQuorumRequest:
+    """Return the request for the one partition that a metadata quorum has."""
     partition = wire.PartitionData(partition_index=METADATA_PARTITION)
     topic = wire.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
-    answer = await connection.send(wire.DescribeQuorumRequest(topics=[topic]), timeout=timeout)
-    response = cast(wire.DescribeQuorumResponse, answer)
+    return wire.DescribeQuorumRequest(topics=[topic])
+
+
+def quorum_of(response: wire.DescribeQuorumResponse) -> QuorumInfo:
+    """Return the quorum in an answer. Raises BrokerError for either of its two error codes."""
     raise_for_code(response.error_code, response.error_message)
-    partition_data = _metadata_partition(response, connection)
-    raise_for_code(partition_data.error_code, partition_data.error_message)
+    partition = _metadata_partition(response)
+    raise_for_code(partition.error_code, partition.error_message)
     return QuorumInfo(
-        leader_id=partition_data.leader_id,
-        leader_epoch=partition_data.leader_epoch,
-        high_watermark=partition_data.high_watermark,
-        voters=tuple(map(_replica, partition_data.current_voters)),
-        observers=tuple(map(_replica, partition_data.observers)),
+        leader_id=partition.leader_id,
+        leader_epoch=partition.leader_epoch,
+        high_watermark=partition.high_watermark,
+        voters=tuple(map(_replica, partition.current_voters)),
+        observers=tuple(map(_replica, partition.observers)),
         nodes={node.node_id: _node(node) for node in response.nodes},
     )
 
 
-def _metadata_partition(
-    response: wire.DescribeQuorumResponse, connection: Connection
-) -> wire.ResponsePartitionData:
+def _metadata_partition(response: wire.DescribeQuorumResponse) -> wire.ResponsePartitionData:
     for topic in response.topics:
         for partition in topic.partitions:
             if (topic.topic_name, partition.partition_index) == (
@@ -144,11 +128,8 @@ def _metadata_partition(
                 METADATA_PARTITION,
             ):
                 return partition
-    raise DecodeError(
-        f"{connection.peer} left out {METADATA_TOPIC}-{METADATA_PARTITION}",
-        message="DescribeQuorumResponse",
-        version=connection.version_for(wire.DescribeQuorumRequest),
-        path="topics",
+    raise MissingFromAnswer(
+        f"the answer to DescribeQuorum left out {METADATA_TOPIC}-{METADATA_PARTITION}"
     )
 
 
@@ -175,3 +156,30 @@ def _node(node: wire.Node) -> QuorumNode:
             for listener in node.listeners
         ),
     )
+
+
+def _described(
+    response: wire.DescribeQuorumResponse, call: OperationCall[None, None]
+) -> Iterator[tuple[None, QuorumInfo]]:
+    yield None, quorum_of(response)
+
+
+DESCRIBE_METADATA_QUORUM: Operation[None, None, QuorumInfo] = Operation(
+    row=registry.DESCRIBE_METADATA_QUORUM, build=lambda call: quorum_request(), parse=_described
+)
+
+
+class MetadataQuorum(ClusterClient):
+    """The operation of AdminClient that reads the metadata quorum."""
+
+    async def describe_metadata_quorum(self, *, timeout: float | None = None) -> QuorumInfo:
+        """Return leader, voters and observers of the metadata quorum, from the leader itself.
+
+        1. Ask the active controller, or a broker, which forwards.
+        2. A follower answers NOT_LEADER_OR_FOLLOWER (6) with zeros for leader and epoch, whether or
+           not there is a leader: such an answer is dropped and the next node asked.
+
+        Raises NoReachableLeader within about a second if too few controllers answer to elect a
+        leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
+        """
+        return await self._driver.ask(DESCRIBE_METADATA_QUORUM, None, None, timeout=timeout)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kwire.admin import AdminClient
-from kwire.errors import InvalidValue
+from kwire.admin.errors import NodeNotFound
 from real_kafka import Cluster
 
 
@@ -52,7 +52,7 @@ async def test_the_features_of_one_node_are_asked_of_that_node(quorum: Cluster) 
                 "kraft.version"
                 in (await admin.describe_features(node_id=node_id)).supported_features
             )
-        with pytest.raises(InvalidValue, match="no controller 1, only 3000, 3001, 3002"):
+        with pytest.raises(NodeNotFound, match="no controller 1, only 3000, 3001, 3002"):
             await admin.describe_features(node_id=1)
 
 

@@ -1,0 +1,87 @@
+"""The base of AdminClient and of its themes: the bootstrap, the connections and the driver.
+
+Each theme is a client of its own: a command that only lists groups opens `Groups`, and loads no
+message of any other theme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+from kwire.admin.bootstrap import Bootstrap
+from kwire.admin.driver import Driver
+from kwire.admin.routing import OperationRouter
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.net.pool import ConnectionPool
+from kwire.net.security import PLAINTEXT, Security
+
+TIMEOUT = 10.0
+"""Seconds an operation may take, all attempts together. Java's default is 60."""
+
+REQUEST_TIMEOUT = 5.0
+CONNECT_TIMEOUT = 2.0
+
+
+class ClusterClient:
+    """A client of one cluster; connects when first asked, closed by `async with` or `close`.
+
+    bootstrap_servers, bootstrap_controllers: `host:port,host:port` or a list of these; exactly one
+    of the two, else InvalidValue. The choice says to which kind of node operations are sent.
+    security: TLS and SASL towards every node.
+    timeout: seconds an operation may take; its own `timeout` overrides it.
+    request_timeout, connect_timeout: seconds for one attempt at one node.
+    read_only: refuse every operation that changes the cluster (ReadOnly), before it is sent.
+    allow_unlisted: send controllers what they serve although KIP-919 does not list it.
+    """
+
+    def __init__(
+        self,
+        bootstrap_servers: str | Iterable[str] | None = None,
+        bootstrap_controllers: str | Iterable[str] | None = None,
+        *,
+        client_id: str = "kwire-admin",
+        security: Security = PLAINTEXT,
+        timeout: float = TIMEOUT,
+        request_timeout: float = REQUEST_TIMEOUT,
+        connect_timeout: float = CONNECT_TIMEOUT,
+        read_only: bool = False,
+        allow_unlisted: bool = False,
+    ) -> None:
+        bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
+        ssl = security.tls.context() if security.tls else None
+
+        async def connect(address: Address, within: float) -> Connection:
+            return await Connection.open(
+                address.host,
+                address.port,
+                client_id=client_id,
+                ssl=ssl,
+                server_hostname=security.tls.name if security.tls else None,
+                sasl=security.sasl,
+                connect_timeout=within,
+                request_timeout=request_timeout,
+            )
+
+        self._connections = ConnectionPool(connect, connect_timeout=connect_timeout)
+        router = OperationRouter(
+            bootstrap, self._connections, timeout=timeout, request_timeout=request_timeout
+        )
+        self._driver = Driver(
+            router,
+            self._connections,
+            request_timeout=request_timeout,
+            read_only=read_only,
+            allow_unlisted=allow_unlisted,
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._connections.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()

@@ -1,0 +1,398 @@
+"""The driver of every admin operation: keys to nodes, all nodes at once, again what moved.
+
+Java has two designs for this: `Call` with a NodeProvider, and AdminApiDriver with an
+AdminApiHandler and lookup strategies. Here is one, which keeps what worked while the rest is asked
+again, and never repeats a change whose answer was lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+from kwire.admin.deadline import Deadline
+from kwire.admin.errors import (
+    MismatchedEndpointType,
+    MissingFromAnswer,
+    NoReachableLeader,
+    OutcomeUnknown,
+    ReadOnly,
+)
+from kwire.admin.lookup import NodeLookup
+from kwire.admin.operation import UNKNOWN_NAMES, Operation, OperationCall
+from kwire.admin.outcomes import Outcomes
+from kwire.admin.registry import OperationRow, Reach, Route
+from kwire.admin.routing import OperationRouter
+from kwire.codec.declaration import Request
+from kwire.error_codes import ErrorCode
+from kwire.errors import (
+    AnswerLost,
+    BrokerError,
+    ConnectionFailed,
+    KwireError,
+    UnsupportedEndpointType,
+    UnsupportedVersion,
+    WireError,
+)
+from kwire.messages.endpoint_type import EndpointType
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.net.pool import ConnectionPool
+
+K = TypeVar("K")
+A = TypeVar("A")
+R = TypeVar("R")
+
+PATIENCE = 1.0
+"""Seconds in which news of a topic that was just created reach every broker. After that a partition
+that was named and is not known does not exist, and the deadline is not waited for."""
+
+IN_FLIGHT = 32
+"""Requests that one client has open at one node; more of them wait, so that a thousand concurrent
+operations neither hold a thousand answers in memory nor fill the node's queue."""
+
+SERVER_SHARE = 0.9
+"""Of the client's time for a request: the time that the node is told to try."""
+
+_REASONS_OF_NOBODY = (
+    ConnectionFailed,
+    NoReachableLeader,
+    MismatchedEndpointType,
+    UnsupportedVersion,
+    WireError,
+)
+"""Errors of the cluster as a whole: raised if no key has any other outcome."""
+
+
+class Driver:
+    """Runs operations on the cluster that a router knows.
+
+    read_only: refuse operations that change the cluster. allow_unlisted: send controllers what they
+    serve although KIP-919 does not list it.
+    """
+
+    def __init__(
+        self,
+        router: OperationRouter,
+        connections: ConnectionPool,
+        *,
+        request_timeout: float,
+        read_only: bool = False,
+        allow_unlisted: bool = False,
+    ) -> None:
+        self.router = router
+        self._connections = connections
+        self._lookup = NodeLookup(router)
+        self._request_timeout = request_timeout
+        self._read_only = read_only
+        self._allow_unlisted = allow_unlisted
+        self._slots: defaultdict[Address | None, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(IN_FLIGHT)
+        )
+
+    async def run(
+        self,
+        operation: Operation[K, A, R],
+        keys: Iterable[K],
+        arguments: A,
+        *,
+        timeout: float | None = None,
+    ) -> Outcomes[K, R]:
+        """Return the outcome of each key, within `timeout` seconds.
+
+        1. Refuse what must not be sent, before a byte is.
+        2. Look up the node of each key; ask all nodes at once.
+        3. Keep the keys that are done or refused for good; look up again those that moved, and
+           repeat, with growing pauses, those that may succeed later.
+        4. When time is up, the latest error of each remaining key is its outcome.
+
+        Raises ReadOnly and UnsupportedEndpointType; and if no key has an outcome of its own the
+        error that kept all of them from being asked: ConnectionFailed, NoReachableLeader,
+        MismatchedEndpointType, UnsupportedVersion, WireError.
+        """
+        # 1.
+        self.check_allowed(operation.row)
+        run = OperationRun(operation, tuple(dict.fromkeys(keys)), arguments, self.deadline(timeout))
+        # 2. and 3.
+        while run.pending:
+            await self._round(run)
+            if run.pending and not await run.deadline.pause():
+                break
+        # 4.
+        return run.outcomes()
+
+    async def ask(
+        self,
+        operation: Operation[K, A, R],
+        key: K,
+        arguments: A,
+        *,
+        timeout: float | None = None,
+    ) -> R:
+        """Return the result of one key, which is None for operations without keys."""
+        return (await self.run(operation, [key], arguments, timeout=timeout))[key]
+
+    async def run_everywhere(
+        self, operation: Operation[int, A, R], arguments: A, *, timeout: float | None = None
+    ) -> Outcomes[int, R]:
+        """Return the outcome of every broker, by node id."""
+        self.check_allowed(operation.row)
+        deadline = self.deadline(timeout)
+        brokers = await self._lookup.brokers(deadline)
+        return await self.run(operation, brokers, arguments, timeout=deadline.remaining)
+
+    def deadline(self, timeout: float | None) -> Deadline:
+        """Return the deadline of an operation that begins now."""
+        return self.router.deadline(timeout)
+
+    def check_allowed(self, row: OperationRow) -> None:
+        """Raise ReadOnly or UnsupportedEndpointType for what must not be sent."""
+        if row.changes and self._read_only:
+            raise ReadOnly(
+                f"{row.name} changes the cluster, and this client is read-only:"
+                " take a profile without read_only = true"
+            )
+        if self.router.endpoint_type is EndpointType.BROKER or row.reach is Reach.LISTED:
+            return
+        if row.reach is Reach.UNLISTED and not self._allow_unlisted:
+            raise UnsupportedEndpointType(
+                f"{row.name} is not for controllers by KIP-919, though they serve it: give brokers"
+                " as bootstrap, or allow_unlisted"
+            )
+        if row.reach is Reach.NEVER:
+            raise UnsupportedEndpointType(
+                f"controllers do not serve {row.api} to admin clients (KIP-919): give brokers as"
+                " bootstrap"
+            )
+
+    async def _round(self, run: OperationRun[K, A, R]) -> None:
+        operation, route = run.operation, run.operation.row.route
+        targets = {key: operation.target(key, run.arguments) for key in run.pending}
+        anywhere = route in (Route.ANY_NODE, Route.CONTROLLER)
+        routed = [key for key, target in targets.items() if anywhere or target is None]
+        mapped = [key for key in targets if key not in set(routed)]
+        by_address: defaultdict[Address, list[K]] = defaultdict(list)
+        if mapped:
+            lookup_route = Route.NODE if route is Route.EVERY_BROKER else route
+            wanted = [targets[key] for key in mapped]
+            try:
+                found, failed = await self._lookup.find(lookup_route, wanted, run.deadline)
+            except KwireError as error:
+                run.fail(mapped, error)
+                found, failed = {}, {}
+            for key in mapped:
+                if targets[key] in found:
+                    by_address[found[targets[key]]].append(key)
+                elif targets[key] in failed:
+                    run.take(key, failed[targets[key]])
+        asks = [self._ask_node(run, address, keys) for address, keys in by_address.items()]
+        if routed:
+            asks.append(self._ask_routed(run, routed))
+        await asyncio.gather(*asks)
+        for key in mapped:
+            if key in run.moved:
+                self._lookup.forget(route, targets[key])
+
+    async def _ask_node(
+        self, run: OperationRun[K, A, R], address: Address, keys: Sequence[K]
+    ) -> None:
+        async def work(connection: Connection) -> None:
+            timeout = min(self._request_timeout, run.deadline.remaining)
+            await self._exchange(run, connection, keys, timeout)
+
+        try:
+            async with self._slots[address]:
+                await self._connections.use(address, work, run.deadline.remaining)
+        except AnswerLost:
+            return  # noted by `_exchange` for the keys that were asked
+        except (ConnectionFailed, WireError) as error:
+            run.lose(keys, error)
+
+    async def _ask_routed(self, run: OperationRun[K, A, R], keys: Sequence[K]) -> None:
+        """Ask the active controller or any broker; the router goes from one node to the next."""
+
+        async def attempt(connection: Connection, timeout: float) -> None:
+            open_keys = [key for key in keys if key in run.pending_set]
+            await self._exchange(run, connection, open_keys, timeout)
+            for key in open_keys:
+                if key in run.pending_set and isinstance(error := run.latest[key], BrokerError):
+                    raise error
+
+        row = run.operation.row
+        try:
+            async with self._slots[None]:
+                await self.router.call(
+                    attempt,
+                    timeout=run.deadline.remaining,
+                    repeatable=row.repeatable,
+                    at_controller=row.route is Route.CONTROLLER,
+                )
+        except AnswerLost as error:
+            # A change that was sent is unknown already; anything else has had all the time.
+            run.fail([key for key in keys if key in run.pending_set], error)
+        except BrokerError as error:
+            run.lose([k for k in keys if k in run.pending_set and k not in run.latest], error)
+        except KwireError as error:
+            run.fail([key for key in keys if key in run.pending_set], error)
+
+    async def _exchange(
+        self, run: OperationRun[K, A, R], connection: Connection, keys: Sequence[K], timeout: float
+    ) -> None:
+        """Send the requests for these keys to one node and note what it answers.
+
+        Raises ConnectionFailed and AnswerLost, after noting the keys of a change as unknown.
+        """
+        call = OperationCall(
+            keys=tuple(keys),
+            arguments=run.arguments,
+            node=connection.node,
+            timeout_ms=max(1, int(timeout * 1000 * SERVER_SHARE)),
+        )
+        try:
+            parts = run.operation.parts(call)
+            for request in {type(request) for _, request in parts}:
+                connection.version_for(request)
+        except UnsupportedVersion as error:
+            run.fail(keys, error)
+            return
+        results = await asyncio.gather(
+            *(self._send(run, connection, call, part, timeout) for part in parts),
+            return_exceptions=True,
+        )
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    async def _send(
+        self,
+        run: OperationRun[K, A, R],
+        connection: Connection,
+        call: OperationCall[K, A],
+        part: tuple[tuple[K, ...], Request],
+        timeout: float,
+    ) -> None:
+        keys, request = part
+        part_call = OperationCall(
+            keys=keys, arguments=call.arguments, node=call.node, timeout_ms=call.timeout_ms
+        )
+        next_request: Request | None = request
+        while next_request is not None:
+            try:
+                response = await connection.send(next_request, timeout=timeout)
+                run.take_answer(response, part_call)
+            except AnswerLost as error:
+                run.answer_lost(keys, error)
+                raise
+            except BrokerError as error:
+                for key in keys:
+                    run.take(key, error)
+                return
+            except WireError as error:
+                run.unreadable(keys, error)
+                return
+            follow = run.operation.follow
+            next_request = follow(response, part_call) if follow else None
+        run.check_complete(keys, connection)
+
+
+class OperationRun(Generic[K, A, R]):
+    """The progress of one operation: the keys that are settled, the latest error of the others."""
+
+    def __init__(
+        self, operation: Operation[K, A, R], keys: tuple[K, ...], arguments: A, deadline: Deadline
+    ) -> None:
+        self.operation = operation
+        self.arguments = arguments
+        self.deadline = deadline
+        self._keys = keys
+        self._settled: dict[K, R | KwireError] = {}
+        self.pending_set = set(keys)
+        self.latest: dict[K, KwireError] = {}
+        self.moved: set[K] = set()
+        self._of_the_cluster: KwireError | None = None
+
+    @property
+    def pending(self) -> list[K]:
+        """The keys that have no final outcome yet, in the order in which they were asked."""
+        return [key for key in self._keys if key in self.pending_set]
+
+    def take_answer(self, response: object, call: OperationCall[K, A]) -> None:
+        """Note the outcomes in an answer. Raises BrokerError if it refuses the request whole."""
+        for key, value in self.operation.parse(response, call):
+            self.take(key, value)
+
+    def take(self, key: K, value: R | KwireError) -> None:
+        """Note the outcome of one key, which may be asked again after some errors."""
+        if key not in self.pending_set:
+            return  # nobody asked, or it is settled: the node repeats itself
+        if isinstance(value, BrokerError) and self._may_change(value):
+            self.latest[key] = value
+            self.moved.add(key)
+        elif isinstance(value, BrokerError) and self._timed_out(value):
+            self._settle(key, OutcomeUnknown(f"it may still be carried out: {value}"))
+        else:
+            self._settle(key, value)
+
+    def lose(self, keys: Iterable[K], error: KwireError) -> None:
+        """Note that the node of these keys was not asked: another may have taken its place."""
+        for key in keys:
+            if key in self.pending_set:
+                self.latest[key] = error
+                self.moved.add(key)
+
+    def answer_lost(self, keys: Iterable[K], error: AnswerLost) -> None:
+        """Note that these keys were sent and not answered."""
+        if self.operation.row.repeatable:
+            self.lose(keys, error)
+        else:
+            self.fail(keys, OutcomeUnknown(f"{error}: it may have been carried out"))
+
+    def unreadable(self, keys: Iterable[K], error: WireError) -> None:
+        """Note that the answer for these keys cannot be read; a change may have been made."""
+        if self.operation.row.changes:
+            self.fail(keys, OutcomeUnknown(f"{error}: it may have been carried out"))
+        else:
+            self.fail(keys, error)
+
+    def fail(self, keys: Iterable[K], error: KwireError) -> None:
+        """Settle these keys with an error."""
+        for key in list(keys):
+            if key in self.pending_set:
+                self._settle(key, error)
+
+    def check_complete(self, keys: Iterable[K], connection: Connection) -> None:
+        """Settle the keys that an answer leaves out: they have failed."""
+        for key in keys:
+            if key in self.pending_set and key not in self.latest:
+                name = self.operation.row.api
+                sentence = f"{connection.peer} left {key} out of its answer to {name}"
+                self.unreadable([key], MissingFromAnswer(sentence))
+
+    def outcomes(self) -> Outcomes[K, R]:
+        """Return the outcome of every key. Raises the error that kept all of them from an own."""
+        by_key: dict[K, R | KwireError] = {}
+        for key in self._keys:
+            by_key[key] = self._settled[key] if key in self._settled else self.latest[key]
+        errors = [error for error in by_key.values() if isinstance(error, _REASONS_OF_NOBODY)]
+        if by_key and len(errors) == len(by_key):
+            raise errors[0]
+        return Outcomes(by_key)
+
+    def _settle(self, key: K, value: R | KwireError) -> None:
+        self._settled[key] = value
+        self.pending_set.discard(key)
+        self.latest.pop(key, None)
+
+    def _may_change(self, error: BrokerError) -> bool:
+        operation = self.operation
+        if error.code in UNKNOWN_NAMES:
+            return operation.row.route is Route.LEADER and self.deadline.elapsed < PATIENCE
+        if operation.is_moved(error.code) or error.code in operation.again:
+            return True
+        return error.code == ErrorCode.REQUEST_TIMED_OUT and operation.row.repeatable
+
+    def _timed_out(self, error: BrokerError) -> bool:
+        """True if the node gave up waiting for a change that it had begun."""
+        return error.code == ErrorCode.REQUEST_TIMED_OUT and self.operation.row.changes

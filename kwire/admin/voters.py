@@ -1,0 +1,172 @@
+"""Changes of the voter set: AddRaftVoter, RemoveRaftVoter (KIP-853).
+
+They do not go through `Driver.run`: their answer comes only when the new voter set is committed,
+and a lost one is cleared up by asking again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import TypeVar, cast
+from uuid import UUID
+
+from kwire.admin import registry
+from kwire.admin.driver import SERVER_SHARE
+from kwire.admin.errors import DuplicateVoter, VoterNotFound, raise_for_code
+from kwire.admin.quorum import MetadataQuorum, RaftVoterEndpoint
+from kwire.errors import AnswerLost
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse, Listener
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.net.connection import Connection
+from kwire.text.ids import parse_uuid
+
+Request = TypeVar("Request", AddRaftVoterRequest, RemoveRaftVoterRequest)
+
+
+class Voters(MetadataQuorum):
+    """The operations of AdminClient that change the voter set."""
+
+    async def add_raft_voter(
+        self,
+        voter_id: int,
+        voter_directory_id: UUID | str,
+        endpoints: Iterable[RaftVoterEndpoint],
+        *,
+        cluster_id: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Make an observer, a controller that follows the quorum, a voter.
+
+        voter_directory_id: a UUID, or any text that `parse_uuid` reads.
+        endpoints: its controller listeners, that of the quorum's own listener name among them.
+        cluster_id: refused by the leader if it is not its own; by default the one that was found.
+
+        1. Ask the active controller; follow NOT_LEADER_OR_FOLLOWER (6) to the next.
+        2. It asks the new voter for its versions, waits until it has caught up, and answers when
+           the new voter set is committed.
+        3. If the answer is lost, ask again: DUPLICATE_VOTER with this directory id among the
+           voters then means that the first request was carried out.
+
+        Raises DuplicateVoter (126), whatever the directory id of the voter that has this id;
+        InconsistentClusterId (104); BrokerError REQUEST_TIMED_OUT (7), whose message tells whether
+        another change is pending (try again), the new voter does not answer at its endpoint or lags
+        behind, or time ran out; INVALID_REQUEST (42) for unusable ids or endpoints;
+        UNSUPPORTED_VERSION (35) while kraft.version is 0.
+        """
+        directory_id = directory_id_of(voter_directory_id)
+        request = AddRaftVoterRequest(
+            cluster_id=cluster_id,
+            voter_id=voter_id,
+            voter_directory_id=directory_id,
+            listeners=[Listener(name=e.name, host=e.host, port=e.port) for e in endpoints],
+        )
+        await self._change_voters(
+            registry.ADD_RAFT_VOTER,
+            request,
+            _send_addition,
+            (voter_id, directory_id),
+            votes_afterwards=True,
+            timeout=timeout,
+        )
+
+    async def remove_raft_voter(
+        self,
+        voter_id: int,
+        voter_directory_id: UUID | str,
+        *,
+        cluster_id: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Take a voter out of the voter set; its process goes on as an observer.
+
+        voter_directory_id: a UUID, or any text that `parse_uuid` reads.
+        cluster_id: refused by the leader if it is not its own; by default the one that was found.
+
+        1. Ask the active controller; follow NOT_LEADER_OR_FOLLOWER (6) to the next.
+        2. It answers when the smaller voter set is committed; removing itself, it then resigns.
+        3. If the answer is lost, ask again: VOTER_NOT_FOUND then means that the first request was
+           carried out.
+
+        Raises VoterNotFound (127) unless both ids are those of a voter; InconsistentClusterId
+        (104); BrokerError REQUEST_TIMED_OUT (7) while another change is pending;
+        UNSUPPORTED_VERSION (35) while kraft.version is 0.
+        """
+        directory_id = directory_id_of(voter_directory_id)
+        request = RemoveRaftVoterRequest(
+            cluster_id=cluster_id, voter_id=voter_id, voter_directory_id=directory_id
+        )
+        await self._change_voters(
+            registry.REMOVE_RAFT_VOTER,
+            request,
+            _send_removal,
+            (voter_id, directory_id),
+            votes_afterwards=False,
+            timeout=timeout,
+        )
+
+    async def _change_voters(
+        self,
+        row: registry.OperationRow,
+        request: Request,
+        send: Callable[[Request, Connection, float], Awaitable[None]],
+        voter: tuple[int, UUID],
+        *,
+        votes_afterwards: bool,
+        timeout: float | None,
+    ) -> None:
+        """Send a change until it is answered; the steps are those of both operations' docstrings.
+
+        voter: id and directory id. votes_afterwards: True for an addition.
+        """
+        self._driver.check_allowed(row)
+        router = self._driver.router
+        deadline = router.deadline(timeout)
+        if request.cluster_id is None:
+            cluster = await router.cluster(deadline)
+            request = request.replace(cluster_id=cluster.cluster_id)
+        answer_lost = False
+        while True:
+            try:
+                # 1. and 2.
+                await router.call(
+                    partial(send, request), timeout=deadline.remaining, repeatable=False
+                )
+            except AnswerLost as error:
+                # 3. The leader may or may not have committed the change: only asking again tells.
+                answer_lost = True
+                if not await deadline.pause():
+                    raise router.explained(error) from error
+            except (DuplicateVoter, VoterNotFound):
+                if answer_lost and votes_afterwards == await self._is_voter(voter):
+                    return
+                raise
+            else:
+                return
+
+    async def _is_voter(self, voter: tuple[int, UUID]) -> bool:
+        quorum = await self.describe_metadata_quorum()
+        return voter in {
+            (replica.replica_id, replica.replica_directory_id) for replica in quorum.voters
+        }
+
+
+async def _send_addition(
+    request: AddRaftVoterRequest, connection: Connection, timeout: float
+) -> None:
+    # The leader's own "timed out", with its reason, is to come before the client's.
+    request = request.replace(timeout_ms=max(1, int(timeout * 1000 * SERVER_SHARE)))
+    response = cast(AddRaftVoterResponse, await connection.send(request, timeout=timeout))
+    raise_for_code(response.error_code, response.error_message)
+
+
+async def _send_removal(
+    request: RemoveRaftVoterRequest, connection: Connection, timeout: float
+) -> None:
+    response = cast(RemoveRaftVoterResponse, await connection.send(request, timeout=timeout))
+    raise_for_code(response.error_code, response.error_message)
+
+
+def directory_id_of(directory_id: UUID | str) -> UUID:
+    """Return a directory id, parsed if it is text. Raises InvalidValue."""
+    return parse_uuid(directory_id) if isinstance(directory_id, str) else directory_id
