@@ -1,0 +1,99 @@
+"""Reads a document back, in YAML or JSON; errors name the file and the line, or the path in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from kwire.cluster_document.document import VERSION, ClusterDocument
+from kwire.cluster_document.yaml_events import Place, read_yaml_texts
+from kwire.text.untrusted import read_text
+from kwire.text.yaml_file import BadFile
+
+LONGEST = 256_000_000
+"""Characters of a document; 100,000 topics have fewer."""
+
+_REASONS = {
+    "extra_forbidden": "there is no such key here",
+    "missing": "this key is needed",
+    "model_type": "this must be keys with their values",
+    "mapping_type": "this must be keys with their values",
+    "dict_type": "this must be keys with their values",
+    "tuple_type": "this must be a list",
+    "int_parsing": "this must be a whole number",
+    "int_type": "this must be a whole number",
+    "float_parsing": "this must be a number",
+    "string_type": "this must be a text: write it in quotes",
+}
+"""pydantic's types of errors, in words of the file."""
+
+_SHOWN = 5
+"""Mistakes that are told at once."""
+
+
+def read_document(path: Path) -> ClusterDocument:
+    """Return the document of a file. Raises BadFile, with file and place of each mistake."""
+    return parse_document(read_text(path, BadFile), str(path))
+
+
+def parse_document(text: str, name: str) -> ClusterDocument:
+    """Return the document of a text. Raises BadFile; name: of the file, for errors."""
+    if len(text) > LONGEST:
+        raise BadFile(f"{name}: more than {LONGEST} characters are too many")
+    try:
+        data, lines = _json(text) if text.lstrip().startswith("{") else read_yaml_texts(text)
+    except BadFile as error:
+        raise BadFile(f"{name}: {error}") from error
+    _check_version(data, name)
+    try:
+        return ClusterDocument.model_validate(data)
+    except ValidationError as error:
+        mistakes = error.errors(include_url=False)
+        sentences = [f"{name}: {_mistake(mistake, lines)}" for mistake in mistakes[:_SHOWN]]
+        if len(mistakes) > _SHOWN:
+            sentences.append(f"{name}: {len(mistakes) - _SHOWN} more mistakes")
+        raise BadFile("\n".join(sentences)) from error
+
+
+def _check_version(data: Any, name: str) -> None:
+    # Before anything else: another version may have other keys.
+    if not isinstance(data, dict) or "version" not in data:
+        raise BadFile(f"{name}: this is no document of `kwire export`, which begins with version")
+    if str(data["version"]) != str(VERSION):
+        raise BadFile(
+            f"{name}: version {data['version']} of the document is not known, only {VERSION}:"
+            " export it with this kwire"
+        )
+
+
+def _json(text: str) -> tuple[Any, Mapping[Place, int]]:
+    try:
+        return json.loads(text, object_pairs_hook=_unique), {}
+    except json.JSONDecodeError as error:
+        raise BadFile(f"line {error.lineno}: this is no JSON: {error.msg}") from error
+    except RecursionError:
+        raise BadFile("the JSON is nested too deep") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise BadFile(f"{double!r} is there twice in one object, keep one of them")
+    return data
+
+
+def _mistake(mistake: Any, lines: Mapping[Place, int]) -> str:
+    place = tuple(mistake["loc"])
+    # A key that is missing has no line, nor has one of a mapping: the nearest above has.
+    nearest = (place[:end] for end in range(len(place), 0, -1))
+    line = next((lines[above] for above in nearest if above in lines), None)
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    reason = _REASONS.get(mistake["type"]) or str(mistake["msg"]).removeprefix("Value error, ")
+    where = "" if line is None else f"line {line}: "
+    return f"{where}{path.removeprefix('.') or 'the file'}: {reason}"
