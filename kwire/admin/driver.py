@@ -280,7 +280,9 @@ class Driver:
         next_request: Request | None = request
         while next_request is not None:
             try:
-                response = await connection.send(next_request, timeout=timeout)
+                # A node that always has another page must not outlast the operation.
+                share = min(timeout, run.deadline.remaining)
+                response = await connection.send(next_request, timeout=share)
                 run.take_answer(response, part_call)
             except AnswerLost as error:
                 run.answer_lost(keys, error)

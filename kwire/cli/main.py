@@ -22,6 +22,7 @@ COMMANDS = {
     "decode": "kwire.cli.decode:decode",
     "show": "kwire.cli.show:show",
     "quorum": "kwire.cli.quorum:app",
+    "topics": "kwire.cli.admin.topics:app",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
     "controller": "kwire.cli.controller:app",

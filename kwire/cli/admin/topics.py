@@ -1,0 +1,365 @@
+"""`kwire topics`: create, list, describe, grow and delete topics, as kafka-topics does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, confirm
+from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.output import Column, Output, Table
+from kwire.cli.watching import Watch, ask_and_show
+from kwire.text.ids import parse_uuid, uuid_text
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.topics import (
+        CreatedTopic,
+        PartitionDescription,
+        TopicDescription,
+        TopicKey,
+    )
+
+app = typer.Typer(
+    help="Create, list, describe, grow and delete topics.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of topics.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Have the controller check it, and change nothing.")
+]
+
+
+@app.command("create")
+@asks_cluster(registry.CREATE_TOPICS)
+def create_topics(
+    cluster: ClusterOptions,
+    output: Output,
+    names: Names,
+    partitions: Annotated[
+        int | None,
+        typer.Option("--partitions", "-p", min=1, help="By default the brokers' num.partitions."),
+    ] = None,
+    replication_factor: Annotated[
+        int | None,
+        typer.Option("--replication-factor", "-r", min=1, help="By default the brokers' own."),
+    ] = None,
+    replica_assignment: Annotated[
+        str | None,
+        typer.Option(metavar="1:2,2:3,...", help="The brokers of each partition in order."),
+    ] = None,
+    config: Annotated[
+        list[str] | None, typer.Option("--config", "-c", metavar="NAME=VALUE", help="Repeatable.")
+    ] = None,
+    if_not_exists: Annotated[
+        bool, typer.Option("--if-not-exists", help="Leave a topic that exists as it is.")
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Create topics.
+
+    \b
+    kwire topics create orders -p 6 -r 3 -c retention.ms=86400000 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.topics import NewTopic, Topics
+
+    assignments = _assignments(replica_assignment)
+    if assignments and (partitions or replication_factor):
+        raise WrongUsage("give --replica-assignment or the numbers, not both.")
+    topics = [
+        NewTopic(
+            name=name,
+            partitions=partitions,
+            replication_factor=replication_factor,
+            assignments=assignments,
+            configs=_configs(config or []),
+        )
+        for name in names
+    ]
+    outcomes = cluster.run(Topics, lambda admin: admin.create_topics(topics, validate_only=dry_run))
+
+    def row(name: str, created: CreatedTopic) -> dict[str, Any]:
+        return {
+            "topic": name,
+            "topicId": _id_text(created.topic_id),
+            "partitions": created.partitions,
+            "replicationFactor": created.replication_factor,
+        }
+
+    columns = [
+        Column(key="topic"),
+        Column(key="topicId"),
+        Column(key="partitions", right=True),
+        Column(key="replicationFactor", right=True),
+    ]
+    table = Table.of_outcomes("topics", columns, outcomes, row, facts=_dry_run_fact(dry_run))
+    if if_not_exists:
+        _forgive(table, "TOPIC_ALREADY_EXISTS")
+    output.show(table)
+
+
+@app.command("list")
+@asks_cluster(registry.LIST_TOPICS)
+def list_topics(
+    cluster: ClusterOptions,
+    output: Output,
+    internal: Annotated[
+        bool, typer.Option("--internal/--no-internal", help="Also those of Kafka itself.")
+    ] = True,
+    matching: Annotated[
+        str | None, typer.Option("--filter", metavar="REGEX", help="Names that match whole.")
+    ] = None,
+) -> None:
+    """List topics by name, with their ids.
+
+    \b
+    kwire topics list --bootstrap-server localhost:9092 -o name
+    """
+    from kwire.admin.topics import Topics
+
+    matches = _matcher(matching)
+    listed = cluster.run(Topics, lambda admin: admin.list_topics())
+    rows = [
+        {
+            "topic": topic.name,
+            "topicId": _id_text(topic.topic_id),
+            "internal": topic.is_internal,
+        }
+        for topic in listed
+        if (internal or not topic.is_internal) and matches(topic.name)
+    ]
+    columns = [Column(key="topic"), Column(key="topicId"), Column(key="internal")]
+    output.show(Table("topics", columns, rows), empty="no topics")
+
+
+@app.command("describe")
+@asks_cluster(registry.DESCRIBE_TOPICS)
+def describe_topics(
+    cluster: ClusterOptions,
+    output: Output,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="By default all topics.")
+    ] = None,
+    ids: Annotated[
+        list[str] | None, typer.Option("--id", metavar="UUID", help="A topic's id. Repeatable.")
+    ] = None,
+    matching: Annotated[
+        str | None, typer.Option("--filter", metavar="REGEX", help="Names that match whole.")
+    ] = None,
+    under_replicated: Annotated[
+        bool, typer.Option("--under-replicated", help="Partitions with replicas out of sync.")
+    ] = False,
+    unavailable: Annotated[
+        bool, typer.Option("--unavailable", help="Partitions without a leader.")
+    ] = False,
+    watch: Watch = None,
+) -> None:
+    """Describe the partitions of topics: leader, replicas, in-sync and eligible replicas.
+
+    \b
+    kwire topics describe orders --bootstrap-server localhost:9092
+    kwire topics describe --under-replicated --watch 2 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.topics import Topics
+
+    matches = _matcher(matching)
+    keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
+
+    async def describe(admin: Topics) -> Outcomes[TopicKey, TopicDescription]:
+        if keys or matching is None:
+            return await admin.describe_topics(keys or None)
+        listed = await admin.list_topics()
+        return await admin.describe_topics(t.name for t in listed if matches(t.name))
+
+    def shown(partition: PartitionDescription) -> bool:
+        if unavailable and partition.leader_id is None:
+            return True
+        if under_replicated and len(partition.isr) < len(partition.replicas):
+            return True
+        return not (unavailable or under_replicated)
+
+    def show(outcomes: Outcomes[TopicKey, TopicDescription]) -> None:
+        table = Table.of_outcomes(
+            "partitions",
+            PARTITION_COLUMNS,
+            outcomes,
+            lambda _, topic: _partition_rows(topic, shown),
+        )
+        output.show(table, empty="no partitions")
+
+    ask_and_show(cluster, output, Topics, describe, show, watch)
+
+
+PARTITION_COLUMNS = [
+    Column(key="topic"),
+    Column(key="topicId", wide=True),
+    Column(key="partition", right=True),
+    Column(key="leader", right=True),
+    Column(key="leaderEpoch", right=True, wide=True),
+    Column(key="replicas"),
+    Column(key="isr"),
+    Column(key="elr"),
+    Column(key="lastKnownElr", wide=True),
+    Column(key="offline"),
+]
+
+
+def _partition_rows(
+    topic: TopicDescription, shown: Callable[[PartitionDescription], bool]
+) -> Iterator[dict[str, Any]]:
+    for partition in filter(shown, topic.partitions):
+        yield {
+            "topic": topic.name,
+            "topicId": _id_text(topic.topic_id),
+            "partition": partition.partition,
+            "leader": partition.leader_id,
+            "leaderEpoch": partition.leader_epoch,
+            "replicas": list(partition.replicas),
+            "isr": list(partition.isr),
+            "elr": None if partition.elr is None else list(partition.elr),
+            "lastKnownElr": (
+                None if partition.last_known_elr is None else list(partition.last_known_elr)
+            ),
+            "offline": list(partition.offline),
+        }
+
+
+@app.command("grow")
+@asks_cluster(registry.CREATE_PARTITIONS)
+def create_partitions(
+    cluster: ClusterOptions,
+    output: Output,
+    names: Names,
+    partitions: Annotated[
+        int, typer.Option("--partitions", "-p", min=1, help="As many as it is to have in all.")
+    ],
+    replica_assignment: Annotated[
+        str | None,
+        typer.Option(metavar="1:2,2:3,...", help="The brokers of each new partition in order."),
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Give topics more partitions. Keys of records then fall into other partitions than before.
+
+    \b
+    kwire topics grow orders --partitions 12 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.topics import TopicGrowth, Topics
+
+    growth = TopicGrowth(partitions=partitions, assignments=_assignments(replica_assignment))
+    outcomes = cluster.run(
+        Topics,
+        lambda admin: admin.create_partitions(dict.fromkeys(names, growth), validate_only=dry_run),
+    )
+    columns = [Column(key="topic"), Column(key="partitions", right=True)]
+    output.show(
+        Table.of_outcomes(
+            "topics",
+            columns,
+            outcomes,
+            lambda name, _: {"topic": name, "partitions": partitions},
+            facts=_dry_run_fact(dry_run),
+        )
+    )
+
+
+@app.command("delete")
+@asks_cluster(registry.DELETE_TOPICS)
+def delete_topics(
+    cluster: ClusterOptions,
+    output: Output,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of topics.")
+    ] = None,
+    ids: Annotated[
+        list[str] | None, typer.Option("--id", metavar="UUID", help="A topic's id. Repeatable.")
+    ] = None,
+    if_exists: Annotated[
+        bool, typer.Option("--if-exists", help="A topic that does not exist is no error.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Delete topics and their records, for good.
+
+    \b
+    kwire topics delete orders --yes --bootstrap-server localhost:9092
+    """
+    from kwire.admin.topics import Topics
+
+    keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
+    if not keys:
+        raise WrongUsage("name a topic, or give --id.")
+    described = ", ".join(_key_text(key) for key in keys)
+    confirm(f"Delete {described} with all records?", yes=yes)
+    outcomes = cluster.run(Topics, lambda admin: admin.delete_topics(keys))
+    table = Table.of_outcomes(
+        "topics",
+        [Column(key="topic")],
+        outcomes,
+        lambda key, _: {"topic": _key_text(key)},
+        key_values=lambda key: {"topic": _key_text(key)},
+    )
+    if if_exists:
+        _forgive(table, "UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
+    output.show(table)
+
+
+def _forgive(table: Table, *names: str) -> None:
+    """Take these errors for success: the caller said that they are."""
+    for row in table.rows:
+        if row.get("error") in names:
+            row["error"] = row["message"] = None
+
+
+def _assignments(text: str | None) -> list[list[int]]:
+    """Read `1:2,2:3`: the replicas of two partitions. Raises WrongUsage."""
+    if text is None:
+        return []
+    try:
+        return [[int(broker) for broker in replicas.split(":")] for replicas in text.split(",")]
+    except ValueError:
+        raise WrongUsage(
+            f"--replica-assignment is {text!r}: write 1:2,2:3 for two partitions."
+        ) from None
+
+
+def _configs(texts: list[str]) -> dict[str, str]:
+    configs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise WrongUsage(f"--config {text!r} has no value: write NAME=VALUE.")
+        configs[name] = value
+    return configs
+
+
+def _matcher(pattern: str | None) -> Callable[[str], bool]:
+    import re
+
+    if pattern is None:
+        return lambda name: True
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise CommandFailed(f"--filter {pattern!r} is no regular expression: {error}.") from error
+    return lambda name: compiled.fullmatch(name) is not None
+
+
+def _dry_run_fact(dry_run: bool) -> dict[str, Any]:
+    return {"dryRun": True} if dry_run else {}
+
+
+def _id_text(topic_id: UUID | None) -> str | None:
+    return None if topic_id is None else uuid_text(topic_id)
+
+
+def _key_text(key: TopicKey) -> str:
+    return key if isinstance(key, str) else uuid_text(key)

@@ -1,0 +1,267 @@
+"""The options of every command that asks a cluster, added by one decorator.
+
+The registry's row of the command's operation says what the options mean for it: whether it may be
+sent to controllers, and whether a read-only profile refuses it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from kwire.admin.registry import OperationRow, Reach
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Output, OutputForm, error_document
+from kwire.cli.profiles import Profile, read_profile
+
+if TYPE_CHECKING:
+    from kwire.admin.cluster_client import ClusterClient
+    from kwire.net.security import Security
+
+T = TypeVar("T")
+Client = TypeVar("Client", bound="ClusterClient")
+
+TIMEOUT = 10.0
+"""Seconds of an operation where neither an option nor a profile says so."""
+
+_SERVER = "Ask these brokers; they forward to the active controller."
+_CONTROLLER = {
+    Reach.LISTED: "Ask these controllers directly (KIP-919). Give one of the two, or a profile.",
+    Reach.UNLISTED: "Ask these controllers directly; needs --allow-unlisted (KIP-919).",
+    Reach.NEVER: "Refused: controllers do not serve this (KIP-919).",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """The cluster that a command asks, as options and profile say.
+
+    server, controller: exactly one of them is set. read_only: a profile's. unlisted: True to send
+    controllers what KIP-919 does not list.
+    """
+
+    server: str | None = None
+    controller: str | None = None
+    command_config: Path | None = None
+    timeout: float = TIMEOUT
+    read_only: bool = False
+    unlisted: bool = False
+
+    @property
+    def security(self) -> Security:
+        """TLS and SASL, read from the file of client properties. Raises WrongUsage."""
+        from kwire.net.security import PLAINTEXT
+
+        if self.command_config is None:
+            return PLAINTEXT
+        from kwire.cli.tls_options import client_security
+
+        return client_security(self.command_config)
+
+    def open(self, client: type[Client]) -> Client:
+        """Return a client of the cluster with the operations of one theme. Raises WrongUsage."""
+        from kwire.codec import engine_cache
+        from kwire.errors import InvalidValue
+
+        # The next command loads the engines' code from there instead of compiling it.
+        engine_cache.use_folder(engine_cache.user_folder())
+        try:
+            return client(
+                self.server,
+                self.controller,
+                security=self.security,
+                timeout=self.timeout,
+                read_only=self.read_only,
+                allow_unlisted=self.unlisted,
+            )
+        except InvalidValue as error:
+            raise WrongUsage(f"{error}.") from error
+
+    def run(self, client: type[Client], operation: Callable[[Client], Awaitable[T]]) -> T:
+        """Run an operation in an event loop of its own, close the client, return the result."""
+        import asyncio
+
+        async def run() -> T:
+            async with self.open(client) as admin:
+                return await operation(admin)
+
+        return asyncio.run(run())
+
+
+def asks_cluster(row: OperationRow, *, changes: bool | None = None) -> Callable[[Any], Any]:
+    """Return a decorator that gives a command the options of a cluster and of its output.
+
+    row: of the operation that decides about controllers. changes: by default the row's; True for a
+    command that changes the cluster by other operations besides.
+
+    The command takes `cluster: ClusterOptions` and `output: Output` before its own parameters. It
+    ends with exit code 1 if an item of its output failed; if all fails and JSON was asked for, the
+    error is the one JSON object.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def wrapper(**values: Any) -> None:
+            chosen = {name: values.pop(name) for name in _option_names(row)}
+            output = Output(_form(chosen["output_form"], chosen["as_json"]))
+            cluster = _cluster(chosen)
+            refuse_change = cluster.read_only and (row.changes if changes is None else changes)
+            try:
+                if refuse_change:
+                    _refuse(row)
+                command(cluster, output, **values)
+            except (typer.Exit, typer.Abort, WrongUsage):
+                raise
+            except Exception as error:
+                if output.is_document:
+                    output.print_document(error_document(error))
+                raise
+            if output.failed:
+                raise typer.Exit(1)
+
+        own = _own_parameters(command)
+        added = [*_parameters(row).values()]
+        wrapper.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {
+            parameter.name: parameter.annotation for parameter in own + added
+        }
+        del wrapper.__wrapped__
+        return wrapper
+
+    return decorate
+
+
+def _refuse(row: OperationRow) -> None:
+    from kwire.admin.errors import ReadOnly
+
+    raise ReadOnly(
+        f"the profile is read-only, and {row.command or row.name} changes the cluster:"
+        " take another profile"
+    )
+
+
+def _own_parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(command, include_extras=True)
+    parameters = [*inspect.signature(command).parameters.values()][2:]
+    return [
+        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in parameters
+    ]
+
+
+def _option_names(row: OperationRow) -> list[str]:
+    return [*_parameters(row)]
+
+
+def _parameters(row: OperationRow) -> dict[str, inspect.Parameter]:
+    """Return the added options by name; --allow-unlisted only where it has a meaning."""
+    never = row.reach is Reach.NEVER
+    options: dict[str, tuple[Any, Any]] = {
+        "bootstrap_server": (
+            Annotated[
+                str | None,
+                typer.Option("--bootstrap-server", metavar="HOST:PORT,...", help=_SERVER),
+            ],
+            None,
+        ),
+        "bootstrap_controller": (
+            Annotated[
+                str | None,
+                typer.Option(
+                    "--bootstrap-controller",
+                    metavar="HOST:PORT,...",
+                    help=_CONTROLLER[row.reach],
+                    hidden=never,
+                ),
+            ],
+            None,
+        ),
+        "command_config": (
+            Annotated[
+                Path | None,
+                typer.Option(
+                    metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."
+                ),
+            ],
+            None,
+        ),
+        "profile": (
+            Annotated[
+                str | None,
+                typer.Option(
+                    "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."
+                ),
+            ],
+            None,
+        ),
+        "timeout": (
+            Annotated[
+                float | None,
+                typer.Option(
+                    metavar="SECONDS",
+                    min=0.1,
+                    show_default=False,
+                    help=f"Give up after so long, all tries counted. By default {TIMEOUT:g}.",
+                ),
+            ],
+            None,
+        ),
+        "output_form": (
+            Annotated[
+                OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")
+            ],
+            OutputForm.TABLE,
+        ),
+        "as_json": (
+            Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")],
+            False,
+        ),
+    }
+    if row.reach is Reach.UNLISTED:
+        options["allow_unlisted"] = (
+            Annotated[
+                bool,
+                typer.Option(
+                    "--allow-unlisted", help="Send it to controllers although KIP-919 does not."
+                ),
+            ],
+            False,
+        )
+    return {
+        name: inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+        )
+        for name, (annotation, default) in options.items()
+    }
+
+
+def _form(form: OutputForm, as_json: bool) -> OutputForm:
+    if as_json and form not in (OutputForm.TABLE, OutputForm.JSON):
+        raise WrongUsage(f"give --json or -o {form}, not both.")
+    return OutputForm.JSON if as_json else form
+
+
+def _cluster(chosen: dict[str, Any]) -> ClusterOptions:
+    """Merge options and profile: an option wins. Raises WrongUsage for none, or two bootstraps."""
+    profile: Profile = read_profile(chosen["profile"])
+    server, controller = chosen["bootstrap_server"], chosen["bootstrap_controller"]
+    if server and controller:
+        raise WrongUsage("give --bootstrap-server or --bootstrap-controller, not both.")
+    if not server and not controller:
+        server, controller = profile.bootstrap_servers, profile.bootstrap_controllers
+    if not server and not controller:
+        raise WrongUsage("give --bootstrap-server, --bootstrap-controller or --profile.")
+    return ClusterOptions(
+        server=server,
+        controller=controller,
+        command_config=chosen["command_config"] or profile.command_config,
+        timeout=chosen["timeout"] or profile.timeout or TIMEOUT,
+        read_only=profile.read_only,
+        unlisted=chosen.get("allow_unlisted", False),
+    )

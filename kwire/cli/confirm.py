@@ -1,0 +1,24 @@
+"""The question before a command destroys something."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask on stderr, so that stdout stays the result's; return if the user agrees.
+
+    Raises WrongUsage where nobody can answer, typer.Abort if the user does not agree.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise WrongUsage(f"{question} Nobody can be asked here: add --yes.")
+    typer.confirm(question, abort=True, err=True)

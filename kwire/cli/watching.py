@@ -1,0 +1,65 @@
+"""`--watch`: the same question again and again, on one connection."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from kwire.cli.output import Output
+
+if TYPE_CHECKING:
+    from kwire.admin.cluster_client import ClusterClient
+    from kwire.cli.cluster_options import ClusterOptions
+
+Watch = Annotated[
+    float | None,
+    typer.Option(
+        "--watch", metavar="SECONDS", min=0.2, help="Ask again after so long, until Ctrl-C."
+    ),
+]
+T = TypeVar("T")
+Client = TypeVar("Client", bound="ClusterClient")
+
+_CLEAR = "\x1b[H\x1b[2J"
+
+
+def ask_and_show(
+    cluster: ClusterOptions,
+    output: Output,
+    client: type[Client],
+    operation: Callable[[Client], Awaitable[T]],
+    show: Callable[[T], None],
+    every: float | None,
+) -> None:
+    """Ask and show once, or every so many seconds until Ctrl-C.
+
+    A terminal is cleared in between; a pipe gets one result after the other. A question that fails
+    while others worked is printed on stderr and asked again.
+    """
+    if every is None:
+        show(cluster.run(client, operation))
+        return
+
+    async def watch(admin: Client) -> None:
+        from kwire.errors import KwireError
+
+        shown = False
+        while True:
+            try:
+                result = await operation(admin)
+            except KwireError as error:
+                if not shown:
+                    raise
+                output.warn(str(error))
+            else:
+                shown = True
+                if sys.stdout.isatty():
+                    sys.stdout.write(_CLEAR)
+                show(result)
+            await asyncio.sleep(every)
+
+    cluster.run(client, watch)
