@@ -1,0 +1,175 @@
+"""Check the voters' endpoints: dialled from here, the voter itself must answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kwire.doctor.evidence import (
+    EndpointOrigin,
+    Evidence,
+    KnownEndpoint,
+    NodeEvidence,
+    Unreachable,
+    count,
+    is_caught_up,
+)
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.net.address import is_loopback, is_wildcard
+
+WILDCARD = FindingKind(
+    id="endpoints/wildcard",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A voter advertises 0.0.0.0 or ::, to which nobody can connect: when the leader goes,"
+    " the others cannot elect this one.",
+    advice="set advertised.listeners of the controller and restart it",
+    source="KAFKA-20661",
+)
+UNRESOLVABLE = FindingKind(
+    id="endpoints/unresolvable",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The name of the host that a voter advertises does not resolve from here.",
+    advice="check the name, and on the other controllers that it resolves there",
+    source="KAFKA-20380",
+)
+NOBODY = FindingKind(
+    id="endpoints/nobody-answers",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="Nobody answers from here at an endpoint that a voter advertises. It may still fetch"
+    " from the leader; yet when the leader goes, it cannot be elected nor asked for its vote. For a"
+    " voter that is down this is a warning.",
+    advice="check advertised.listeners there; the other controllers may still reach it: run kwire"
+    " doctor on one of them",
+    source="KAFKA-20661",
+)
+OTHER_NODE = FindingKind(
+    id="endpoints/other-node",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="Another node answers at an endpoint that a voter advertises.",
+    advice="correct advertised.listeners of the voter, or the address it was added with, and"
+    " restart it",
+    source="KAFKA-18281",
+)
+OTHER_CLUSTER = FindingKind(
+    id="endpoints/other-cluster",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A node of another cluster answers at an endpoint that a voter advertises.",
+    advice="correct advertised.listeners of the voter and restart it",
+    source="KAFKA-14205",
+)
+LOOPBACK = FindingKind(
+    id="endpoints/loopback",
+    verdict=FindingVerdict.WARNING,
+    meaning="A voter advertises localhost, which from every other machine means that machine.",
+    advice="set advertised.listeners of the controller to a name that all nodes resolve",
+    source="KAFKA-20661",
+)
+UNNAMED = FindingKind(
+    id="endpoints/unnamed",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="A controller answers at the endpoint of a voter but does not tell its node id, so that"
+    " it may be another one.",
+    advice="allow the principal DESCRIBE_CONFIGS on the cluster",
+    source="KIP-919",
+)
+FINE = FindingKind(
+    id="endpoints/ok",
+    verdict=FindingVerdict.OK,
+    meaning="Each voter answers at each endpoint that it advertises.",
+)
+KINDS = (
+    WILDCARD,
+    UNRESOLVABLE,
+    NOBODY,
+    OTHER_NODE,
+    OTHER_CLUSTER,
+    LOOPBACK,
+    UNNAMED,
+    FINE,
+)
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """Report endpoints of voters that do not lead to the voter."""
+    endpoints = _of_voters(evidence)
+    findings = [finding for endpoint in endpoints for finding in _judge(evidence, endpoint)]
+    yield from findings
+    if endpoints and not findings:
+        yield FINE(f"the voters answer at {count(len(endpoints), 'endpoint')}, each itself")
+
+
+def _of_voters(evidence: Evidence) -> list[KnownEndpoint]:
+    """Return the endpoints in the voter set, then registered ones of voters that have others."""
+    quorum = evidence.quorum
+    voters = {voter.replica_id for voter in quorum.voters} if quorum else None
+    unique: dict[object, KnownEndpoint] = {}
+    for origin in (EndpointOrigin.VOTER_SET, EndpointOrigin.REGISTRATION):
+        for endpoint in evidence.endpoints:
+            is_voter = endpoint.node_id is not None and (
+                voters is None or endpoint.node_id in voters
+            )
+            if endpoint.origin is origin and is_voter:
+                unique.setdefault((endpoint.node_id, endpoint.address), endpoint)
+    return list(unique.values())
+
+
+def _judge(evidence: Evidence, endpoint: KnownEndpoint) -> Iterator[Finding]:
+    subject = f"voter {endpoint.node_id} advertises {endpoint}"
+    source = f"from the {endpoint.origin.value}"
+    node = evidence.at(endpoint.address)
+    if is_wildcard(endpoint.address.host):
+        yield WILDCARD(f"{subject}, to which nobody can connect", source)
+        return
+    if is_loopback(endpoint.address.host) and not _is_local(evidence):
+        yield LOOPBACK(f"{subject}, which no other machine reaches", source)
+    if node is None:
+        return
+    if not node.answers:
+        yield _unanswered(evidence, endpoint, node, subject)
+    elif not node.is_controller:
+        yield OTHER_NODE(f"{subject}, where {node.name} answers", source)
+    elif node.cluster and (expected := _cluster_id(evidence)) != node.cluster.cluster_id:
+        other = f"cluster {node.cluster.cluster_id} instead of {expected}"
+        yield OTHER_CLUSTER(f"{subject}, where {node.name} answers, of {other}", source)
+    elif node.node_id is None:
+        yield UNNAMED(f"{subject}, where a controller answers that does not say which it is")
+    elif node.node_id != endpoint.node_id:
+        yield OTHER_NODE(f"{subject}, where controller {node.node_id} answers", source)
+
+
+def _unanswered(
+    evidence: Evidence, endpoint: KnownEndpoint, node: NodeEvidence, subject: str
+) -> Finding:
+    reason = node.failure or ""
+    if node.unreachable is Unreachable.UNRESOLVED:
+        return UNRESOLVABLE(f"{subject}, a name that does not resolve from here", reason)
+    quorum = evidence.quorum
+    fetching = quorum is not None and any(
+        is_caught_up(quorum, voter, evidence.fetch_timeout_ms)
+        for voter in quorum.voters
+        if voter.replica_id == endpoint.node_id
+    )
+    if fetching:
+        return NOBODY(f"{subject}, where nobody answers from here, though it fetches", reason)
+    return NOBODY(
+        f"{subject}, where nobody answers from here; it does not fetch either",
+        reason,
+        advice="start it",
+        verdict=FindingVerdict.WARNING,
+    )
+
+
+def _is_local(evidence: Evidence) -> bool:
+    """True if the cluster was asked on this machine: then localhost is right from here."""
+    return any(
+        is_loopback(endpoint.address.host)
+        for endpoint in evidence.endpoints
+        if endpoint.origin is EndpointOrigin.BOOTSTRAP
+    )
+
+
+def _cluster_id(evidence: Evidence) -> str:
+    """Return the cluster id of the leader, else that of most controllers."""
+    nodes = [node for node in evidence.leaders if node.cluster] or evidence.controllers
+    ids = Counter(node.cluster.cluster_id for node in nodes if node.cluster)
+    return ids.most_common(1)[0][0]

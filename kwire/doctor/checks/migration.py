@@ -1,0 +1,70 @@
+"""Check a migration from ZooKeeper that is under way (KIP-866); Kafka 4 has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwire.doctor.evidence import Evidence, listed
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.image import MetadataImage
+from kwire.image.features import ZkMigrationState
+
+WAITS = FindingKind(
+    id="migration/waits",
+    verdict=FindingVerdict.WARNING,
+    meaning="A migration from ZooKeeper has not begun: the quorum waits for brokers to register"
+    " with zookeeper.metadata.migration.enable.",
+    advice="set zookeeper.metadata.migration.enable=true and the controllers' addresses on every"
+    " ZooKeeper broker, and restart them one by one",
+    source="KIP-866",
+)
+UNDER_WAY = FindingKind(
+    id="migration/under-way",
+    verdict=FindingVerdict.WARNING,
+    meaning="A migration from ZooKeeper is under way: metadata is written to both, and can still"
+    " be rolled back.",
+    advice="restart the brokers in KRaft mode one by one; finalise only when none is a ZooKeeper"
+    " broker any more",
+    source="KIP-866",
+)
+TOO_EARLY = FindingKind(
+    id="migration/finalized-too-early",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The migration from ZooKeeper is finalised, but brokers are still registered as"
+    " ZooKeeper brokers.",
+    advice="restart these brokers in KRaft mode",
+    source="KAFKA-20960",
+)
+NONE = FindingKind(
+    id="migration/ok",
+    verdict=FindingVerdict.OK,
+    meaning="No migration from ZooKeeper is under way.",
+)
+KINDS = (WAITS, UNDER_WAY, TOO_EARLY, NONE)
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """Report the stage of a migration, and the brokers that it waits for."""
+    image = evidence.image
+    if image is None:
+        return
+    state = image.features.zk_migration_state
+    remaining = sorted(
+        broker.id for broker in image.cluster.brokers.values() if broker.is_migrating_zk_broker
+    )
+    if state == ZkMigrationState.PRE_MIGRATION:
+        yield WAITS(f"the migration waits: {_registered(image, remaining)}")
+    elif state == ZkMigrationState.MIGRATION:
+        yield UNDER_WAY(f"the migration is under way: {_registered(image, remaining)}")
+    elif remaining:
+        verb = "is still a ZooKeeper broker" if len(remaining) == 1 else "are ZooKeeper brokers"
+        yield TOO_EARLY(f"the migration is finalised, but {listed(remaining)} {verb}")
+    else:
+        yield NONE("no migration from ZooKeeper is under way")
+
+
+def _registered(image: MetadataImage, remaining: list[int]) -> str:
+    if not image.cluster.brokers:
+        return "no broker is known to the quorum"
+    text = "no broker is a ZooKeeper broker any more"
+    return f"{listed(remaining)} still registered as ZooKeeper brokers" if remaining else text

@@ -1,0 +1,200 @@
+"""Check who votes and who could: static voters, joining by itself, two disks of one node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from kwire.doctor.checks.quorum import OBSERVER_LIMIT_MS
+from kwire.doctor.evidence import Evidence, NodeEvidence, is_caught_up, listed
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.messages.metadata_versions import KRAFT_VERSION
+from kwire.text.ids import uuid_text
+
+VOTERS_KEY = "controller.quorum.voters"
+AUTO_JOIN_KEY = "controller.quorum.auto.join.enable"
+
+TWO_DIRECTORIES = FindingKind(
+    id="voters/two-directories",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A node votes with one directory id and fetches with another: its disk was replaced or"
+    " formatted anew, and the voter of the old disk is gone.",
+    advice="kwire quorum remove-controller ID --directory-id OLD, then kwire quorum add-controller"
+    " ID",
+    source="KIP-853",
+)
+STATIC_DIFFER = FindingKind(
+    id="voters/static-lists-differ",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The voters are static, and not all controllers have the same controller.quorum.voters:"
+    " they may elect two leaders.",
+    advice="set the same value on all nodes and restart them one by one",
+    source="KIP-595",
+)
+STATIC_LEFT = FindingKind(
+    id="voters/static-left-over",
+    verdict=FindingVerdict.WARNING,
+    meaning="kraft.version is 1, yet controller.quorum.voters is still set on a controller: the"
+    " list is ignored, misleads, and comes into force again on a disk without a log.",
+    advice="on each node replace controller.quorum.voters by controller.quorum.bootstrap.servers,"
+    " and restart them one by one",
+    source="KIP-853, KAFKA-16538",
+)
+STATIC = FindingKind(
+    id="voters/static",
+    verdict=FindingVerdict.INFO,
+    meaning="The voters are static, set by controller.quorum.voters: none can be added or removed"
+    " while the cluster runs.",
+    advice="when all nodes run Kafka 3.9 or later: kwire quorum upgrade --plan",
+    source="KIP-853",
+)
+COULD_VOTE = FindingKind(
+    id="voters/observer-could-vote",
+    verdict=FindingVerdict.WARNING,
+    meaning="A controller follows the quorum and does not vote: it was removed and still runs, or"
+    " it was never added.",
+    advice="kwire quorum add-controller ID, or stop it",
+    source="KIP-853",
+)
+JOINS = FindingKind(
+    id="voters/auto-join-waits",
+    verdict=FindingVerdict.WARNING,
+    meaning="A controller with controller.quorum.auto.join.enable=true does not vote yet. It asks"
+    " to by itself: one that was removed on purpose will be back.",
+    advice="if it was removed on purpose, stop it, or set the property to false and restart it;"
+    " else wait, and read its log if it does not join",
+    source="KAFKA-19850",
+)
+REJOINS = FindingKind(
+    id="voters/auto-join",
+    verdict=FindingVerdict.INFO,
+    meaning="A voter has controller.quorum.auto.join.enable=true: removed while it runs, it joins"
+    " again by itself.",
+    advice="before kwire quorum remove-controller, stop it or set the property to false",
+    source="KAFKA-19850",
+)
+FINE = FindingKind(
+    id="voters/ok",
+    verdict=FindingVerdict.OK,
+    meaning="Every controller votes, and the voter set is that of the metadata log.",
+)
+KINDS = (
+    TWO_DIRECTORIES,
+    STATIC_DIFFER,
+    STATIC_LEFT,
+    STATIC,
+    COULD_VOTE,
+    JOINS,
+    REJOINS,
+    FINE,
+)
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """Report controllers that vote twice, do not vote, or are configured with other voters."""
+    findings = [
+        *_two_directories(evidence),
+        *_static_lists(evidence),
+        *_observers(evidence),
+        *_rejoining(evidence),
+    ]
+    yield from findings
+    quorum = evidence.quorum
+    serious = any(finding.verdict is not FindingVerdict.INFO for finding in findings)
+    if quorum is not None and quorum.voters and not serious:
+        verb = "votes" if len(quorum.voters) == 1 else "vote"
+        yield FINE(f"{listed(voter.replica_id for voter in quorum.voters)} {verb}")
+
+
+def _two_directories(evidence: Evidence) -> Iterator[Finding]:
+    quorum = evidence.quorum
+    for voter in quorum.voters if quorum else ():
+        for observer in quorum.observers if quorum else ():
+            same = observer.replica_id == voter.replica_id
+            if same and observer.replica_directory_id != voter.replica_directory_id:
+                old, new = map(_directory, (voter, observer))
+                node_id = voter.replica_id
+                yield TWO_DIRECTORIES(
+                    f"node {node_id} votes with directory id {old} and fetches with {new}: its"
+                    " disk was replaced",
+                    advice=f"kwire quorum remove-controller {node_id} --directory-id {old}, then"
+                    f" kwire quorum add-controller {node_id}",
+                )
+
+
+def _directory(replica: object) -> str:
+    directory_id = getattr(replica, "replica_directory_id", None)
+    return uuid_text(directory_id) if isinstance(directory_id, UUID) else "none"
+
+
+def _static_lists(evidence: Evidence) -> Iterator[Finding]:
+    lists = {node: text for node in evidence.controllers if (text := node.config(VOTERS_KEY))}
+    kraft_version = evidence.kraft_version
+    if kraft_version:
+        for node, text in lists.items():
+            yield STATIC_LEFT(
+                f"{node.name} still has {VOTERS_KEY}, though {KRAFT_VERSION} is {kraft_version}",
+                f"{VOTERS_KEY}={text}",
+            )
+        return
+    if len({frozenset(text.replace(" ", "").split(",")) for text in lists.values()}) > 1:
+        values = (f"{node.name}: {text}" for node, text in lists.items())
+        yield STATIC_DIFFER(f"the controllers have different {VOTERS_KEY}", *values)
+    elif kraft_version == 0 and lists:
+        able = all(_supports_dynamic(node) for node in evidence.controllers)
+        yield STATIC(
+            f"the voters are static: {KRAFT_VERSION} is 0",
+            f"{VOTERS_KEY}={next(iter(lists.values()))}",
+            "all controllers that answer support kraft.version 1"
+            if able
+            else "not all controllers support kraft.version 1",
+        )
+
+
+def _supports_dynamic(node: NodeEvidence) -> bool:
+    levels = node.api.supported_features.get(KRAFT_VERSION) if node.api else None
+    return levels is not None and 1 in levels
+
+
+def _observers(evidence: Evidence) -> Iterator[Finding]:
+    """Report observers that are controllers; static voter sets have none to add."""
+    quorum = evidence.quorum
+    if quorum is None or not evidence.kraft_version:
+        return
+    voters = {voter.replica_id for voter in quorum.voters}
+    for observer in quorum.observers:
+        node_id = observer.replica_id
+        fetches = is_caught_up(quorum, observer, OBSERVER_LIMIT_MS)
+        if node_id in voters or not fetches or node_id not in _controllers(evidence):
+            continue
+        node = evidence.controller(node_id)
+        directory = f"directory id {_directory(observer)}"
+        if node is not None and node.config(AUTO_JOIN_KEY) == "true":
+            text = f"controller {node_id} does not vote and will ask to: {AUTO_JOIN_KEY} is true"
+            yield JOINS(text, directory)
+        else:
+            yield COULD_VOTE(
+                f"controller {node_id} follows the leader and does not vote",
+                directory,
+                advice=f"kwire quorum add-controller {node_id}, or stop it",
+            )
+
+
+def _controllers(evidence: Evidence) -> set[int]:
+    """Return the ids of all controllers: those registered, and those that answered as one."""
+    answered = {node.node_id for node in evidence.controllers if node.node_id is not None}
+    return evidence.registered_controllers | answered
+
+
+def _rejoining(evidence: Evidence) -> Iterator[Finding]:
+    quorum = evidence.quorum
+    voters = {voter.replica_id for voter in quorum.voters} if quorum else set()
+    ids = {
+        node.node_id
+        for node in evidence.controllers
+        if node.node_id in voters and node.config(AUTO_JOIN_KEY) == "true"
+    }
+    known = sorted(node_id for node_id in ids if node_id is not None)
+    if known:
+        joins = "joins" if len(known) == 1 else "join"
+        yield REJOINS(f"{listed(known)} {joins} again if removed while running")

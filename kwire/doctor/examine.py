@@ -1,0 +1,94 @@
+"""Runs the checks over the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from kwire.doctor.checks import (
+    brokers,
+    endpoints,
+    features,
+    identity,
+    migration,
+    nodes,
+    partitions,
+    quorum,
+    registrations,
+    security,
+    voters,
+)
+from kwire.doctor.evidence import Evidence
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.errors import InvalidValue
+
+Check = Callable[[Evidence], Iterator[Finding]]
+
+CHECKS: Mapping[str, Check] = MappingProxyType(
+    {
+        "nodes": nodes.check,
+        "quorum": quorum.check,
+        "identity": identity.check,
+        "endpoints": endpoints.check,
+        "voters": voters.check,
+        "registrations": registrations.check,
+        "features": features.check,
+        "brokers": brokers.check,
+        "partitions": partitions.check,
+        "security": security.check,
+        "migration": migration.check,
+    }
+)
+"""The check of each subject, in the order of the report."""
+
+KINDS: tuple[FindingKind, ...] = (
+    *nodes.KINDS,
+    *quorum.KINDS,
+    *identity.KINDS,
+    *endpoints.KINDS,
+    *voters.KINDS,
+    *registrations.KINDS,
+    *features.KINDS,
+    *brokers.KINDS,
+    *partitions.KINDS,
+    *security.KINDS,
+    *migration.KINDS,
+)
+"""Every kind of finding, in the same order."""
+
+
+def examine(evidence: Evidence, only: Collection[str] = ()) -> tuple[Finding, ...]:
+    """Run the checks and return their findings, in the order of the subjects.
+
+    only: subjects, or ids of findings; empty for all. Raises InvalidValue for an unknown one.
+    """
+    selected = tuple(select(only))
+    ids = {kind.id for kind in selected}
+    subjects = {kind.id.partition("/")[0] for kind in selected}
+    return tuple(
+        finding
+        for subject, check in CHECKS.items()
+        if subject in subjects
+        for finding in check(evidence)
+        if finding.id in ids
+    )
+
+
+def select(only: Iterable[str] = ()) -> Iterator[FindingKind]:
+    """Yield the kinds of these subjects and ids, or all. Raises InvalidValue for an unknown one."""
+    names = set(only)
+    known = set(CHECKS) | {kind.id for kind in KINDS}
+    if unknown := sorted(names - known):
+        subjects = ", ".join(CHECKS)
+        raise InvalidValue(
+            f"{unknown[0]!r} is no check: name one of {subjects}, or an id that --list prints"
+        )
+    for kind in KINDS:
+        if not names or {kind.id, kind.id.partition("/")[0]} & names:
+            yield kind
+
+
+def worst(findings: Iterable[Finding]) -> FindingVerdict:
+    """Return the heaviest verdict; OK if there is no finding."""
+    verdicts = [finding.verdict for finding in findings]
+    return max(verdicts, key=lambda verdict: verdict.rank, default=FindingVerdict.OK)

@@ -1,0 +1,196 @@
+"""Gathers evidence: asks every controller by itself, all at once, and observes the metadata log.
+
+This is not a client's routing, which is content with one node: here each node's own answer counts.
+A node that is silent costs one attempt of NODE_TIMEOUT seconds and is not asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from kwire.doctor.ask_node import NODE_TIMEOUT, NodeDialer, ask_node
+from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence
+from kwire.errors import KwireError
+from kwire.image import MetadataImage
+from kwire.net.address import Address
+from kwire.net.security import PLAINTEXT, Security
+from kwire.observer import LiveImage
+
+IMAGE_TIMEOUT = 8.0
+"""Seconds in which the metadata log is read; a snapshot of a big cluster takes some."""
+
+AT_ONCE = 64
+"""Connections at a time."""
+
+ROUNDS = 3
+"""Times that addresses learned from answers are dialled: each may name others."""
+
+MOST_ADDRESSES = 256
+"""Addresses that are dialled in all: a peer may name any number."""
+
+
+async def gather(
+    controllers: Sequence[Address] = (),
+    servers: Sequence[Address] = (),
+    *,
+    security: Security = PLAINTEXT,
+    with_image: bool = True,
+    node_timeout: float = NODE_TIMEOUT,
+    image_timeout: float = IMAGE_TIMEOUT,
+) -> Evidence:
+    """Ask the nodes at these addresses and every controller that they name; never raises for them.
+
+    1. Dial all addresses at once; each node tells its own id, leader, epoch and configuration.
+    2. Dial the addresses that they name: voters' endpoints, registered controllers, leaders.
+    3. Observe the metadata log at a leader; dial the controllers that are registered there.
+    4. Dial fenced brokers, to tell a broker that is down from one that cannot reach the leader.
+
+    controllers, servers: bootstrap addresses; brokers are asked for the voters' endpoints.
+    """
+    gatherer = _Gatherer(NodeDialer(security, node_timeout))
+    bootstrap = [
+        KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP)
+        for address in (*controllers, *servers)
+    ]
+    # 1. and 2.
+    await gatherer.dial(bootstrap)
+    for _ in range(ROUNDS - 1):
+        await gatherer.dial(gatherer.learned())
+    evidence = gatherer.evidence()
+    if not with_image:
+        return evidence
+    # 3.
+    image, reason = await _observe(evidence, gatherer.dialer, image_timeout)
+    if image is not None:
+        await gatherer.dial(_registered(image))
+    # 4.
+    brokers = await gatherer.ask_fenced_brokers(image) if image is not None else {}
+    return replace(gatherer.evidence(), image=image, no_image=reason, fenced_brokers=brokers)
+
+
+class _Gatherer:
+    """Keeps what is known of each address; dials none twice."""
+
+    def __init__(self, dialer: NodeDialer) -> None:
+        self.dialer = dialer
+        self._limit = asyncio.Semaphore(AT_ONCE)
+        self._endpoints: dict[KnownEndpoint, None] = {}
+        self._nodes: dict[Address, NodeEvidence] = {}
+
+    def evidence(self) -> Evidence:
+        """Return what is known so far."""
+        return Evidence(nodes=tuple(self._nodes.values()), endpoints=tuple(self._endpoints))
+
+    async def dial(self, endpoints: Iterable[KnownEndpoint]) -> None:
+        """Ask the nodes at those endpoints that were not asked yet."""
+        expected: dict[Address, int | None] = {}
+        for endpoint in endpoints:
+            address = endpoint.address
+            if address not in self._nodes and address not in expected:
+                if len(self._nodes) + len(expected) == MOST_ADDRESSES:
+                    continue
+                expected[address] = endpoint.node_id
+            self._endpoints.setdefault(endpoint)
+        answers = await asyncio.gather(*(self._ask(*item) for item in expected.items()))
+        self._nodes |= {node.address: node for node in answers}
+
+    def learned(self) -> list[KnownEndpoint]:
+        """Return the controllers' endpoints that the nodes named in their answers."""
+        return [endpoint for node in self._nodes.values() for endpoint in named_by(node)]
+
+    async def ask_fenced_brokers(self, image: MetadataImage) -> dict[int, NodeEvidence]:
+        """Dial one endpoint of each fenced broker, of the protocol that we speak."""
+        protocol = PROTOCOL_CODES[self.dialer.security.protocol]
+        addresses = {
+            broker.id: Address(endpoint.host, endpoint.port)
+            for broker in image.cluster.brokers.values()
+            if broker.fenced
+            for endpoint in broker.endpoints[::-1]
+            if endpoint.security_protocol == protocol
+        }
+        some = dict(list(addresses.items())[:MOST_ADDRESSES])
+        answers = await asyncio.gather(*(self._ask(at, id) for id, at in some.items()))
+        return dict(zip(some, answers, strict=True))
+
+    async def _ask(self, address: Address, expected_id: int | None) -> NodeEvidence:
+        async with self._limit:
+            return await ask_node(self.dialer, address, expected_id)
+
+
+PROTOCOL_CODES = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
+"""Numbers in registrations (org.apache.kafka.common.security.auth.SecurityProtocol)."""
+
+
+def named_by(node: NodeEvidence) -> list[KnownEndpoint]:
+    """Return the controllers' endpoints in the answers of a node."""
+    voters = [
+        KnownEndpoint(
+            address=Address(endpoint.host, endpoint.port),
+            origin=EndpointOrigin.VOTER_SET,
+            node_id=voter.node_id,
+            listener=endpoint.name,
+        )
+        for voter in (node.quorum.nodes.values() if node.quorum else ())
+        for endpoint in voter.endpoints
+    ]
+    controllers = node.cluster.nodes.values() if node.cluster and node.is_controller else ()
+    registered = [
+        KnownEndpoint(
+            address=controller.address,
+            origin=EndpointOrigin.REGISTRATION,
+            node_id=controller.node_id,
+        )
+        for controller in controllers
+    ]
+    return voters + registered + _static_voters(node)
+
+
+def _static_voters(node: NodeEvidence) -> list[KnownEndpoint]:
+    """Return the voters of controller.quorum.voters, `1@host:9093,2@…`."""
+    if not node.is_controller:
+        return []
+    endpoints = []
+    for text in node.config("controller.quorum.voters").split(","):
+        node_id, _, address = text.strip().partition("@")
+        if node_id.isdecimal() and len(node_id) < 11:
+            try:
+                at = Address.parse(address)
+            except KwireError:
+                continue
+            endpoints.append(
+                KnownEndpoint(address=at, origin=EndpointOrigin.VOTER_SET, node_id=int(node_id))
+            )
+    return endpoints
+
+
+def _registered(image: MetadataImage) -> list[KnownEndpoint]:
+    return [
+        KnownEndpoint(
+            address=Address(endpoint.host, endpoint.port),
+            origin=EndpointOrigin.REGISTRATION,
+            node_id=controller.id,
+            listener=endpoint.name,
+        )
+        for controller in image.cluster.controllers.values()
+        for endpoint in controller.endpoints
+    ]
+
+
+async def _observe(
+    evidence: Evidence, dialer: NodeDialer, timeout: float
+) -> tuple[MetadataImage | None, str]:
+    """Return the image as the leader has it, or the reason why there is none."""
+    leaders = [node.address for node in evidence.leaders]
+    if not leaders:
+        return None, "no controller that leads was reached"
+    live = LiveImage(leaders, open=dialer.open)
+    try:
+        async with asyncio.timeout(timeout), live:
+            return await live.ready(), ""
+    except TimeoutError:
+        trouble = f": {live.trouble}" if live.trouble else ""
+        return None, f"the metadata log was not read within {timeout:.0f} s{trouble}"
+    except KwireError as error:
+        return None, str(error)
