@@ -10,25 +10,25 @@ from socket import gaierror
 from typing import TypeVar, cast
 
 from kwire.admin.cluster_description import ClusterDescription, fetch_description
-from kwire.admin.describe_quorum import QuorumInfo, fetch_quorum
 from kwire.admin.errors import raise_for_code
+from kwire.admin.quorum import QuorumInfo, quorum_of, quorum_request
 from kwire.doctor.evidence import CONFIG_KEYS, FollowedLeader, NodeEvidence, Unreachable
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, ConnectionFailed, KwireError, WireError
-from kwire.image.configs import ResourceType
-from kwire.messages.a01_fetch import FetchRequest, FetchResponse
+from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
     DescribeConfigsResponse,
 )
 from kwire.messages.a52_vote import VoteRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.endpoint_type import EndpointType
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.security import Security
-from kwire.observer import Observer
 
 T = TypeVar("T")
 
@@ -36,6 +36,9 @@ NODE_TIMEOUT = 3.0
 """Seconds in which a node accepts the connection, and again for all its answers."""
 
 NOBODY = -1
+
+BROKER = 4
+"""The resource type of a node's configuration, a controller's too."""
 
 _OTHER_ID = re.compile(r"expected (\d{1,10})\b")
 """In the words in which a node refuses to describe the configuration of another one."""
@@ -66,7 +69,7 @@ class NodeDialer:
 async def ask_node(
     dialer: NodeDialer, address: Address, expected_id: int | None = None
 ) -> NodeEvidence:
-    """Return the answers of the node at an address, all requests sent at once; never raises.
+    """Return the answers of the node at an address; never raises for what the node does.
 
     expected_id: the id under which the address is known, if it is.
     """
@@ -85,12 +88,14 @@ async def ask_node(
     seconds = clock() - began
     async with connection:
         questions = _Questions(connection, dialer.timeout)
-        cluster, quorum, follows, (node_id, configs) = await asyncio.gather(
+        cluster, quorum, (node_id, configs) = await asyncio.gather(
             questions.ask("DescribeCluster", questions.cluster),
             questions.ask("DescribeQuorum", questions.quorum),
-            questions.ask("Fetch", questions.followed_leader),
             questions.identity(expected_id),
         )
+        # A node answers in the order of the requests: this one, which a node might keep back, must
+        # not stand before the others.
+        follows = await questions.ask("Fetch", questions.followed_leader)
     return NodeEvidence(
         address=address,
         seconds=seconds,
@@ -147,7 +152,8 @@ class _Questions:
         )
 
     async def quorum(self) -> QuorumInfo:
-        return await fetch_quorum(self.connection, self.timeout)
+        answer = await self.connection.send(quorum_request(), timeout=self.timeout)
+        return quorum_of(cast(DescribeQuorumResponse, answer))
 
     async def followed_leader(self) -> FollowedLeader | None:
         """Fetch in epoch 0, which every controller refuses naming its own leader and epoch.
@@ -157,19 +163,23 @@ class _Questions:
         """
         if not self.is_controller:
             return None
-        request = cast(FetchRequest, Observer().request())
-        request.max_bytes = request.topics[0].partitions[0].partition_max_bytes = 1
+        # Observers fetch as replica -1, which leaders answer and do not count.
+        partition = FetchPartition(
+            current_leader_epoch=0, last_fetched_epoch=0, partition_max_bytes=1
+        )
+        topic = FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
+        request = FetchRequest(max_bytes=1, topics=[topic])
         answer = await self.connection.send(request, timeout=self.timeout)
         response = cast(FetchResponse, answer)
         raise_for_code(response.error_code)
-        for topic in response.responses:
-            for partition in topic.partitions:
-                leader = partition.current_leader
-                if leader is not None:
+        for answers in response.responses:
+            for partition_data in answers.partitions:
+                if (leader := partition_data.current_leader) is not None:
                     known = leader.leader_id != NOBODY
-                    leader_id = leader.leader_id if known else None
-                    return FollowedLeader(leader_id=leader_id, epoch=leader.leader_epoch)
-                raise_for_code(partition.error_code)
+                    return FollowedLeader(
+                        leader_id=leader.leader_id if known else None, epoch=leader.leader_epoch
+                    )
+                raise_for_code(partition_data.error_code)
         return None
 
     async def identity(self, expected_id: int | None) -> tuple[int | None, dict[str, str | None]]:
@@ -194,7 +204,7 @@ class _Questions:
 
     async def _configs(self, node_id: int) -> dict[str, str | None]:
         resource = DescribeConfigsResource(
-            resource_type=ResourceType.BROKER,
+            resource_type=BROKER,
             resource_name=str(node_id),
             configuration_keys=CONFIG_KEYS,
         )

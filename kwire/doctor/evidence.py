@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from kwire.admin.cluster_description import ClusterDescription
-from kwire.admin.describe_quorum import QuorumInfo, ReplicaState
-from kwire.image import MetadataImage
+from kwire.admin.quorum import QuorumInfo, ReplicaState
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.net.address import Address
 from kwire.net.negotiation import NodeApiVersions
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 CONFIG_KEYS = (
     "node.id",

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kwire.doctor.ask_node import NODE_TIMEOUT, NodeDialer, ask_node
 from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence
 from kwire.errors import KwireError
-from kwire.image import MetadataImage
 from kwire.net.address import Address
 from kwire.net.security import PLAINTEXT, Security
-from kwire.observer import LiveImage
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 IMAGE_TIMEOUT = 8.0
 """Seconds in which the metadata log is read; a snapshot of a big cluster takes some."""
@@ -185,6 +187,8 @@ async def _observe(
     leaders = [node.address for node in evidence.leaders]
     if not leaders:
         return None, "no controller that leads was reached"
+    from kwire.observer import LiveImage  # its messages are many, and a probe does without
+
     live = LiveImage(leaders, open=dialer.open)
     try:
         async with asyncio.timeout(timeout), live:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from uuid import UUID
 
-from kwire.admin.describe_quorum import QuorumInfo
+from kwire.admin.quorum import QuorumInfo
 from kwire.doctor.evidence import Evidence, NodeEvidence, listed
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
 

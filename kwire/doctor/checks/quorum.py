@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwire.admin.describe_quorum import QuorumInfo, ReplicaState
+from kwire.admin.quorum import QuorumInfo, ReplicaState
 from kwire.doctor.evidence import (
     Evidence,
     NodeEvidence,
@@ -180,6 +180,8 @@ def _followed(node: NodeEvidence) -> str:
 
 def _followers(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:
     """Compare the leader that each controller knows with the one that answered."""
+    leading = {(node.node_id, node.quorum.leader_epoch) for node in evidence.leaders if node.quorum}
+    leading.add((quorum.leader_id, quorum.leader_epoch))
     for node in evidence.controllers:
         follows = node.follows
         if follows is None or node.quorum is not None:
@@ -187,7 +189,7 @@ def _followers(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:
         if follows.leader_id is None:
             text = f"{node.name} answers, but follows nobody; {quorum.leader_id} leads"
             yield FOLLOWS_NOBODY(text, _followed(node))
-        elif (follows.leader_id, follows.epoch) != (quorum.leader_id, quorum.leader_epoch):
+        elif (follows.leader_id, follows.epoch) not in leading:
             yield OTHER_LEADER(
                 f"{_followed(node)}; {quorum.leader_id} leads in epoch {quorum.leader_epoch}"
             )

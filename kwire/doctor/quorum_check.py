@@ -1,0 +1,149 @@
+"""Two short questions about a quorum: does this controller take part, may that one be restarted.
+
+Probes of controllers that only connect call one ready that follows nobody (strimzi 12760). The rule
+for restarting is Strimzi's KafkaQuorumCheck: a majority of all voters stays caught up without it.
+"""
+
+from __future__ import annotations
+
+from kwire.admin.quorum import QuorumInfo
+from kwire.doctor.evidence import (
+    Evidence,
+    NodeEvidence,
+    behind_ms,
+    count,
+    is_caught_up,
+    seconds_text,
+)
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+
+LEADS = FindingKind(
+    id="check/leads",
+    verdict=FindingVerdict.OK,
+    meaning="The controller leads the quorum.",
+)
+LEADS_ALONE = FindingKind(
+    id="check/leads-without-majority",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The controller leads, but no majority of the voters keeps up with it.",
+    advice="start the other voters, and check that they reach it",
+    source="KIP-595",
+)
+FOLLOWS = FindingKind(
+    id="check/follows",
+    verdict=FindingVerdict.OK,
+    meaning="The controller follows a leader.",
+    source="KIP-595",
+)
+FOLLOWS_NOBODY = FindingKind(
+    id="check/follows-nobody",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The controller answers, and says that it follows nobody.",
+    advice="if a majority of the voters runs, look at its log and at its way to the others",
+    source="strimzi/strimzi-kafka-operator 12760",
+)
+NO_ANSWER = FindingKind(
+    id="check/no-answer",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="No controller with this id answers at any address that is known.",
+    advice="start it, or check the addresses",
+)
+NOT_TOLD = FindingKind(
+    id="check/not-told",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="The controller answers, but not whom it follows, or there is no leader to ask.",
+    advice="with an authorizer, allow CLUSTER_ACTION on the cluster",
+)
+SAFE = FindingKind(
+    id="check/safe-to-restart",
+    verdict=FindingVerdict.OK,
+    meaning="Without this controller a majority of the voters is caught up.",
+    source="strimzi/proposals 91",
+)
+UNSAFE = FindingKind(
+    id="check/not-safe-to-restart",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="Without this controller fewer than a majority of the voters would be caught up, and"
+    " nobody could lead.",
+    advice="wait until the others are caught up; with one or two voters a restart always"
+    " interrupts the quorum",
+    source="strimzi/proposals 91",
+)
+CHECK_KINDS = (LEADS, LEADS_ALONE, FOLLOWS, FOLLOWS_NOBODY, NO_ANSWER, NOT_TOLD, SAFE, UNSAFE)
+
+
+def takes_part(evidence: Evidence, node_id: int) -> Finding:
+    """Report whether a controller leads or follows a leader, by its own answer."""
+    node = evidence.controller(node_id)
+    if node is None:
+        return NO_ANSWER(f"{node_id}: no controller of this id answers", *_failures(evidence))
+    quorum = evidence.quorum
+    if node.quorum is not None:
+        return _leads(evidence, node_id, node.quorum)
+    if node.follows is None:
+        reasons = tuple(node.refusals.values())
+        return NOT_TOLD(f"{node_id}: answers, but does not say whom it follows", *reasons)
+    if node.follows.leader_id is None:
+        text = f"{node_id}: answers, follows nobody in epoch {node.follows.epoch}"
+        return FOLLOWS_NOBODY(text, *_leader_elsewhere(quorum))
+    return _follows(node_id, node, quorum)
+
+
+def _failures(evidence: Evidence) -> list[str]:
+    return [node.failure for node in evidence.nodes if node.failure]
+
+
+def _leader_elsewhere(quorum: QuorumInfo | None) -> list[str]:
+    if quorum is None:
+        return []
+    return [f"{quorum.leader_id} leads in epoch {quorum.leader_epoch}"]
+
+
+def _leads(evidence: Evidence, node_id: int, quorum: QuorumInfo) -> Finding:
+    limit = evidence.fetch_timeout_ms
+    live = sum(is_caught_up(quorum, voter, limit) for voter in quorum.voters)
+    text = (
+        f"{node_id}: leads in epoch {quorum.leader_epoch}, {live} of {len(quorum.voters)} voters"
+        " caught up"
+    )
+    return LEADS(text) if live > len(quorum.voters) // 2 else LEADS_ALONE(text)
+
+
+def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None) -> Finding:
+    assert node.follows is not None
+    text = f"{node_id}: follows {node.follows.leader_id} in epoch {node.follows.epoch}"
+    replicas = (*quorum.voters, *quorum.observers) if quorum else ()
+    replica = next((replica for replica in replicas if replica.replica_id == node_id), None)
+    if quorum is None or quorum.leader_id != node.follows.leader_id:
+        return FOLLOWS(f"{text}; the leader was not asked how far it is")
+    if replica is None:
+        return FOLLOWS(f"{text}; the leader does not list it yet")
+    lag, behind = quorum.lag(replica), behind_ms(quorum, replica)
+    known = "" if lag is None else f", {count(max(lag, 0), 'record')} behind"
+    times = [] if behind is None else [f"caught up {seconds_text(behind)} ago"]
+    return FOLLOWS(f"{text}{known}", *times)
+
+
+def without(evidence: Evidence, node_id: int) -> Finding:
+    """Report whether a majority of the voters is caught up without this one."""
+    quorum = evidence.quorum
+    if quorum is None:
+        return NOT_TOLD(f"without {node_id}: nobody leads, so that nobody knows who is caught up")
+    limit = evidence.fetch_timeout_ms
+    voters = quorum.voters
+    if all(voter.replica_id != node_id for voter in voters):
+        return SAFE(f"without {node_id}: it does not vote: safe")
+    others = [voter for voter in voters if voter.replica_id != node_id]
+    ready = [voter for voter in others if is_caught_up(quorum, voter, limit)]
+    needed = len(voters) // 2 + 1
+    times = ", ".join(
+        f"{voter.replica_id}: {seconds_text(behind)}"
+        for voter in others
+        if (behind := behind_ms(quorum, voter)) is not None
+    )
+    shown = f" ({times})" if times else ""
+    text = f"without {node_id}: {len(ready)} of {len(voters)} voters caught up{shown}"
+    leads = [f"{node_id} leads: another voter is elected"] if node_id == quorum.leader_id else []
+    if len(ready) >= needed:
+        return SAFE(f"{text}: safe", *leads)
+    return UNSAFE(f"{text}, {needed} are needed: not safe", *leads)

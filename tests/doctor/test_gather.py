@@ -1,0 +1,213 @@
+"""Gathering over scripted nodes: each answers for itself, and none can hold the others up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+from kwire.codec.declaration import Response
+from kwire.doctor.evidence import EndpointOrigin, FollowedLeader, Unreachable
+from kwire.doctor.examine import examine
+from kwire.doctor.gather import gather
+from kwire.error_codes import ErrorCode
+from kwire.messages.a01_fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+from kwire.messages.a32_describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+)
+from kwire.messages.a52_vote import VoteRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.metadata_topic import METADATA_TOPIC
+from kwire.net.address import Address
+from kwire.net.frames import RequestFrame
+from scripted_node import HANG_UP, SILENCE, ScriptedNode
+from scripted_quorum import ScriptedQuorum, scripted_quorum
+
+EPOCH = 7
+PATIENCE = 0.4
+
+
+class Controllers:
+    """Adds to a scripted quorum what controllers tell of themselves."""
+
+    def __init__(self, quorum: ScriptedQuorum) -> None:
+        self.quorum = quorum
+        self.leader_ids: dict[int, int] = {}
+        self.configs: Mapping[str, str] = {"controller.quorum.fetch.timeout.ms": "1500"}
+        for index, node in enumerate(quorum.nodes):
+            self._script(index, node)
+
+    def _script(self, index: int, node: ScriptedNode) -> None:
+        node.scripts |= {
+            FetchRequest: lambda _: self._refused_fetch(index),
+            DescribeConfigsRequest: lambda request: self._configs(index, request),
+            VoteRequest: lambda _: HANG_UP,
+        }
+
+    def _refused_fetch(self, index: int) -> Response:
+        leader_id = self.leader_ids.get(index, self.quorum.leading)
+        partition = PartitionData(
+            error_code=ErrorCode.FENCED_LEADER_EPOCH,
+            current_leader=LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=EPOCH),
+        )
+        topic = FetchableTopicResponse(topic=METADATA_TOPIC, partitions=[partition])
+        return FetchResponse(responses=[topic])
+
+    def _configs(self, index: int, request: RequestFrame) -> Response:
+        assert isinstance(request.body, DescribeConfigsRequest)
+        (resource,) = request.body.resources
+        result = DescribeConfigsResult(resource_type=4, resource_name=resource.resource_name)
+        if resource.resource_name != str(index):
+            result.error_code = ErrorCode.INVALID_REQUEST
+            result.error_message = (
+                f"Unexpected broker id, expected {index} or empty string, but received"
+                f" {resource.resource_name}"
+            )
+        else:
+            result.configs = [
+                DescribeConfigsResourceResult(name=name, value=value)
+                for name, value in self.configs.items()
+            ]
+        return DescribeConfigsResponse(results=[result])
+
+
+@asynccontextmanager
+async def controllers(count: int = 3) -> AsyncIterator[Controllers]:
+    """Run scripted controllers 0, 1 …, of which 0 leads and votes."""
+    async with scripted_quorum(count) as quorum:
+        quorum.voters = {(index, UUID(int=index + 1)) for index in range(count)}
+        yield Controllers(quorum)
+
+
+def at(node: ScriptedNode) -> Address:
+    """Return the address of a scripted node."""
+    return Address.parse(node.address)
+
+
+async def test_one_address_leads_to_every_controller_and_each_answers_for_itself() -> None:
+    async with controllers() as scripted:
+        nodes = scripted.quorum.nodes
+        evidence = await gather([at(nodes[2])], with_image=False)
+    assert sorted(node.node_id or 0 for node in evidence.controllers) == [0, 1, 2]
+    assert [node.node_id for node in evidence.leaders] == [0]
+    follows = FollowedLeader(leader_id=0, epoch=EPOCH)
+    assert all(node.follows == follows for node in evidence.controllers)
+    assert all(not node.refusals for node in evidence.controllers)
+    assert evidence.fetch_timeout_ms == 1500
+
+
+async def test_a_follower_of_nobody_is_told_from_a_follower_of_node_0() -> None:
+    async with controllers() as scripted:
+        scripted.leader_ids = {1: -1}
+        evidence = await gather([at(scripted.quorum.nodes[0])], with_image=False)
+    (finding,) = (f for f in examine(evidence) if f.id == "quorum/follows-nobody")
+    assert finding.sentence == "controller 1 answers, but follows nobody; 0 leads"
+
+
+async def test_no_secret_is_asked_for_and_each_node_is_dialled_once() -> None:
+    async with controllers() as scripted:
+        nodes = scripted.quorum.nodes
+        await gather([at(node) for node in nodes], with_image=False)
+        asked = [frame.body for node in nodes for frame in node.asked]
+    keys = {
+        key
+        for request in asked
+        if isinstance(request, DescribeConfigsRequest)
+        for resource in request.resources
+        for key in resource.configuration_keys or ()
+    }
+    assert keys
+    assert not [key for key in keys if "password" in key or "jaas" in key]
+    assert scripted.quorum.asked() == [1, 1, 1]
+
+
+async def test_a_silent_node_costs_one_attempt_and_the_others_are_heard() -> None:
+    async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(swallow, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    clock = asyncio.get_running_loop().time
+    async with controllers() as scripted, server:
+        dead = Address("127.0.0.1", port)
+        began = clock()
+        evidence = await gather(
+            [dead, at(scripted.quorum.nodes[1])], with_image=False, node_timeout=PATIENCE
+        )
+        seconds = clock() - began
+    silent = evidence.at(dead)
+    assert silent is not None
+    assert silent.unreachable is Unreachable.SILENT
+    assert len(evidence.controllers) == 3
+    assert seconds < 4 * PATIENCE
+
+
+async def test_a_node_that_is_silent_about_one_thing_tells_the_rest() -> None:
+    async with controllers(1) as scripted:
+        (node,) = scripted.quorum.nodes
+        node.scripts[FetchRequest] = lambda _: SILENCE
+        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+    (answers,) = evidence.controllers
+    assert answers.quorum is not None
+    assert set(answers.refusals) == {"Fetch"}
+    assert "did not answer Fetch" in answers.refusals["Fetch"]
+
+
+async def test_a_node_that_hangs_up_is_no_crash() -> None:
+    async with controllers(1) as scripted:
+        (node,) = scripted.quorum.nodes
+        for request in (DescribeClusterRequest, DescribeQuorumRequest, DescribeConfigsRequest):
+            node.scripts[request] = lambda _: HANG_UP
+        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+    (answers,) = evidence.controllers
+    assert {"DescribeCluster", "DescribeQuorum", "DescribeConfigs"} <= set(answers.refusals)
+    assert answers.node_id is None
+
+
+async def test_a_port_where_nobody_listens_is_refused_at_once() -> None:
+    async with ScriptedNode() as node:
+        gone = at(node)
+    evidence = await gather([gone])
+    (silent,) = evidence.nodes
+    assert silent.unreachable is Unreachable.REFUSED
+    assert evidence.no_image == "no controller that leads was reached"
+
+
+async def test_the_log_of_a_leader_that_refuses_it_is_missed_not_waited_for() -> None:
+    async with controllers(1) as scripted:
+        (node,) = scripted.quorum.nodes
+        evidence = await gather([at(node)], node_timeout=PATIENCE, image_timeout=PATIENCE)
+    assert evidence.image is None
+    assert evidence.no_image.startswith("the metadata log was not read within 0 s")
+
+
+async def test_a_peer_may_name_any_number_of_addresses_and_only_some_are_dialled() -> None:
+    async with controllers(1) as scripted:
+        (node,) = scripted.quorum.nodes
+        scripted.configs = {
+            "controller.quorum.voters": ",".join(f"{n}@127.0.0.1:1" for n in range(3))
+            + "".join(f",{n}@127.0.{n % 250}.{n // 250 + 2}:1" for n in range(1000))
+        }
+        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+    assert len(evidence.nodes) == 256
+
+
+async def test_nonsense_in_a_list_of_voters_is_passed_over() -> None:
+    async with controllers(1) as scripted:
+        (node,) = scripted.quorum.nodes
+        scripted.configs = {"controller.quorum.voters": "x@y:1,1@,@,1@a:b:c,77777777777@h:1,,"}
+        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+    origins = {endpoint.origin for endpoint in evidence.endpoints}
+    assert EndpointOrigin.VOTER_SET not in origins
