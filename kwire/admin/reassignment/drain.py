@@ -1,0 +1,40 @@
+"""Plan to move every replica off some brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kwire.admin.reassignment.draft import ReplicaDraft
+from kwire.admin.reassignment.layout import ClusterLayout
+from kwire.admin.reassignment.leaders import refill_leaders
+from kwire.admin.reassignment.plan import ReassignmentPlan, plan_of
+from kwire.admin.topic_partition import TopicPartition
+
+
+def drain(
+    layout: ClusterLayout, leaving: Collection[int], *, targets: Collection[int] | None = None
+) -> ReassignmentPlan:
+    """Plan to move every replica off the brokers that leave, and nothing else.
+
+    1. Only their replicas move: the fewest copies there can be.
+    2. Each goes to a broker in a rack that has the fewest of the partition.
+    3. Among those brokers the replicas of all topics are spread as evenly as that permits.
+    4. A partition whose preferred leader leaves gets another, the leaders spread evenly too.
+
+    targets: the brokers that may get replicas; None for all that are not fenced.
+    Raises InvalidValue if a broker is unknown, or too few would remain.
+    """
+    layout.known_or_assigned(leaving)
+    stay = [broker for broker in layout.targets(targets) if broker not in leaving]
+    draft = ReplicaDraft(layout)
+    sizes: dict[TopicPartition, int] = {}
+    # 1.
+    for partition, state in layout.partitions.items():
+        for broker in leaving:
+            if broker in state.replicas:
+                sizes[partition] = len(state.replicas)
+                draft.remove(partition, broker)
+    # 2. and 3.
+    draft.fill(sizes, stay)
+    # 4.
+    return plan_of(layout, refill_leaders(layout, draft.replicas()))
