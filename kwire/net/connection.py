@@ -82,12 +82,15 @@ class Connection:
         2. ApiVersions in the highest version; error 35 leads down to v0 (KIP-511).
         3. SASL when there are credentials.
 
+        A token for OAUTHBEARER is fetched before, in time of its own.
+
         Raises ConnectionFailed where no node answers, WireError where something else does,
-        Raises BrokerError if the node refuses.
+        BrokerError if the node refuses, TokenUnavailable if there is no token.
         """
         peer = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         link = Link(peer, Exchange(client_id=client_id, frame_limit=frame_limit))
         self = cls(peer, link, request_timeout, sasl)
+        resolved = None if sasl is None else await sasl.resolved()
         try:
             async with asyncio.timeout(connect_timeout):
                 loop = asyncio.get_running_loop()
@@ -99,8 +102,8 @@ class Connection:
                 # 2.
                 self.node = await self._negotiate()
                 # 3.
-                if sasl is not None:
-                    await self._authenticate(sasl)
+                if resolved is not None:
+                    await self._authenticate(resolved)
         except BaseException as error:
             link.abort()
             if isinstance(error, TimeoutError):
@@ -140,7 +143,7 @@ class Connection:
         async with self._authenticating:
             if loop.time() >= self._session_ends:
                 try:
-                    await self._authenticate(self._sasl)
+                    await self._authenticate(await self._sasl.resolved())
                 except BaseException:
                     self._link.abort()  # a node takes nothing else before it is done
                     raise

@@ -49,18 +49,6 @@ def pem_blocks(text: str) -> list[PemBlock]:
     return [PemBlock(label, "".join(body.split())) for label, body in _BLOCK.findall(text)]
 
 
-def store_location(pairs: Mapping[str, str], store: str) -> Path | None:
-    """Return the file of a `keystore` or `truststore`, None where the properties name none.
-
-    Raises InvalidValue for a store of another type than PEM.
-    """
-    location = pairs.get(f"ssl.{store}.location")
-    if not location:
-        return None
-    _require_pem(pairs, store)
-    return Path(location)
-
-
 def read_store(pairs: Mapping[str, str], store: str) -> str | None:
     """Return the PEM text of a `keystore` or `truststore`; None where the properties have neither.
 

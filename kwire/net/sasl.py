@@ -1,9 +1,12 @@
-"""A client's part of SASL, without the connection (KIP-43, KIP-84, KIP-152, KIP-368)."""
+"""A client's part of SASL, without the connection.
+
+KIP-43, KIP-84, KIP-152, KIP-368; KIP-48 for delegation tokens, KIP-255 for OAUTHBEARER.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -17,6 +20,8 @@ from kwire.text.untrusted import harmless
 if TYPE_CHECKING:
     from scramp import ScramClient
 
+    from kwire.net.bearer_token import BearerTokens
+
 ITERATIONS_LIMIT = 100_000
 """Most iterations of SCRAM, about a tenth of a second, that a node may ask for. Kafka lets nobody
 have more than 16,384."""
@@ -28,15 +33,37 @@ class Mechanism(StrEnum):
     PLAIN = "PLAIN"
     SCRAM_SHA_256 = "SCRAM-SHA-256"
     SCRAM_SHA_512 = "SCRAM-SHA-512"
+    OAUTHBEARER = "OAUTHBEARER"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """The user, password and mechanism of a login."""
+    """The user, password and mechanism of a login.
+
+    is_delegation_token: True if they are the id and the HMAC of a delegation token, for SCRAM.
+    tokens, extensions: of OAUTHBEARER, in place of user and password.
+    """
 
     mechanism: Mechanism
-    username: str
-    password: str = field(repr=False)
+    username: str = ""
+    password: str = field(default="", repr=False)
+    is_delegation_token: bool = False
+    tokens: BearerTokens | None = field(default=None, repr=False)
+    extensions: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def subject(self) -> str:
+        """The user as errors name it."""
+        return self.username or "the token"
+
+    async def resolved(self) -> Credentials:
+        """Return credentials whose password is a current token of `tokens`, if there are any.
+
+        Raises TokenUnavailable, BadTls.
+        """
+        if self.tokens is None:
+            return self
+        return replace(self, password=(await self.tokens.current()).value)
 
 
 class Login:
@@ -46,7 +73,8 @@ class Login:
     2. SaslAuthenticate, one for each token of the mechanism.
 
     peer: what errors call the node. lifetime: seconds after which it wants another login, 0 for
-    never (KIP-368). Raises InvalidValue for a name or password that the mechanism cannot take.
+    never (KIP-368). Credentials must be resolved. Raises InvalidValue for a name or password that
+    the mechanism cannot take.
     """
 
     def __init__(self, credentials: Credentials, peer: str = "the node") -> None:
@@ -89,7 +117,7 @@ class Login:
 
     def _check_accepted(self, response: SaslAuthenticateResponse) -> None:
         if response.error_code:
-            who = f"{self._credentials.username} by {self._credentials.mechanism}"
+            who = f"{self._credentials.subject} by {self._credentials.mechanism}"
             why = harmless(response.error_message or "it gives no reason")
             raise BrokerError(response.error_code, f"{self._peer} refuses {who}: {why}")
 
@@ -114,7 +142,12 @@ def _scram(credentials: Credentials) -> Tokens:
     from scramp import ScramException
 
     client = _scram_client(credentials)
-    first = yield client.get_client_first().encode()
+    message = client.get_client_first()
+    if credentials.is_delegation_token:
+        # The node looks the password up among tokens (KIP-48). Both sides sign the extension.
+        message += ",tokenauth=true"
+        client.client_first_bare += ",tokenauth=true"
+    first = yield message.encode()
     try:
         client.set_server_first(first.decode("utf-8", "replace"))
         # The node chooses the count: a hostile one could keep the client busy for minutes.
@@ -144,8 +177,26 @@ def _scram_client(credentials: Credentials) -> ScramClient:
     return client
 
 
+def _oauth_bearer(credentials: Credentials) -> Tokens:
+    """Authenticate by OAUTHBEARER (RFC 7628).
+
+    A node that refuses the token says why in JSON, and the error follows when it was acknowledged.
+    """
+    pairs = {"auth": f"Bearer {credentials.password}", **dict(credentials.extensions)}
+    fields = "".join(f"{name}={value}\1" for name, value in pairs.items())
+    reason = yield f"n,,\1{fields}\1".encode()
+    if reason:
+        yield b"\1"
+        raise _WrongToken(f"it refuses the token ({_excerpt(reason)}) and goes on")
+
+
+def _excerpt(reason: bytes) -> str:
+    return reason[:300].decode("utf-8", "replace")
+
+
 _MECHANISMS: Mapping[Mechanism, Callable[[Credentials], Tokens]] = {
     Mechanism.PLAIN: _plain,
     Mechanism.SCRAM_SHA_256: _scram,
     Mechanism.SCRAM_SHA_512: _scram,
+    Mechanism.OAUTHBEARER: _oauth_bearer,
 }

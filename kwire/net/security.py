@@ -1,35 +1,25 @@
 """TLS and SASL towards a cluster's nodes, as in the properties of Kafka's own clients.
 
-What a file for `--command-config` of Kafka's tools has about security is read here, too: PEM files
-for TLS (KIP-651), PLAIN and SCRAM for SASL.
+A file for `--command-config` of Kafka's tools is read here, too. docs/security.md lists the
+properties.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import InvalidValue
-from kwire.net.pem import store_location
-from kwire.net.sasl import Credentials, Mechanism
+from kwire.net.sasl import Credentials
+from kwire.net.sasl_properties import SASL_IGNORED, SASL_KNOWN, read_credentials
 from kwire.net.tls import ClientTls
-from kwire.text.properties import parse_properties
+from kwire.net.tls_properties import TLS_IGNORED, TLS_KNOWN, read_client_tls
+from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import Properties, parse_properties
 from kwire.text.untrusted import read_text
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-
-_KNOWN = {
-    "security.protocol",
-    "sasl.mechanism",
-    "sasl.jaas.config",
-    "ssl.truststore.type",
-    "ssl.truststore.location",
-    "ssl.keystore.type",
-    "ssl.keystore.location",
-    "ssl.endpoint.identification.algorithm",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,60 +41,56 @@ PLAINTEXT = Security()
 
 
 def read_security(path: Path) -> Security:
-    """Read a file of properties. Raises InvalidValue, which names properties and never a secret."""
-    pairs = parse_properties(read_text(path, InvalidValue))
+    """Read a file of properties.
+
+    Raises InvalidValue, which names the file, the line and the property, and never a secret.
+    """
+    pairs = _read(path)
     try:
         return security(pairs)
-    except InvalidValue as error:
-        raise InvalidValue(f"{path}: {error}") from None
+    except WrongProperty as error:
+        raise _located(path, pairs, error) from None
+
+
+def read_bootstrap(path: Path) -> tuple[str | None, str | None]:
+    """Return bootstrap.servers and bootstrap.controllers of a file (KIP-919), None for neither.
+
+    To be asked only if a command names no address itself. Raises InvalidValue if both are there.
+    """
+    pairs = _read(path)
+    names = ("bootstrap.servers", "bootstrap.controllers")
+    servers, controllers = (pairs.get(name, "").strip() or None for name in names)
+    if servers and controllers:
+        advice = "leave one out, or name an address on the command line"
+        error = WrongProperty(names[1], f"{names[1]} and {names[0]} are both there: {advice}")
+        raise _located(path, pairs, error)
+    return servers, controllers
 
 
 def security(pairs: Mapping[str, str]) -> Security:
-    """Read properties, ignoring those that are not about security. Raises InvalidValue."""
-    for name in sorted(pairs.keys() - _KNOWN):
-        if name.startswith(("sasl.", "ssl.")):
-            raise InvalidValue(f"{name} is not supported: leave it out")
+    """Read properties, ignoring those that are not about security. Raises WrongProperty."""
+    known = TLS_KNOWN | TLS_IGNORED | SASL_KNOWN | SASL_IGNORED
+    for name in pairs:
+        if name.startswith(("sasl.", "ssl.", "kwire.")) and name not in known:
+            raise WrongProperty(name, f"{name} is not supported: leave it out")
     protocol = pairs.get("security.protocol", PROTOCOLS[0]).upper()
     if protocol not in PROTOCOLS:
-        raise InvalidValue(f"security.protocol is one of {', '.join(PROTOCOLS)}")
+        reason = f"security.protocol is one of {', '.join(PROTOCOLS)}"
+        raise WrongProperty("security.protocol", reason)
     with_sasl, with_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
     if "sasl.jaas.config" in pairs and not with_sasl:
-        raise InvalidValue("sasl.jaas.config needs security.protocol=SASL_PLAINTEXT or SASL_SSL")
+        reason = "sasl.jaas.config needs security.protocol=SASL_PLAINTEXT or SASL_SSL"
+        raise WrongProperty("sasl.jaas.config", reason)
     return Security(
-        tls=_tls(pairs) if with_tls else None, sasl=_credentials(pairs) if with_sasl else None
+        tls=read_client_tls(pairs) if with_tls else None,
+        sasl=read_credentials(pairs) if with_sasl else None,
     )
 
 
-def _tls(pairs: Mapping[str, str]) -> ClientTls:
-    return ClientTls(
-        authorities=store_location(pairs, "truststore"),
-        certificate=store_location(pairs, "keystore"),
-        check_name=bool(pairs.get("ssl.endpoint.identification.algorithm", "https")),
-    )
+def _read(path: Path) -> Properties:
+    return parse_properties(read_text(path, InvalidValue))
 
 
-def _credentials(pairs: Mapping[str, str]) -> Credentials:
-    mechanism = pairs.get("sasl.mechanism", "GSSAPI").upper()
-    if mechanism not in set(Mechanism):
-        known = ", ".join(Mechanism)
-        raise InvalidValue(f"sasl.mechanism is {mechanism}, and must be one of {known}")
-    options = _jaas_options(pairs.get("sasl.jaas.config", ""))
-    if not options.get("username") or "password" not in options:
-        raise InvalidValue(
-            'sasl.jaas.config must be: MODULE required username="NAME" password="PASSWORD";'
-        )
-    return Credentials(
-        mechanism=Mechanism(mechanism), username=options["username"], password=options["password"]
-    )
-
-
-def _jaas_options(text: str) -> dict[str, str]:
-    """Return the options of a login module; values may be quoted, a semicolon ends them."""
-    words = shlex.shlex(text, posix=True, punctuation_chars=";")
-    words.whitespace_split = True
-    words.commenters = ""
-    try:
-        pairs = (word.partition("=") for word in words)
-        return {name: value for name, separator, value in pairs if separator}
-    except ValueError:
-        raise InvalidValue("sasl.jaas.config has a quotation mark without its other one") from None
+def _located(path: Path, pairs: Properties, error: WrongProperty) -> InvalidValue:
+    line = pairs.lines.get(error.name)
+    return InvalidValue(f"{path}: {error}" if line is None else f"{path}:{line}: {error}")

@@ -1,19 +1,17 @@
 """TLS of a listener towards its clients, and of a client towards a node.
 
-Both are contexts of Python's ssl, made from PEM files as Kafka takes them (KIP-651).
+Both are contexts of Python's ssl, made from PEM files as Kafka takes them (KIP-651), or from stores
+of Kafka's client properties.
 """
 
 from __future__ import annotations
 
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwire.errors import LocalError
-
-
-class BadTls(LocalError):
-    """A certificate or key that cannot be used."""
+from kwire.net.stores import BadTls, TlsStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +43,8 @@ class ClientTls:
     authorities: trusted signers of its certificate, None for those of the system. certificate,
     key: the client's own, for nodes that ask for one. name: the name that the node's certificate
     must be for, None for the host that is connected to. check_name: False accepts any name.
+    truststore, keystore: stores of Kafka's properties in place of the files above. protocols,
+    ciphers: what ssl.enabled.protocols and ssl.cipher.suites allow; empty for Python's choice.
     """
 
     authorities: Path | None = None
@@ -52,19 +52,71 @@ class ClientTls:
     key: Path | None = None
     name: str | None = None
     check_name: bool = True
+    truststore: TlsStore | None = None
+    keystore: TlsStore | None = None
+    protocols: tuple[str, ...] = ()
+    ciphers: tuple[str, ...] = ()
 
     def context(self) -> ssl.SSLContext:
         """Return the context of a client. Raises BadTls."""
-        context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
-        if self.authorities is not None:
+        if self.authorities is None and self.truststore is None:
+            context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
+        else:
             # Not create_default_context, which would trust the system's authorities besides those
             # given.
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self.authorities is not None:
             _trust(context, self.authorities)
+        if self.truststore is not None:
+            _trust_store(context, self.truststore)
         context.check_hostname = self.check_name
         if self.certificate is not None:
             _show(context, self.certificate, self.key or self.certificate)
+        if self.keystore is not None:
+            _show_store(context, self.keystore)
+        restrict(context, self.protocols, self.ciphers)
         return context
+
+
+VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+"""The versions of TLS by Java's names; older ones are broken (RFC 8996)."""
+
+
+def restrict(context: ssl.SSLContext, protocols: Sequence[str], ciphers: Sequence[str]) -> None:
+    """Allow only these versions and cipher suites, in Java's names. Raises BadTls.
+
+    Python cannot choose among the three suites of TLS 1.3: if one is listed, all are allowed; if
+    none is, TLS 1.3 is not offered.
+    """
+    versions = {VERSIONS[name] for name in protocols} or set(VERSIONS.values())
+    if ciphers:
+        older = [name for name in ciphers if "_WITH_" in name]
+        if len(older) == len(ciphers):
+            versions.discard(ssl.TLSVersion.TLSv1_3)
+        if not older:
+            versions.discard(ssl.TLSVersion.TLSv1_2)
+        if not versions:
+            raise BadTls("ssl.cipher.suites has none for a version in ssl.enabled.protocols")
+        if older:
+            _set_ciphers(context, older)
+    context.minimum_version, context.maximum_version = min(versions), max(versions)
+
+
+def _set_ciphers(context: ssl.SSLContext, suites: Sequence[str]) -> None:
+    try:
+        context.set_ciphers(":".join(map(openssl_name, suites)))
+    except ssl.SSLError:
+        names = ", ".join(suites)
+        raise BadTls(f"ssl.cipher.suites has none that OpenSSL knows: {names}") from None
+
+
+def openssl_name(suite: str) -> str:
+    """Return OpenSSL's name of a cipher suite of TLS 1.2: ECDHE-RSA-AES128-GCM-SHA256."""
+    exchange, _, cipher = suite.removeprefix("TLS_").partition("_WITH_")
+    cipher = cipher.replace("AES_", "AES").replace("CHACHA20_POLY1305_SHA256", "CHACHA20-POLY1305")
+    cipher = cipher.replace("_CBC_", "_")
+    parts = [cipher] if exchange == "RSA" else [exchange, cipher]
+    return "-".join(parts).replace("_", "-")
 
 
 def handshake_failure(error: OSError) -> str:
@@ -100,7 +152,10 @@ _SENTENCES = {
 
 def _show(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
     def ask() -> str:
-        raise BadTls(f"the key {key} is encrypted: give a key file that is not")
+        raise BadTls(
+            f"the key {key} is encrypted: give a key file that is not, or its password as"
+            " ssl.key.password of client properties"
+        )
 
     try:
         context.load_cert_chain(certificate, key, password=ask)
@@ -110,6 +165,27 @@ def _show(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
         raise BadTls(f"{certificate} and {key} hold no certificate and key in PEM") from error
     except OSError as error:
         raise BadTls(f"cannot read {_unreadable(certificate, key)}: {error.strerror}") from error
+
+
+def _trust_store(context: ssl.SSLContext, store: TlsStore) -> None:
+    try:
+        context.load_verify_locations(cadata=store.authorities())
+    except (ssl.SSLError, ValueError) as error:
+        raise BadTls(f"{store} holds no certificate in PEM") from error
+
+
+def _show_store(context: ssl.SSLContext, store: TlsStore) -> None:
+    try:
+        store.identity().load(context)
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise BadTls(f"{store} holds a key that is not that of its certificate") from error
+        if store.is_pkcs12 or "ENCRYPTED" not in store.identity().pem:
+            raise BadTls(f"{store} holds no certificate and key that can be used") from error
+        advice = "is wrong" if store.key_password else "is missing"
+        raise BadTls(f"{store} holds an encrypted key, and ssl.key.password {advice}") from error
+    except OSError as error:
+        raise BadTls(f"{store} cannot be used: {error.strerror}") from error
 
 
 def _trust(context: ssl.SSLContext, authorities: Path) -> None:

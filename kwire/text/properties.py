@@ -10,13 +10,23 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _PAIR = re.compile(r"((?:[^\s=:\\]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 
 
-def parse_properties(text: str) -> dict[str, str]:
+class Properties(dict[str, str]):
+    """Values by name. lines: the number of the line on which each name stands, from 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
+
+
+def parse_properties(text: str) -> Properties:
     """Return names and values; of a name that comes twice the last value counts."""
-    pairs = {}
-    for line in _logical_lines(text):
+    pairs = Properties()
+    for number, line in _logical_lines(text):
         match = _PAIR.fullmatch(line)
         assert match is not None, "every line is a name and the rest"
-        pairs[_unescaped(match[1])] = _unescaped(match[2])
+        name = _unescaped(match[1])
+        pairs[name] = _unescaped(match[2])
+        pairs.lines[name] = number
     return pairs
 
 
@@ -27,21 +37,25 @@ def properties_text(pairs: Mapping[str, str]) -> str:
     )
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without comments and blanks, those that end in a backslash joined with the next."""
-    pending = ""
-    for line in re.split(r"\r\n|\r|\n", text):
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines and their numbers, without comments and blanks.
+
+    Lines that end in a backslash are joined with the next, under the number of the first.
+    """
+    pending, first = "", 0
+    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         line = line.lstrip(" \t\f")
         if not pending and (not line or line[0] in "#!"):
             continue
+        first = first if pending else number
         backslashes = len(line) - len(line.rstrip("\\"))
         if backslashes % 2:
             pending += line[:-1]
             continue
-        yield pending + line
+        yield first, pending + line
         pending = ""
     if pending:
-        yield pending
+        yield first, pending
 
 
 def _unescaped(text: str) -> str:

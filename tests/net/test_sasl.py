@@ -1,6 +1,9 @@
 """SASL of a client: what it says and believes, with a node whose answers a test writes."""
 
 import asyncio
+import hashlib
+import hmac
+from base64 import b64decode
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +14,7 @@ from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshak
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net import sasl
+from kwire.net.bearer_token import BearerToken, BearerTokens, TokenUnavailable
 from kwire.net.connection import Connection
 from kwire.net.frames import RequestFrame
 from kwire.net.sasl import Credentials, Login, Mechanism
@@ -251,3 +255,98 @@ async def test_a_login_that_comes_to_nothing_leaves_nothing(
 
 def test_the_limit_of_iterations_is_above_what_kafka_has() -> None:
     assert sasl.ITERATIONS_LIMIT > 16384
+
+
+class Source:
+    """Gives a token, and counts how often."""
+
+    def __init__(self) -> None:
+        self.fetched = 0
+
+    async def fetch(self) -> BearerToken:
+        self.fetched += 1
+        return BearerToken(value=f"token-{self.fetched}", acquired=0.0)
+
+
+def bearer(source: Source | None = None, **extensions: str) -> Credentials:
+    return Credentials(
+        mechanism=Mechanism.OAUTHBEARER,
+        tokens=BearerTokens(source or Source()),
+        extensions=tuple(extensions.items()),
+    )
+
+
+async def test_oauthbearer_is_one_token_with_its_extensions() -> None:
+    """The message of RFC 7628, 3.1; extensions as in KIP-342."""
+    login = Login(await bearer(traceId="7").resolved())
+    login.receive(SaslHandshakeResponse(mechanisms=("OAUTHBEARER",)))
+    assert said(login) == b"n,,\1auth=Bearer token-1\1traceId=7\1\1"
+    heard(login, lifetime=2000)
+    assert (login.request, login.lifetime) == (None, 2.0)
+
+
+async def test_a_refused_token_is_acknowledged_before_the_error_comes() -> None:
+    """RFC 7628, 3.2.3: the client answers the JSON by one byte."""
+    login = Login(await bearer().resolved(), "a:9092")
+    login.receive(SaslHandshakeResponse(mechanisms=("OAUTHBEARER",)))
+    heard(login, '{"status":"invalid_token"}')
+    assert said(login) == b"\1"
+    with pytest.raises(BrokerError, match="a:9092 refuses the token by OAUTHBEARER: it gives no"):
+        heard(login, code=58)
+    with pytest.raises(
+        BrokerError, match=r"it refuses the token \(.*invalid_token.*\) and goes on"
+    ):
+        heard(login)
+
+
+async def test_each_login_has_a_token_of_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions are over at once here; the tokens' lifetime is not known."""
+    monkeypatch.setattr("kwire.net.connection.SESSION_SHARE", 0.0)
+    source = Source()
+    async with (
+        Guarded(content(lifetime=60_000)) as node,
+        await Connection.open("127.0.0.1", node.port, sasl=bearer(source)) as connection,
+    ):
+        await connection.send(DescribeClusterRequest())
+        tokens = [request.auth_bytes for request in requests(node)]
+        assert tokens == [b"n,,\1auth=Bearer token-1\1\1", b"n,,\1auth=Bearer token-2\1\1"]
+
+
+def requests(node: ScriptedNode) -> list[SaslAuthenticateRequest]:
+    found = node.requests(SaslAuthenticateRequest)
+    return [request for request in found if isinstance(request, SaslAuthenticateRequest)]
+
+
+async def test_without_a_token_nobody_is_connected_to() -> None:
+    class Broken(Source):
+        async def fetch(self) -> BearerToken:
+            raise TokenUnavailable("the token file a is empty")
+
+    async with Guarded(content()) as node:
+        with pytest.raises(TokenUnavailable, match="the token file a is empty"):
+            await Connection.open("127.0.0.1", node.port, sasl=bearer(Broken()))
+        assert node.asked == []
+
+
+def test_a_delegation_token_is_named_in_the_first_message_and_signed() -> None:
+    """KIP-48: the extension tokenauth of SCRAM is part of what the proof of RFC 5802, 3 is of."""
+    login = Login(
+        Credentials(
+            mechanism=Mechanism.SCRAM_SHA_256,
+            username="id",
+            password="mac",
+            is_delegation_token=True,
+        )
+    )
+    login.receive(TAKEN)
+    first = said(login).decode()
+    assert first.endswith(",tokenauth=true")
+    nonce = first.removesuffix(",tokenauth=true").partition(",r=")[2]
+    challenge = f"r={nonce}more,{SALT},i=4096"
+    heard(login, challenge)
+    final, _, proof = said(login).decode().partition(",p=")
+    salted = hashlib.pbkdf2_hmac("sha256", b"mac", b64decode(SALT[2:]), 4096)
+    key = hmac.digest(salted, b"Client Key", "sha256")
+    signed = f"{first.removeprefix('n,,')},{challenge},{final}".encode()
+    signature = hmac.digest(hashlib.sha256(key).digest(), signed, "sha256")
+    assert b64decode(proof) == bytes(a ^ b for a, b in zip(key, signature, strict=True))

@@ -19,6 +19,7 @@ from kwire.capture.message import message_head
 from kwire.errors import InvalidValue, LocalError
 from kwire.net.address import Address
 from kwire.net.security import PLAINTEXT, Security
+from kwire.net.tls import ClientTls
 from kwire.proxy.capture.recorder import QUEUE_LIMIT, Recorder, log_stop
 from kwire.proxy.flows.flow import Event, Flow, Notice, NoticeKind
 from kwire.proxy.flows.language import Expression
@@ -74,19 +75,34 @@ class TopicAddress:
 
 
 def librdkafka(security: Security) -> dict[str, str]:
-    """Return librdkafka's properties for a security.
+    """Return librdkafka's properties for a security. Raises BadTls, InvalidValue.
 
     Without authorities librdkafka uses those of the system.
     """
     properties = {"security.protocol": security.protocol}
-    if (tls := security.tls) is not None:
-        key = tls.key or tls.certificate
-        files = {"ca": tls.authorities, "certificate": tls.certificate, "key": key}
-        properties |= {f"ssl.{name}.location": str(path) for name, path in files.items() if path}
-        properties["ssl.endpoint.identification.algorithm"] = "https" if tls.check_name else "none"
+    if security.tls is not None:
+        properties |= _librdkafka_tls(security.tls)
     if (sasl := security.sasl) is not None:
+        if sasl.tokens is not None or sasl.is_delegation_token:
+            what = "a delegation token" if sasl.is_delegation_token else sasl.mechanism
+            raise InvalidValue(f"recording into a topic cannot authenticate by {what}")
         properties["sasl.mechanism"] = sasl.mechanism.value
         properties |= {"sasl.username": sasl.username, "sasl.password": sasl.password}
+    return properties
+
+
+def _librdkafka_tls(tls: ClientTls) -> dict[str, str]:
+    key = tls.key or tls.certificate
+    files = {"ca": tls.authorities, "certificate": tls.certificate, "key": key}
+    properties = {f"ssl.{name}.location": str(path) for name, path in files.items() if path}
+    properties["ssl.endpoint.identification.algorithm"] = "https" if tls.check_name else "none"
+    if tls.truststore is not None:
+        properties["ssl.ca.pem"] = tls.truststore.authorities()
+    if tls.keystore is not None:
+        identity = tls.keystore.identity()
+        properties |= {"ssl.certificate.pem": identity.certificates, "ssl.key.pem": identity.key}
+        if identity.password is not None:
+            properties["ssl.key.password"] = identity.password
     return properties
 
 

@@ -19,7 +19,8 @@ from kwire.errors import InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.net.connection import Connection
 from kwire.net.security import Security
-from kwire.net.tls import BadTls, ClientTls
+from kwire.net.stores import BadTls
+from kwire.net.tls import ClientTls
 from kwire.proxy import Address, Listener, Proxy
 from kwire.proxy.capture.record_topic import (
     CLIENT,

@@ -16,7 +16,8 @@ from kwire.messages.a01_fetch import (
     PartitionData,
 )
 from kwire.net.address import Address
-from kwire.net.tls import BadTls, ClientTls, ServerTls
+from kwire.net.stores import BadTls
+from kwire.net.tls import ClientTls, ServerTls
 from kwire.proxy import Event, Flow, Limits, Listener, Notice, NoticeKind, Proxy
 from tests.support.certificates import Authority, Pem
 from tests.support.eventually import eventually
