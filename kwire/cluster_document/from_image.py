@@ -30,11 +30,11 @@ from kwire.cluster_document.document import (
 from kwire.cluster_document.hidden_values import is_hidden
 from kwire.image.acls import StandardAcl
 from kwire.image.broker import BrokerRegistration
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.image.endpoint import Endpoint
 from kwire.image.partition import PartitionRegistration
 from kwire.image.scram import MECHANISMS
 from kwire.image.topics import TopicImage
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.net.address import Address
 from kwire.observer.stored_metadata import StoredMetadata

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from kwire.controller.configs.node_configs import node_key
-from kwire.image.configs import ConfigResource, ResourceType
+from kwire.messages.config_resource import ConfigResource, ResourceType
 
 _SECRET = re.compile(r"password|secret|jaas|credential|token|private|\.key$")
 

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import IntEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 from rpds import HashTrieMap
 
 from kwire.batches.metadata_records import VersionedRecord
+from kwire.messages.config_resource import ConfigResource
 from kwire.messages.records.config import ConfigRecord
-
-
-class ResourceType(IntEnum):
-    """The kinds of resources that have configuration (Java: ConfigResource.Type)."""
-
-    UNKNOWN = 0
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-    CLIENT_METRICS = 16
-    GROUP = 32
-
-
-class ConfigResource(NamedTuple):
-    """One thing with configuration; the empty name of a broker means every broker."""
-
-    type: int
-    name: str
-
 
 EMPTY: HashTrieMap[str, str] = HashTrieMap()
 

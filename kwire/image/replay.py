@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
 from kwire.codec.declaration import MetadataRecord
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.image.errors import ReplayError
 from kwire.image.metadata import MetadataImage
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.records.abort_transaction import AbortTransactionRecord
 from kwire.messages.records.access_control_entry import AccessControlEntryRecord
 from kwire.messages.records.begin_transaction import BeginTransactionRecord

@@ -7,8 +7,8 @@ import pytest
 from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
 from kwire.codec.declaration import MetadataRecord
 from kwire.image import EMPTY, MetadataImage, ReplayError, apply, apply_all
-from kwire.image.configs import ResourceType
 from kwire.image.replay import REPLAYS
+from kwire.messages.config_resource import ResourceType
 from kwire.messages.index import METADATA_RECORDS
 from kwire.messages.records.abort_transaction import AbortTransactionRecord
 from kwire.messages.records.begin_transaction import BeginTransactionRecord

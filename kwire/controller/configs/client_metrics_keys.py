@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from kwire.controller.configs.keys import ConfigKey, table
 from kwire.controller.configs.validators import ValidList
-from kwire.controller.configs.values import ConfigType
+from kwire.messages.config_resource import ConfigType
 
 KEYS: Mapping[str, ConfigKey] = table(
     (

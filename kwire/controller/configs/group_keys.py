@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from kwire.controller.configs.keys import ConfigKey, Synonym, table
 from kwire.controller.configs.validators import Range, ShareOffsetReset, ValidString
-from kwire.controller.configs.values import ConfigType
+from kwire.messages.config_resource import ConfigType
 
 KEYS: Mapping[str, ConfigKey] = table(
     (

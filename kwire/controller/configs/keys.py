@@ -8,8 +8,9 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Protocol
 
-from kwire.controller.configs.values import ConfigType, Value, parse
+from kwire.controller.configs.values import Value, parse
 from kwire.controller.errors import ApiError
+from kwire.messages.config_resource import ConfigType
 
 Configs = Mapping[str, str]
 """Names and values as they are set."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import dropwhile
 
 from kwire.controller.configs import node_keys
@@ -16,19 +15,7 @@ from kwire.controller.configs.keys import ConfigKey, Configs, Dynamic
 from kwire.controller.configs.values import Value
 from kwire.controller.errors import ApiError
 from kwire.image import MetadataImage
-from kwire.image.configs import ResourceType
-
-
-class ConfigSource(IntEnum):
-    """Sources of values, by their number in DescribeConfigs (KIP-226)."""
-
-    TOPIC = 1
-    DYNAMIC_BROKER = 2
-    DYNAMIC_DEFAULT_BROKER = 3
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    CLIENT_METRICS = 7
-    GROUP = 8
+from kwire.messages.config_resource import ConfigSource, ResourceType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

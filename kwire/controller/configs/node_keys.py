@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kwire.controller.configs.keys import ConfigKey, Dynamic, table
-from kwire.controller.configs.values import ConfigType
+from kwire.messages.config_resource import ConfigType
 
 KEYS: Mapping[str, ConfigKey] = table(
     (

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import dropwhile
 
 from kwire.controller.configs.keys import ConfigKey, Synonym
-from kwire.controller.configs.node_configs import ConfigSource, ConfigValue, Lookup, levels
+from kwire.controller.configs.node_configs import ConfigValue, Lookup, levels
 from kwire.controller.configs.topic_keys import KEYS
 from kwire.image import MetadataImage
-from kwire.image.configs import ResourceType
+from kwire.messages.config_resource import ConfigSource, ResourceType
 
 
 def synonyms(

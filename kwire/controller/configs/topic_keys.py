@@ -15,7 +15,7 @@ from kwire.controller.configs.validators import (
     ValidList,
     ValidString,
 )
-from kwire.controller.configs.values import ConfigType
+from kwire.messages.config_resource import ConfigType
 
 KEYS: Mapping[str, ConfigKey] = table(
     (

@@ -6,28 +6,13 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from enum import IntEnum
 
 from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
+from kwire.messages.config_resource import ConfigType
 
 Value = str | int | float | bool | list[str] | None
 """A parsed value; None if a key without default is not set."""
-
-
-class ConfigType(IntEnum):
-    """Types of values, by their numbers in DescribeConfigs (ConfigEntry.ConfigType)."""
-
-    UNKNOWN = 0
-    BOOLEAN = 1
-    STRING = 2
-    INT = 3
-    SHORT = 4
-    LONG = 5
-    DOUBLE = 6
-    LIST = 7
-    CLASS = 8
-    PASSWORD = 9
 
 
 def invalid(name: str, value: Value, reason: str) -> ApiError:

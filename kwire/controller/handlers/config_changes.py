@@ -7,11 +7,11 @@ import re
 
 from kwire.controller.configs import node_keys, topic_keys
 from kwire.controller.configs.keys import ConfigKey
-from kwire.controller.configs.values import ConfigType, java_split, java_trim
+from kwire.controller.configs.values import java_split, java_trim
 from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.messages.a44_incremental_alter_configs import AlterableConfig
+from kwire.messages.config_resource import ConfigResource, ConfigType, ResourceType
 from kwire.messages.metadata_versions import MetadataVersion
 
 SET, DELETE, APPEND, SUBTRACT = range(4)

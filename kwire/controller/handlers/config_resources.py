@@ -13,7 +13,7 @@ from kwire.controller.handlers.result import ControllerContext
 from kwire.controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
-from kwire.image.configs import ConfigResource, ResourceType
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.text.untrusted import whole_number
 
 

@@ -15,7 +15,6 @@ from kwire.controller.handlers.placement import check_assignment, new_partition,
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.controller.handlers.topic_names import collision, name_problem
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.image.partition import PartitionRegistration
 from kwire.image.replay import apply_all
 from kwire.messages.a19_create_topics import (
@@ -25,6 +24,7 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.topic import TopicRecord

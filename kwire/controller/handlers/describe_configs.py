@@ -7,17 +7,16 @@ from dataclasses import replace
 
 from kwire.controller.configs import client_metrics_keys, group_keys, group_validation, node_keys
 from kwire.controller.configs.keys import ConfigKey, Dynamic
-from kwire.controller.configs.node_configs import ConfigSource, ConfigValue, node_key, node_synonyms
+from kwire.controller.configs.node_configs import ConfigValue, node_key, node_synonyms
 from kwire.controller.configs.topic_configs import described_synonyms, synonyms
 from kwire.controller.configs.topic_keys import KEYS
 from kwire.controller.configs.topic_validation import PUBLIC_KEYS
-from kwire.controller.configs.values import ConfigType, as_text
+from kwire.controller.configs.values import as_text
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_resources import check_exists, check_name
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -26,6 +25,7 @@ from kwire.messages.a32_describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kwire.messages.config_resource import ConfigResource, ConfigSource, ConfigType, ResourceType
 
 Results = list[DescribeConfigsResourceResult]
 

@@ -11,13 +11,13 @@ from kwire.controller.handlers.config_resources import ConfigChecker, check_exis
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.messages.a44_incremental_alter_configs import (
     AlterConfigsResource,
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.records.config import ConfigRecord
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from kwire.controller.configs.node_configs import ConfigSource
 from kwire.controller.configs.topic_configs import (
     described_synonyms,
     effective,
@@ -11,6 +10,7 @@ from kwire.controller.configs.topic_configs import (
 )
 from kwire.controller.configs.topic_keys import KEYS
 from kwire.image import EMPTY, MetadataImage, apply_all
+from kwire.messages.config_resource import ConfigSource
 from kwire.messages.records.config import ConfigRecord
 
 

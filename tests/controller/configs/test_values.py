@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from config_keys.judged import Judged, read
-from kwire.controller.configs.values import ConfigType, as_text, parse
+from kwire.controller.configs.values import as_text, parse
+from kwire.messages.config_resource import ConfigType
 from tests.support.controller.configs.verdicts import judge
 
 ROWS = read(Path(__file__).with_name("judged_4.3.1.tsv").read_text())

@@ -6,7 +6,6 @@ from uuid import UUID
 import pytest
 
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ResourceType
 from kwire.image.partition import UNASSIGNED
 from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
@@ -14,6 +13,7 @@ from kwire.messages.a19_create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from kwire.messages.config_resource import ResourceType
 from kwire.messages.records.partition import PartitionRecord
 from tests.support.controller.handlers.topic_requests import (
     create,

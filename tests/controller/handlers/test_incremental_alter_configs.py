@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ResourceType
+from kwire.messages.config_resource import ResourceType
 from kwire.messages.records.config import ConfigRecord
 from tests.support.controller.handlers.config_requests import (
     alter,

@@ -27,7 +27,6 @@ from kwire.controller.state_machine.operations import (
 )
 from kwire.error_codes import ErrorCode
 from kwire.image import EMPTY, MetadataImage, apply_all
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
@@ -51,6 +50,7 @@ from kwire.messages.a57_update_features import UpdateFeaturesRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.records.no_op import NoOpRecord
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord

@@ -13,13 +13,13 @@ from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
 from kwire.controller.state_machine.quorum_controller import PendingResponse
 from kwire.error_codes import ErrorCode
-from kwire.image.configs import ConfigResource, ResourceType
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.net.connection import Connection
 
 FETCH_TIMEOUT = 0.5
