@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from kwire.doctor.evidence import Evidence, count, examples, listed
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
 from kwire.image import MetadataImage
-from kwire.image.configs import ResourceType
 from kwire.image.partition import NO_LEADER, PartitionRegistration
 from kwire.image.topics import TopicImage
+from kwire.messages.config_resource import ResourceType
 
 MIN_ISR_KEY = "min.insync.replicas"
 
