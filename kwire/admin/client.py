@@ -5,17 +5,12 @@ from __future__ import annotations
 from kwire.admin.cluster import ClusterNodes
 from kwire.admin.configs import Configs
 from kwire.admin.features import Features
+from kwire.admin.partitions import Partitions
 from kwire.admin.topics import Topics
 from kwire.admin.voters import Voters
 
 
-class AdminClient(
-    ClusterNodes,
-    Configs,
-    Features,
-    Topics,
-    Voters,
-):
+class AdminClient(ClusterNodes, Configs, Features, Partitions, Topics, Voters):
     """Every operation in one client; the parameters are those of ClusterClient.
 
     async with AdminClient(bootstrap_controllers="127.0.0.1:9093") as admin:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from kwire.admin.deadline import Deadline
@@ -247,13 +248,14 @@ class Driver:
         call = OperationCall(
             keys=tuple(keys),
             arguments=run.arguments,
+            peer=connection.peer,
             node=connection.node,
             timeout_ms=max(1, int(timeout * 1000 * SERVER_SHARE)),
         )
         try:
             parts = run.operation.parts(call)
             for request in {type(request) for _, request in parts}:
-                connection.version_for(request)
+                run.operation.version_for(request, connection.node, connection.peer)
         except UnsupportedVersion as error:
             run.fail(keys, error)
             return
@@ -274,15 +276,14 @@ class Driver:
         timeout: float,
     ) -> None:
         keys, request = part
-        part_call = OperationCall(
-            keys=keys, arguments=call.arguments, node=call.node, timeout_ms=call.timeout_ms
-        )
+        part_call = replace(call, keys=keys)
         next_request: Request | None = request
         while next_request is not None:
             try:
+                version = run.operation.version_for(type(next_request), call.node, call.peer)
                 # A node that always has another page must not outlast the operation.
                 share = min(timeout, run.deadline.remaining)
-                response = await connection.send(next_request, timeout=share)
+                response = await connection.send(next_request, version, share)
                 run.take_answer(response, part_call)
             except AnswerLost as error:
                 run.answer_lost(keys, error)
@@ -290,6 +291,9 @@ class Driver:
             except BrokerError as error:
                 for key in keys:
                     run.take(key, error)
+                return
+            except UnsupportedVersion as error:
+                run.fail(keys, error)
                 return
             except WireError as error:
                 run.unreadable(keys, error)

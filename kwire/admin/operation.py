@@ -5,14 +5,14 @@ The driver needs nothing else; a theme module has one of these for each row of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from kwire.admin.registry import OperationRow, Route
 from kwire.codec.declaration import Request
 from kwire.error_codes import ErrorCode
-from kwire.errors import KwireError
+from kwire.errors import KwireError, UnsupportedVersion
 from kwire.net.negotiation import NodeApiVersions
 
 K = TypeVar("K")
@@ -60,12 +60,14 @@ about a second. Elsewhere they are final."""
 class OperationCall(Generic[K, A]):
     """One request to be: the keys it is for, the arguments of the operation, and the node.
 
+    peer: the address of the node, `host:port`.
     timeout_ms: for requests that tell the node how long to try; a little less than the client
     waits, so that the node's own reason comes before the client's.
     """
 
     keys: tuple[K, ...]
     arguments: A
+    peer: str
     node: NodeApiVersions
     timeout_ms: int
 
@@ -92,6 +94,8 @@ class Operation(Generic[K, A, R]):
     target: the thing that is looked up for a key: a node id, a TopicPartition, a group or
     transactional id; None for any node. By default the key itself.
     moved, again: codes as MOVED and AGAIN say, where an operation's differ.
+    last_versions: the highest version to ask in, for requests whose later versions say less:
+    OffsetFetch names topics by id alone from 10 on.
     """
 
     row: OperationRow
@@ -101,11 +105,23 @@ class Operation(Generic[K, A, R]):
     target: Callable[[K, A], object] = lambda key, arguments: key
     moved: frozenset[int] | None = None
     again: frozenset[int] = field(default=AGAIN)
+    last_versions: Mapping[type[Request], int] = field(default_factory=dict)
 
     def is_moved(self, code: int) -> bool:
         """True if another node has to be asked after this code."""
         codes = MOVED.get(self.row.route, _NOT_ACTIVE) if self.moved is None else self.moved
         return code in codes
+
+    def version_for(self, request: type[Request], node: NodeApiVersions, peer: str) -> int:
+        """Return the version to ask a node in. Raises UnsupportedVersion if there is none."""
+        highest = node.version_for(request, peer)
+        version = min(highest, self.last_versions.get(request, highest))
+        if request.key is None or version not in node.api_versions[request.key]:
+            raise UnsupportedVersion(
+                f"{peer} has no version of {request.__name__} as low as {version}, which"
+                f" {self.row.name} needs"
+            )
+        return version
 
     def parts(self, call: OperationCall[K, A]) -> list[Part[K]]:
         """Return the requests for a call, each with its keys."""
