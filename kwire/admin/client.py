@@ -5,12 +5,27 @@ from __future__ import annotations
 from kwire.admin.cluster import ClusterNodes
 from kwire.admin.configs import Configs
 from kwire.admin.features import Features
+from kwire.admin.logdirs import LogDirs
+from kwire.admin.node_versions import NodeVersions
 from kwire.admin.partitions import Partitions
+from kwire.admin.producers import Producers
 from kwire.admin.topics import Topics
+from kwire.admin.transactions import Transactions
 from kwire.admin.voters import Voters
 
 
-class AdminClient(ClusterNodes, Configs, Features, Partitions, Topics, Voters):
+class AdminClient(
+    ClusterNodes,
+    Configs,
+    Features,
+    LogDirs,
+    NodeVersions,
+    Partitions,
+    Producers,
+    Topics,
+    Transactions,
+    Voters,
+):
     """Every operation in one client; the parameters are those of ClusterClient.
 
     async with AdminClient(bootstrap_controllers="127.0.0.1:9093") as admin:

@@ -9,7 +9,8 @@ ConnectionFailed
 └── NoReachableLeader           controllers answer, but none of them leads
 LocalError
 ├── ReadOnly                    the client may not change anything; nothing was sent
-└── NodeNotFound                the cluster has no node of this id
+├── NodeNotFound                the cluster has no node of this id
+└── ReplicaNotFound             the broker has no replica of this partition
 KwireError
 └── OutcomeUnknown              a change was sent and not answered: it may have been carried out
 WireError
@@ -48,6 +49,10 @@ class ReadOnly(LocalError):
 
 class NodeNotFound(LocalError):
     """The cluster has no node of this id."""
+
+
+class ReplicaNotFound(LocalError):
+    """The broker has no replica of this partition."""
 
 
 class OutcomeUnknown(KwireError):

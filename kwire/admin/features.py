@@ -1,15 +1,23 @@
-"""Feature levels, supported and finalized: describe_features, UpdateFeatures (KIP-584)."""
+"""Feature levels, supported and finalized: describe_features, UpdateFeatures (KIP-584, KIP-778)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from kwire.admin import registry
 from kwire.admin.cluster_client import ClusterClient
-from kwire.admin.errors import raise_for_code
+from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.outcomes import Outcomes
+from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.a57_update_features import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
 from kwire.net.negotiation import NodeApiVersions, VersionRange, api_versions_request
 
 
@@ -26,6 +34,30 @@ class FeatureMetadata:
     finalized_features: Mapping[str, VersionRange]
     finalized_features_epoch: int | None
     supported_features: Mapping[str, VersionRange]
+
+
+class UpgradeType(IntEnum):
+    """The direction in which a level may change (Java: FeatureUpdate.UpgradeType)."""
+
+    UPGRADE = 1
+    SAFE_DOWNGRADE = 2
+    UNSAFE_DOWNGRADE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureUpdate:
+    """A level that a feature shall have; 0 disables it, which is a downgrade."""
+
+    level: int
+    upgrade_type: UpgradeType = UpgradeType.UPGRADE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureUpdates:
+    """The arguments of UPDATE_FEATURES."""
+
+    by_feature: Mapping[str, FeatureUpdate]
+    validate_only: bool = False
 
 
 def _features(
@@ -53,6 +85,48 @@ _DESCRIBE_FEATURES_OF_A_NODE = replace(
     DESCRIBE_FEATURES, row=replace(registry.DESCRIBE_FEATURES, route=registry.Route.NODE)
 )
 
+_UPGRADE_TYPE_SINCE = 1
+"""The version of UpdateFeatures from which on it has upgrade types and validate_only (KIP-778)."""
+
+
+def _updates_request(call: OperationCall[str, FeatureUpdates]) -> UpdateFeaturesRequest:
+    arguments = call.arguments
+    typed = call.offers(UpdateFeaturesRequest, since=_UPGRADE_TYPE_SINCE)
+    if arguments.validate_only and not typed:
+        raise UnsupportedVersion(
+            "the cluster is older than Kafka 3.3, which cannot try an update without making it"
+        )
+    keys = []
+    for feature in call.keys:
+        update = arguments.by_feature[feature]
+        key = FeatureUpdateKey(feature=feature, max_version_level=update.level)
+        if typed:
+            key.upgrade_type = int(update.upgrade_type)
+        else:
+            key.allow_downgrade = update.upgrade_type is not UpgradeType.UPGRADE
+        keys.append(key)
+    return UpdateFeaturesRequest(
+        timeout_ms=call.timeout_ms,
+        feature_updates=keys,
+        validate_only=arguments.validate_only,
+    )
+
+
+def _updated(
+    response: UpdateFeaturesResponse, call: OperationCall[str, FeatureUpdates]
+) -> Iterator[tuple[str, KwireError | None]]:
+    raise_for_code(response.error_code, response.error_message)
+    if not response.results:
+        # Since version 2 one code speaks for all: either every feature is updated, or none.
+        yield from ((feature, None) for feature in call.keys)
+    for result in response.results:
+        yield result.feature, refusal(result.error_code, result.error_message)
+
+
+UPDATE_FEATURES: Operation[str, FeatureUpdates, None] = Operation(
+    row=registry.UPDATE_FEATURES, build=_updates_request, parse=_updated
+)
+
 
 class Features(ClusterClient):
     """The operations of AdminClient on feature levels."""
@@ -70,3 +144,28 @@ class Features(ClusterClient):
         """
         operation = DESCRIBE_FEATURES if node_id is None else _DESCRIBE_FEATURES_OF_A_NODE
         return await self._driver.ask(operation, node_id, None, timeout=timeout)
+
+    async def update_features(
+        self,
+        updates: Mapping[str, FeatureUpdate],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> Outcomes[str, None]:
+        """Change the finalized levels of features, all of them or none since Kafka 4.0.
+
+        validate_only: have the active controller check the updates and change nothing.
+
+        1. The active controller refuses levels that a registered node does not support, and
+           downgrades that the update's type does not allow.
+        2. Since version 2 of the API the refusal of one feature is the outcome of all.
+        3. A lost answer is asked for again: a level that is reached already is no error.
+
+        Outcomes: INVALID_UPDATE_VERSION (95), FEATURE_UPDATE_FAILED (96), INVALID_REQUEST (42).
+        Raises InvalidValue for no update at all or an empty name, else as
+        `describe_metadata_quorum`.
+        """
+        if not updates or not all(feature.strip() for feature in updates):
+            raise InvalidValue("name at least one feature, and its level")
+        arguments = FeatureUpdates(by_feature=dict(updates), validate_only=validate_only)
+        return await self._driver.run(UPDATE_FEATURES, updates, arguments, timeout=timeout)
