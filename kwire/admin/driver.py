@@ -335,7 +335,8 @@ class OperationRun(Generic[K, A, R]):
             return  # nobody asked, or it is settled: the node repeats itself
         if isinstance(value, BrokerError) and self._may_change(value):
             self.latest[key] = value
-            self.moved.add(key)
+            if value.code not in self.operation.again:
+                self.moved.add(key)
         elif isinstance(value, BrokerError) and self._timed_out(value):
             self._settle(key, OutcomeUnknown(f"it may still be carried out: {value}"))
         else:
