@@ -33,6 +33,7 @@ COMMANDS = {
     "capture": "kwire.cli.capture:app",
     "pipeline": "kwire.cli.pipeline:app",
     "profiles": "kwire.cli.list_profiles:list_profiles",
+    "doctor": "kwire.cli.doctor:doctor",
     "demo": "kwire.cli.demo:demo",
 }
 """Each command and group in the order of `kwire --help`, and where it is imported from."""

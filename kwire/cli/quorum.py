@@ -11,6 +11,7 @@ app = typer.Typer(
         {
             "status": "kwire.cli.describe_quorum:status",
             "replication": "kwire.cli.describe_quorum:replication",
+            "check": "kwire.cli.quorum_check:check",
             "add-controller": "kwire.cli.add_raft_voter:add_controller",
             "remove-controller": "kwire.cli.remove_raft_voter:remove_controller",
         }

@@ -72,6 +72,35 @@ async def gather(
     return replace(gatherer.evidence(), image=image, no_image=reason, fenced_brokers=brokers)
 
 
+async def gather_briefly(
+    addresses: Sequence[Address],
+    *,
+    node_id: int | None = None,
+    security: Security = PLAINTEXT,
+    node_timeout: float = NODE_TIMEOUT,
+) -> Evidence:
+    """Ask as few nodes as a probe needs; never raises for them.
+
+    1. Dial the bootstrap addresses, and if `node_id` is not there, the addresses that they name.
+    2. Dial the leader that they follow, which knows how far each voter is; if none is followed,
+       and no node was named, everything that is known.
+    """
+    gatherer = _Gatherer(NodeDialer(security, node_timeout))
+    # 1.
+    await gatherer.dial(
+        KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP) for address in addresses
+    )
+    if node_id is not None and gatherer.evidence().controller(node_id) is None:
+        await gatherer.dial(gatherer.learned())
+    # 2.
+    followed = {node.follows.leader_id for node in gatherer.evidence().nodes if node.follows}
+    leaders = [endpoint for endpoint in gatherer.learned() if endpoint.node_id in followed]
+    await gatherer.dial(leaders)
+    if node_id is None and gatherer.evidence().quorum is None:
+        await gatherer.dial(gatherer.learned())
+    return gatherer.evidence()
+
+
 class _Gatherer:
     """Keeps what is known of each address; dials none twice."""
 

@@ -6,7 +6,10 @@ for restarting is Strimzi's KafkaQuorumCheck: a majority of all voters stays cau
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kwire.admin.quorum import QuorumInfo
+from kwire.doctor.checks import quorum as quorum_subject
 from kwire.doctor.evidence import (
     Evidence,
     NodeEvidence,
@@ -122,6 +125,17 @@ def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None) -> Fin
     known = "" if lag is None else f", {count(max(lag, 0), 'record')} behind"
     times = [] if behind is None else [f"caught up {seconds_text(behind)} ago"]
     return FOLLOWS(f"{text}{known}", *times)
+
+
+def works(evidence: Evidence) -> Iterator[Finding]:
+    """Report whether somebody leads with a majority; problems of single voters are left out."""
+    quorum = evidence.quorum
+    if quorum is not None:
+        yield _leads(evidence, quorum.leader_id, quorum)
+    elif evidence.controllers:
+        yield from quorum_subject.check(evidence)
+    else:
+        yield NO_ANSWER("no controller answers", *_failures(evidence))
 
 
 def without(evidence: Evidence, node_id: int) -> Finding:

@@ -1,0 +1,123 @@
+"""`kwire doctor`: everything that is wrong with a cluster, by asking each controller by itself."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.errors import WrongUsage
+from kwire.cli.findings import findings_table, show_findings
+from kwire.cli.output import Column, Output, OutputForm, Table
+
+if TYPE_CHECKING:
+    from kwire.doctor.evidence import Evidence
+
+Only = Annotated[
+    str | None,
+    typer.Option(
+        "--only", metavar="CHECK,...", help="Only these subjects, or ids that --list prints."
+    ),
+]
+List = Annotated[
+    bool, typer.Option("--list", help="List all findings that there are, and ask no cluster.")
+]
+
+
+def _doctor(
+    cluster: ClusterOptions, output: Output, only: Only = None, list_kinds: List = False
+) -> None:
+    """Find out what is wrong with a cluster: its quorum, endpoints, registrations, partitions.
+
+    Ask every controller by itself, dial the endpoints that voters advertise, and read the metadata
+    log. Nothing is changed. Exit code 1 if there is a problem, 0 for warnings.
+
+    \b
+    kwire doctor --bootstrap-controller localhost:9093
+    kwire doctor --bootstrap-controller localhost:9093 --only quorum,registrations
+    kwire doctor --list
+    """
+    from kwire.doctor.examine import examine
+
+    names = _names(only)
+    evidence = _evidence(cluster)
+    findings = examine(evidence, names)
+    ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
+    table = findings_table(findings, {"clusterIds": ids})
+    show_findings(output, table, findings)
+
+
+_examine = asks_cluster(registry.DESCRIBE_METADATA_QUORUM)(_doctor)
+
+
+@functools.wraps(_examine)
+def doctor(**options: Any) -> None:
+    """Run the checks, or list them: a list needs no cluster."""
+    if options["list_kinds"]:
+        form = OutputForm.JSON if options["as_json"] else options["output_form"]
+        _list(Output(form), _names(options["only"]))
+    else:
+        _examine(**options)
+
+
+def _names(only: str | None) -> list[str]:
+    """Return the names that --only has. Raises WrongUsage for one that no check has."""
+    from kwire.doctor.examine import select
+    from kwire.errors import InvalidValue
+
+    names = [name.strip() for name in (only or "").split(",") if name.strip()]
+    try:
+        list(select(names))
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    return names
+
+
+def _evidence(cluster: ClusterOptions) -> Evidence:
+    import asyncio
+
+    from kwire.admin.bootstrap import Bootstrap
+    from kwire.codec import engine_cache
+    from kwire.doctor.ask_node import NODE_TIMEOUT
+    from kwire.doctor.gather import IMAGE_TIMEOUT, gather
+    from kwire.errors import InvalidValue
+
+    engine_cache.use_folder(engine_cache.user_folder())
+    try:
+        bootstrap = Bootstrap.of(cluster.server, cluster.controller)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    return asyncio.run(
+        gather(
+            bootstrap.addresses,
+            security=cluster.security,
+            node_timeout=min(NODE_TIMEOUT, cluster.timeout),
+            image_timeout=min(IMAGE_TIMEOUT, cluster.timeout),
+        )
+    )
+
+
+def _list(output: Output, only: list[str]) -> None:
+    from kwire.doctor.examine import select
+
+    columns = [
+        Column(key="id", title="Id"),
+        Column(key="verdict"),
+        Column(key="meaning"),
+        Column(key="advice", wide=True),
+        Column(key="source", wide=True),
+    ]
+    rows = [
+        {
+            "id": kind.id,
+            "verdict": kind.verdict.value,
+            "meaning": kind.meaning,
+            "advice": kind.advice or None,
+            "source": kind.source or None,
+        }
+        for kind in select(only)
+    ]
+    output.show(Table("findings", columns, rows))

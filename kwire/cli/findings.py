@@ -1,0 +1,111 @@
+"""Findings of `kwire doctor` and `kwire quorum check`, on a screen and as a table for scripts."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.text.untrusted import harmless
+
+if TYPE_CHECKING:
+    from kwire.doctor.finding import Finding
+
+COLOURS = {"ok": "green", "info": "cyan", "unknown": "magenta", "warning": "yellow"}
+"""By verdict; a problem is red."""
+
+LOUD = ("warning", "problem")
+"""Verdicts in capitals."""
+
+COLUMNS = [
+    Column(key="id", title="Id"),
+    Column(key="verdict"),
+    Column(key="sentence"),
+    Column(key="evidence"),
+    Column(key="advice"),
+    Column(key="source"),
+]
+
+
+def findings_table(findings: Sequence[Finding], facts: Mapping[str, Any] | None = None) -> Table:
+    """Return the findings as rows, and how many problems and warnings there are."""
+    rows = [
+        {
+            "id": finding.id,
+            "verdict": finding.verdict.value,
+            "sentence": finding.sentence,
+            "evidence": list(finding.evidence),
+            "advice": finding.advice or None,
+            "source": finding.source or None,
+        }
+        for finding in findings
+    ]
+    verdicts = [row["verdict"] for row in rows]
+    counts = {"problems": verdicts.count("problem"), "warnings": verdicts.count("warning")}
+    return Table("findings", COLUMNS, rows, facts={**(facts or {}), **counts})
+
+
+def show_findings(
+    output: Output,
+    table: Table,
+    findings: Sequence[Finding],
+    *,
+    summary: bool = True,
+    failing: Sequence[str] = ("problem",),
+) -> None:
+    """Print findings: on a screen with what each rests on, and what to do; else as a table.
+
+    failing: the verdicts that make the exit code 1.
+    """
+    verdicts = [finding.verdict.value for finding in findings]
+    output.failed = output.failed or any(verdict in failing for verdict in verdicts)
+    if output.form not in (OutputForm.TABLE, OutputForm.WIDE):
+        output.show(table)
+        return
+    width = max((len(finding.id) for finding in findings), default=0)
+    for finding in findings:
+        wide = output.form is OutputForm.WIDE
+        for line in _lines(finding, width, wide=wide):
+            typer.echo(line)
+    if summary:
+        typer.echo(_summary(verdicts))
+
+
+def _lines(finding: Finding, width: int, *, wide: bool) -> Iterator[str]:
+    verdict = finding.verdict.value
+    word = verdict.upper() if verdict in LOUD else verdict
+    indent = " " * (width + 11)
+    styled = typer.style(f"{word:7}", fg=COLOURS.get(verdict, "red"))
+    first, *rest = _wrapped(harmless(finding.sentence), len(indent))
+    yield f"{finding.id:{width}}  {styled}  {first}"
+    yield from (f"{indent}{line}" for line in rest)
+    if verdict == "ok" and not wide:
+        return
+    details = [f"- {harmless(text)}" for text in finding.evidence]
+    details += [f"> {harmless(finding.advice)}"] if finding.advice else []
+    details += [f"see {finding.source}"] if wide and finding.source else []
+    for detail in details:
+        for number, line in enumerate(_wrapped(detail, len(indent) + 2)):
+            yield typer.style(f"{indent}{'  ' if number else ''}{line}", dim=True)
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    """Return text in lines that fit beside the indent; in a pipe one line, for grep."""
+    if not sys.stdout.isatty():
+        return [text]
+    columns = shutil.get_terminal_size().columns
+    return textwrap.wrap(text, max(columns - indent, 30), break_on_hyphens=False) or [""]
+
+
+def _summary(verdicts: Sequence[str]) -> str:
+    counts = []
+    for verdict, noun in (("problem", "problem"), ("warning", "warning"), ("unknown", "unknown")):
+        if number := verdicts.count(verdict):
+            plural = "s" if number > 1 and verdict != "unknown" else ""
+            counts.append(f"{number} {noun}{plural}")
+    return ", ".join(counts) or "no problems, no warnings"

@@ -1,0 +1,70 @@
+"""`kwire quorum check`: a probe of one controller, and the question if it may be restarted."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.errors import WrongUsage
+from kwire.cli.findings import findings_table, show_findings
+from kwire.cli.output import Output
+
+Node = Annotated[
+    int | None,
+    typer.Option("--node", metavar="ID", min=0, help="Does this controller lead, or follow?"),
+]
+Without = Annotated[
+    int | None,
+    typer.Option("--without", metavar="ID", min=0, help="May this controller be restarted?"),
+]
+
+
+@asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
+def check(
+    cluster: ClusterOptions, output: Output, node: Node = None, without_id: Without = None
+) -> None:
+    """Check that the quorum works; exit code 1 if it does not, for probes and scripts.
+
+    With --node, one controller: it fails if it answers but follows nobody, or does not answer.
+    With --without, the others: it fails unless a majority of the voters is caught up without it.
+
+    \b
+    kwire quorum check --node 3 --bootstrap-controller localhost:9093
+    kwire quorum check --without 3 --bootstrap-controller localhost:9093 && kubectl delete pod c-3
+    """
+    import asyncio
+
+    from kwire.admin.bootstrap import Bootstrap
+    from kwire.codec import engine_cache
+    from kwire.doctor.ask_node import NODE_TIMEOUT
+    from kwire.doctor.gather import gather_briefly
+    from kwire.doctor.quorum_check import takes_part, without, works
+    from kwire.errors import InvalidValue
+
+    engine_cache.use_folder(engine_cache.user_folder())
+    try:
+        bootstrap = Bootstrap.of(cluster.server, cluster.controller)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    evidence = asyncio.run(
+        gather_briefly(
+            bootstrap.addresses,
+            node_id=node,
+            security=cluster.security,
+            node_timeout=min(NODE_TIMEOUT, cluster.timeout),
+        )
+    )
+    findings = [] if node is None else [takes_part(evidence, node)]
+    findings += [] if without_id is None else [without(evidence, without_id)]
+    if not findings:
+        findings = list(works(evidence))
+    show_findings(
+        output,
+        findings_table(findings),
+        findings,
+        summary=False,
+        failing=("problem", "unknown"),
+    )
