@@ -40,10 +40,10 @@ def _doctor(
     kwire doctor --bootstrap-controller localhost:9093 --only quorum,registrations
     kwire doctor --list
     """
-    from kwire.doctor.examine import examine
+    from kwire.doctor.examine import examine, needs_metadata
 
     names = _names(only)
-    evidence = _evidence(cluster)
+    evidence = _evidence(cluster, with_image=needs_metadata(names))
     findings = examine(evidence, names)
     ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
     table = findings_table(findings, {"clusterIds": ids})
@@ -76,7 +76,7 @@ def _names(only: str | None) -> list[str]:
     return names
 
 
-def _evidence(cluster: ClusterOptions) -> Evidence:
+def _evidence(cluster: ClusterOptions, *, with_image: bool) -> Evidence:
     import asyncio
 
     from kwire.admin.bootstrap import Bootstrap
@@ -94,6 +94,7 @@ def _evidence(cluster: ClusterOptions) -> Evidence:
         gather(
             bootstrap.addresses,
             security=cluster.security,
+            with_image=with_image,
             node_timeout=min(NODE_TIMEOUT, cluster.timeout),
             image_timeout=min(IMAGE_TIMEOUT, cluster.timeout),
         )

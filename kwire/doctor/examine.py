@@ -41,6 +41,11 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
 )
 """The check of each subject, in the order of the report."""
 
+NEED_METADATA = frozenset(
+    {"nodes", "endpoints", "registrations", "features", "brokers", "partitions", "migration"}
+)
+"""The subjects that are incomplete without the metadata log; the others do without reading it."""
+
 KINDS: tuple[FindingKind, ...] = (
     *nodes.KINDS,
     *quorum.KINDS,
@@ -72,6 +77,11 @@ def examine(evidence: Evidence, only: Collection[str] = ()) -> tuple[Finding, ..
         for finding in check(evidence)
         if finding.id in ids
     )
+
+
+def needs_metadata(only: Iterable[str]) -> bool:
+    """True if a check among these reads the metadata log. Raises InvalidValue as `select`."""
+    return any(kind.id.partition("/")[0] in NEED_METADATA for kind in select(only))
 
 
 def select(only: Iterable[str] = ()) -> Iterator[FindingKind]:

@@ -3,91 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from uuid import UUID
 
-from kwire.codec.declaration import Response
 from kwire.doctor.evidence import EndpointOrigin, FollowedLeader, Unreachable
 from kwire.doctor.examine import examine
 from kwire.doctor.gather import gather
-from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import (
-    FetchableTopicResponse,
     FetchRequest,
-    FetchResponse,
-    LeaderIdAndEpoch,
-    PartitionData,
 )
 from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
-    DescribeConfigsResourceResult,
-    DescribeConfigsResponse,
-    DescribeConfigsResult,
 )
-from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
-from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.address import Address
-from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, SILENCE, ScriptedNode
-from scripted_quorum import ScriptedQuorum, scripted_quorum
+from tests.support.doctor.controllers import EPOCH, controllers
 
-EPOCH = 7
 PATIENCE = 0.4
-
-
-class Controllers:
-    """Adds to a scripted quorum what controllers tell of themselves."""
-
-    def __init__(self, quorum: ScriptedQuorum) -> None:
-        self.quorum = quorum
-        self.leader_ids: dict[int, int] = {}
-        self.configs: Mapping[str, str] = {"controller.quorum.fetch.timeout.ms": "1500"}
-        for index, node in enumerate(quorum.nodes):
-            self._script(index, node)
-
-    def _script(self, index: int, node: ScriptedNode) -> None:
-        node.scripts |= {
-            FetchRequest: lambda _: self._refused_fetch(index),
-            DescribeConfigsRequest: lambda request: self._configs(index, request),
-            VoteRequest: lambda _: HANG_UP,
-        }
-
-    def _refused_fetch(self, index: int) -> Response:
-        leader_id = self.leader_ids.get(index, self.quorum.leading)
-        partition = PartitionData(
-            error_code=ErrorCode.FENCED_LEADER_EPOCH,
-            current_leader=LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=EPOCH),
-        )
-        topic = FetchableTopicResponse(topic=METADATA_TOPIC, partitions=[partition])
-        return FetchResponse(responses=[topic])
-
-    def _configs(self, index: int, request: RequestFrame) -> Response:
-        assert isinstance(request.body, DescribeConfigsRequest)
-        (resource,) = request.body.resources
-        result = DescribeConfigsResult(resource_type=4, resource_name=resource.resource_name)
-        if resource.resource_name != str(index):
-            result.error_code = ErrorCode.INVALID_REQUEST
-            result.error_message = (
-                f"Unexpected broker id, expected {index} or empty string, but received"
-                f" {resource.resource_name}"
-            )
-        else:
-            result.configs = [
-                DescribeConfigsResourceResult(name=name, value=value)
-                for name, value in self.configs.items()
-            ]
-        return DescribeConfigsResponse(results=[result])
-
-
-@asynccontextmanager
-async def controllers(count: int = 3) -> AsyncIterator[Controllers]:
-    """Run scripted controllers 0, 1 …, of which 0 leads and votes."""
-    async with scripted_quorum(count) as quorum:
-        quorum.voters = {(index, UUID(int=index + 1)) for index in range(count)}
-        yield Controllers(quorum)
 
 
 def at(node: ScriptedNode) -> Address:

@@ -1,0 +1,83 @@
+"""`kwire doctor`: what it prints, how it ends, and its page of documentation."""
+
+from __future__ import annotations
+
+import pytest
+
+from kwire.doctor.examine import KINDS
+from tests.support.cli.command import Command
+from tests.support.doctor.controllers import controllers_beside
+from tests.support.doctor.page import PAGE, page
+
+
+def test_findings_come_with_what_they_rest_on_and_what_to_do(kwire: Command) -> None:
+    with controllers_beside() as scripted:
+        scripted.leader_ids = {1: -1}
+        run = kwire(
+            "doctor",
+            "--bootstrap-controller",
+            scripted.quorum.addresses(2)[0],
+            "--only",
+            "quorum/follows-nobody,security",
+        )
+    first, second, third, *_, last = run.out.splitlines()
+    assert first == (
+        "quorum/follows-nobody  PROBLEM  controller 1 answers, but follows nobody; 0 leads"
+    )
+    assert second.strip() == "- controller 1 knows no leader in epoch 7"
+    assert third.strip().startswith("> read its log")
+    assert last == "1 problem"
+    assert run.code == 1
+
+
+def test_json_is_one_object_with_all_of_it(kwire: Command) -> None:
+    with controllers_beside() as scripted:
+        address = scripted.quorum.addresses(0)[0]
+        run = kwire(
+            "doctor", "--bootstrap-controller", address, "--json", "--only", "identity,voters"
+        )
+    document = run.json
+    assert document["clusterIds"] == ["scripted"]
+    assert (document["problems"], document["warnings"]) == (0, 0)
+    (identity, _) = document["findings"]
+    assert identity == {
+        "id": "identity/ok",
+        "verdict": "ok",
+        "sentence": "the cluster id is scripted",
+        "evidence": [],
+        "advice": None,
+        "source": None,
+    }
+    assert run.code == 0
+
+
+def test_without_an_answer_it_ends_with_a_problem_and_not_with_an_error(kwire: Command) -> None:
+    run = kwire("doctor", "--bootstrap-controller", "127.0.0.1:1")
+    assert run.out.startswith("nodes/none-answer  PROBLEM  no node answers")
+    assert (run.code, run.err) == (1, "")
+
+
+def test_a_peer_cannot_command_the_terminal(kwire: Command) -> None:
+    with controllers_beside(1) as scripted:
+        scripted.configs = {"controller.quorum.voters": "\x1b[2J\x07"}
+        address = scripted.quorum.addresses(0)[0]
+        run = kwire("doctor", "--bootstrap-controller", address, "--timeout", "0.4")
+    assert "x1b[2J" in run.out
+    assert "\x1b" not in run.out
+    assert "\x07" not in run.out
+
+
+def test_the_list_needs_no_cluster(kwire: Command) -> None:
+    run = kwire("doctor", "--list", "-o", "name")
+    assert run.out.split() == [kind.id for kind in KINDS]
+
+
+@pytest.mark.parametrize("arguments", [["--list"], ["--bootstrap-controller", "127.0.0.1:1"]])
+def test_an_unknown_check_is_wrong_usage(kwire: Command, arguments: list[str]) -> None:
+    run = kwire("doctor", "--only", "quorums", *arguments)
+    assert run.code == 2
+    assert "'quorums' is no check" in run.err
+
+
+def test_the_page_has_every_finding_in_todays_words() -> None:
+    assert PAGE.read_text() == page(), "run `python -m tests.support.doctor.page`"

@@ -1,0 +1,77 @@
+"""Makes docs/doctor.md from the texts of the checks: `python -m tests.support.doctor.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from kwire.doctor.examine import KINDS
+from kwire.doctor.finding import FindingKind
+from kwire.doctor.quorum_check import CHECK_KINDS
+from tests.support.paths import ROOT
+
+PAGE = ROOT / "docs" / "doctor.md"
+
+HEAD = """\
+# kwire doctor: what is wrong with a cluster
+
+`kwire doctor` asks every controller by itself, dials the endpoints that voters advertise, reads the
+metadata log as an observer, and reports findings. It changes nothing.
+
+```
+kwire doctor --bootstrap-controller c1:9093,c2:9093,c3:9093
+```
+
+A finding has an id, a verdict, a sentence, the answers it rests on (`-`) and what to do (`>`). The
+verdicts are `ok`, `info` (worth knowing, nothing to mend), `unknown` (it could not be looked at),
+`WARNING` and `PROBLEM`. The exit code is 1 if there is a problem, else 0.
+
+- One address is enough: the others are learned from answers. With `--bootstrap-server` the brokers
+  name the voters, and these are dialled.
+- `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all.
+- `--json` prints one object: `clusterIds`, `problems`, `warnings` and `findings`, each with `id`,
+  `verdict`, `sentence`, `evidence`, `advice` and `source`.
+- A node that does not answer costs one attempt of 3 seconds; all nodes are asked at once.
+- With an authorizer the principal needs DESCRIBE, DESCRIBE_CONFIGS and CLUSTER_ACTION on the
+  cluster; what it may not ask is reported as `nodes/refused`.
+- Endpoints are dialled from where the command runs. Run it on a controller to see what that one
+  sees.
+
+Which leader a controller follows is read from the refusal of a Fetch in epoch 0: followers and
+leaders alike answer FENCED_LEADER_EPOCH with the leader and the epoch that they know. A follower's
+answer to DescribeQuorum has zeros in their place, and the controller that DescribeCluster names may
+be long dead.
+
+## Probes: kwire quorum check
+
+```
+kwire quorum check --node 3 --bootstrap-controller localhost:9093
+kwire quorum check --without 3 --bootstrap-controller localhost:9093
+```
+
+`--node` asks if a controller takes part: exit code 1 if it answers but follows nobody, or does not
+answer. `--without` asks if a controller may be restarted: exit code 1 unless a majority of all
+voters is caught up without it, where caught up means less than `controller.quorum.fetch.timeout.ms`
+behind, by the leader's clock. Without either it asks for a leader that a majority keeps up with.
+
+"""
+
+
+def page() -> str:
+    """Return the text of the page."""
+    lines = [HEAD, *_section("Findings of kwire quorum check", CHECK_KINDS)]
+    for subject, kinds in groupby(KINDS, key=lambda kind: kind.id.partition("/")[0]):
+        lines += _section(f"Findings: {subject}", kinds)
+    return "".join(lines).rstrip() + "\n"
+
+
+def _section(title: str, kinds: Iterable[FindingKind]) -> Iterator[str]:
+    yield f"## {title}\n\n| id | verdict | meaning | what to do | source |\n|---|---|---|---|---|\n"
+    for kind in kinds:
+        cells = (f"`{kind.id}`", kind.verdict.value, kind.meaning, kind.advice, kind.source)
+        yield f"| {' | '.join(cells)} |\n"
+    yield "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
