@@ -1,0 +1,66 @@
+"""The metadata of a running cluster, read from its controllers as an observer (KIP-919)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kwire.admin.bootstrap import Bootstrap
+from kwire.admin.cluster import ClusterNodes
+from kwire.admin.quorum import MetadataQuorum
+from kwire.errors import ConnectionFailed, UnsupportedVersion
+from kwire.net.secure_connect import SecureConnect
+from kwire.net.security import PLAINTEXT, Security
+from kwire.observer import LiveImage
+from kwire.observer.stored_metadata import StoredMetadata
+
+CLIENT_ID = "kwire-export"
+
+
+class _QuorumClient(ClusterNodes, MetadataQuorum):
+    """The two operations that are asked before the log is read."""
+
+
+async def live_metadata(
+    bootstrap_controllers: str, *, security: Security = PLAINTEXT, timeout: float = 10.0
+) -> StoredMetadata:
+    """Return the metadata of a cluster, all of it committed.
+
+    1. Ask for the quorum, since that says within a second if no controller leads.
+    2. Read the log from the leader, to its high watermark.
+
+    timeout: seconds for each of the two. Raises NoReachableLeader, ConnectionFailed, BrokerError if
+    the principal may not read the log (CLUSTER_ACTION on the cluster), InvalidValue for addresses.
+    """
+    # 1.
+    cluster_id = None
+    client = _QuorumClient(
+        bootstrap_controllers=bootstrap_controllers,
+        client_id=CLIENT_ID,
+        security=security,
+        timeout=timeout,
+    )
+    async with client:
+        try:
+            await client.describe_metadata_quorum()
+            cluster_id = (await client.describe_cluster()).cluster_id
+        except UnsupportedVersion:
+            # Controllers before Kafka 3.7 describe nothing, and let their log be read.
+            pass
+    # 2.
+    addresses = Bootstrap.of(None, bootstrap_controllers).addresses
+    live = LiveImage(addresses, open=SecureConnect(security, CLIENT_ID))
+    try:
+        async with asyncio.timeout(timeout), live:
+            image = await live.ready()
+    except TimeoutError:
+        trouble = f": {live.trouble}" if live.trouble else ""
+        raise ConnectionFailed(
+            f"{bootstrap_controllers}: the metadata log was not read within {timeout:g} s{trouble};"
+            " give it more --timeout"
+        ) from None
+    return StoredMetadata(
+        image=image,
+        offset=live.offset,
+        kraft_version=live.observer.kraft_version,
+        cluster_id=cluster_id,
+    )

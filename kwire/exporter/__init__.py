@@ -1,0 +1,1 @@
+"""Metrics of a quorum and its cluster for Prometheus, read over the protocol: no JMX needed."""

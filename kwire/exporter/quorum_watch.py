@@ -1,0 +1,95 @@
+"""Polls DescribeQuorum, and keeps the quorum only while a leader tells it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from kwire.admin.cluster import ClusterNodes
+from kwire.admin.quorum import MetadataQuorum, QuorumInfo
+from kwire.errors import KwireError
+
+log = logging.getLogger(__name__)
+
+TIMEOUT = 5.0
+"""Seconds that a poll may take, if the interval is not shorter."""
+
+
+class QuorumClient(ClusterNodes, MetadataQuorum):
+    """The operations of AdminClient that the exporter asks."""
+
+
+class QuorumWatch:
+    """Asks every `interval` seconds who leads, and how far the replicas are.
+
+    elections: epochs that began since the first answer. answered, failed: polls by their result.
+    seconds: how long the last poll took. answered_at: Unix time of the last answer, 0 before it.
+    cluster_id: empty until a node has told it. failure: why there is no quorum now.
+    """
+
+    def __init__(self, client: QuorumClient, interval: float) -> None:
+        self._client = client
+        self._interval = interval
+        self._timeout = min(interval, TIMEOUT)
+        self._quorum: QuorumInfo | None = None
+        self._epoch: int | None = None
+        self._heard = 0.0
+        self.elections = 0
+        self.answered = 0
+        self.failed = 0
+        self.seconds = 0.0
+        self.answered_at = 0.0
+        self.cluster_id = ""
+        self.failure = "no node has answered yet"
+
+    @property
+    def quorum(self) -> QuorumInfo | None:
+        """The quorum of the last poll; None if no leader answered it, or if it is too old."""
+        # A machine that slept wakes up with an answer of hours ago.
+        age = time.monotonic() - self._heard
+        return self._quorum if age <= self._interval + 2 * self._timeout else None
+
+    async def run(self) -> None:
+        """Poll for ever."""
+        while True:
+            began = time.monotonic()
+            await self.poll()
+            self.seconds = time.monotonic() - began
+            await asyncio.sleep(max(0.0, self._interval - self.seconds))
+
+    async def poll(self) -> None:
+        """Ask once; an error is kept as the `failure`, and logged where it is another one."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                quorum = await self._client.describe_metadata_quorum(timeout=self._timeout)
+        except (KwireError, TimeoutError) as error:
+            self._fail(str(error) or f"no leader answered within {self._timeout:g} s")
+            return
+        if self.failure:
+            log.info("node %d leads in epoch %d", quorum.leader_id, quorum.leader_epoch)
+        self._keep(quorum)
+        await self._learn_cluster_id()
+
+    def _keep(self, quorum: QuorumInfo) -> None:
+        if self._epoch is not None:
+            self.elections += max(0, quorum.leader_epoch - self._epoch)
+        self._quorum, self._epoch, self.failure = quorum, quorum.leader_epoch, ""
+        self._heard, self.answered_at = time.monotonic(), time.time()
+        self.answered += 1
+
+    def _fail(self, reason: str) -> None:
+        if reason != self.failure:
+            log.warning("the quorum cannot be described: %s", reason)
+        self._quorum, self.failure = None, reason
+        self.failed += 1
+
+    async def _learn_cluster_id(self) -> None:
+        if self.cluster_id:
+            return
+        try:
+            cluster = await self._client.describe_cluster(timeout=self._timeout)
+        except KwireError as error:
+            log.debug("the cluster id is not known yet: %s", error)
+        else:
+            self.cluster_id = cluster.cluster_id
