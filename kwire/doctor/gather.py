@@ -224,6 +224,6 @@ async def _observe(
             return await live.ready(), ""
     except TimeoutError:
         trouble = f": {live.trouble}" if live.trouble else ""
-        return None, f"the metadata log was not read within {timeout:.0f} s{trouble}"
+        return None, f"no leader gave it within {timeout:.1f} s{trouble}"
     except KwireError as error:
         return None, str(error)

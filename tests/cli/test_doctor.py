@@ -59,7 +59,10 @@ def test_without_an_answer_it_ends_with_a_problem_and_not_with_an_error(kwire: C
 
 def test_a_peer_cannot_command_the_terminal(kwire: Command) -> None:
     with controllers_beside(1) as scripted:
-        scripted.configs = {"controller.quorum.voters": "\x1b[2J\x07"}
+        scripted.configs = {
+            "controller.listener.names": "C",
+            "listener.security.protocol.map": "C:\x1b[2J\x07",
+        }
         address = scripted.quorum.addresses(0)[0]
         run = kwire("doctor", "--bootstrap-controller", address, "--timeout", "0.4")
     assert "x1b[2J" in run.out
