@@ -9,6 +9,7 @@ from kwire.admin.logdirs import LogDirs
 from kwire.admin.node_versions import NodeVersions
 from kwire.admin.partitions import Partitions
 from kwire.admin.producers import Producers
+from kwire.admin.reassignments import Reassignments
 from kwire.admin.topics import Topics
 from kwire.admin.transactions import Transactions
 from kwire.admin.voters import Voters
@@ -22,6 +23,7 @@ class AdminClient(
     NodeVersions,
     Partitions,
     Producers,
+    Reassignments,
     Topics,
     Transactions,
     Voters,

@@ -1,20 +1,27 @@
-"""Partitions: their offsets by time or end (ListOffsets; KIP-79, KIP-207, KIP-734)."""
+"""Partitions: their offsets, records and leaders.
+
+ListOffsets (KIP-79, KIP-207, KIP-734), DeleteRecords (KIP-107), ElectLeaders (KIP-183, KIP-460).
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
+from typing import Any
 
 from kwire.admin import registry
 from kwire.admin.cluster_client import ClusterClient
-from kwire.admin.errors import refusal
+from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.topic_partition import TopicPartition
+from kwire.admin.topic_partition import TopicPartition, by_topic
+from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages import a02_list_offsets as list_offsets
+from kwire.messages import a21_delete_records as delete_records
+from kwire.messages import a43_elect_leaders as elect_leaders
 
 _NO_REPLICA = -1
 _UNKNOWN = -1
@@ -123,6 +130,118 @@ LIST_OFFSETS: Operation[TopicPartition, OffsetQuery, ListOffsetsResultInfo] = Op
 )
 
 
+HIGH_WATERMARK = -1
+"""DeleteRecords: delete all that every replica in sync has."""
+
+
+def _delete_request(
+    call: OperationCall[TopicPartition, Mapping[TopicPartition, int]],
+) -> delete_records.DeleteRecordsRequest:
+    return delete_records.DeleteRecordsRequest(
+        topics=[
+            delete_records.DeleteRecordsTopic(
+                name=topic,
+                partitions=[
+                    delete_records.DeleteRecordsPartition(
+                        partition_index=index, offset=call.arguments[TopicPartition(topic, index)]
+                    )
+                    for index in indexes
+                ],
+            )
+            for topic, indexes in by_topic(call.keys).items()
+        ],
+        timeout_ms=call.timeout_ms,
+    )
+
+
+def _deleted(
+    response: delete_records.DeleteRecordsResponse,
+    call: OperationCall[TopicPartition, Mapping[TopicPartition, int]],
+) -> Iterator[tuple[TopicPartition, int | KwireError]]:
+    for topic in response.topics:
+        for partition in topic.partitions:
+            key = TopicPartition(topic.name, partition.partition_index)
+            yield key, refusal(partition.error_code) or partition.low_watermark
+
+
+DELETE_RECORDS: Operation[TopicPartition, Mapping[TopicPartition, int], int] = Operation(
+    row=registry.DELETE_RECORDS, build=_delete_request, parse=_deleted
+)
+
+
+class ElectionType(IntEnum):
+    """The kinds of elections (KIP-460).
+
+    PREFERRED: the first replica leads, if it is in sync. UNCLEAN: any live replica leads, if none
+    in sync does; the records that it has not copied are lost.
+    """
+
+    PREFERRED = 0
+    UNCLEAN = 1
+
+
+class ElectionOutcome(Enum):
+    """The two ways in which an election goes well."""
+
+    ELECTED = "elected"
+    NOT_NEEDED = "not needed"
+
+
+_UNCLEAN_SINCE = 1
+
+
+def _elect_some(
+    call: OperationCall[TopicPartition, ElectionType],
+) -> elect_leaders.ElectLeadersRequest:
+    topics = [
+        elect_leaders.TopicPartitions(topic=topic, partitions=indexes)
+        for topic, indexes in by_topic(call.keys).items()
+    ]
+    return _election(call, topics)
+
+
+def _election(
+    call: OperationCall[Any, ElectionType], topics: list[elect_leaders.TopicPartitions] | None
+) -> elect_leaders.ElectLeadersRequest:
+    request = elect_leaders.ElectLeadersRequest
+    is_preferred = call.arguments is ElectionType.PREFERRED
+    if not (is_preferred or call.offers(request, since=_UNCLEAN_SINCE)):
+        raise UnsupportedVersion(
+            f"{call.peer} cannot hold unclean elections: that needs ElectLeaders v{_UNCLEAN_SINCE}"
+        )
+    return request(
+        election_type=call.arguments, topic_partitions=topics, timeout_ms=call.timeout_ms
+    )
+
+
+def _elections(
+    response: elect_leaders.ElectLeadersResponse,
+) -> Iterator[tuple[TopicPartition, ElectionOutcome | KwireError]]:
+    raise_for_code(response.error_code)
+    for topic in response.replica_election_results:
+        for partition in topic.partition_result:
+            key = TopicPartition(topic.topic, partition.partition_id)
+            if partition.error_code == ErrorCode.ELECTION_NOT_NEEDED:
+                yield key, ElectionOutcome.NOT_NEEDED
+            else:
+                error = refusal(partition.error_code, partition.error_message)
+                yield key, error or ElectionOutcome.ELECTED
+
+
+ELECT_LEADERS: Operation[TopicPartition, ElectionType, ElectionOutcome] = Operation(
+    row=registry.ELECT_LEADERS,
+    build=_elect_some,
+    parse=lambda response, call: _elections(response),
+)
+_ELECT_ALL_LEADERS: Operation[
+    None, ElectionType, Mapping[TopicPartition, ElectionOutcome | KwireError]
+] = Operation(
+    row=registry.ELECT_LEADERS,
+    build=lambda call: _election(call, None),
+    parse=lambda response, call: [(None, dict(_elections(response)))],
+)
+
+
 class Partitions(ClusterClient):
     """The operations of AdminClient on partitions."""
 
@@ -141,3 +260,31 @@ class Partitions(ClusterClient):
         """
         query = OffsetQuery(times=times, isolation_level=isolation_level)
         return await self._driver.run(LIST_OFFSETS, times, query, timeout=timeout)
+
+    async def delete_records(
+        self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
+    ) -> Outcomes[TopicPartition, int]:
+        """Delete the records before an offset, or HIGH_WATERMARK; return the new first offsets.
+
+        The leaders are asked, and wait until every live replica has deleted them. Refused with
+        OFFSET_OUT_OF_RANGE beyond the high watermark, and with POLICY_VIOLATION for a compacted
+        topic.
+        """
+        return await self._driver.run(DELETE_RECORDS, before, dict(before), timeout=timeout)
+
+    async def elect_leaders(
+        self,
+        partitions: Iterable[TopicPartition] | None = None,
+        *,
+        election_type: ElectionType = ElectionType.PREFERRED,
+        timeout: float | None = None,
+    ) -> Outcomes[TopicPartition, ElectionOutcome]:
+        """Elect the leaders of partitions, of all if None.
+
+        Of all partitions the answer names only those that an election was held for. Refused with
+        PREFERRED_LEADER_NOT_AVAILABLE or ELIGIBLE_LEADERS_NOT_AVAILABLE where nobody can lead.
+        """
+        run, ask = self._driver.run, self._driver.ask
+        if partitions is not None:
+            return await run(ELECT_LEADERS, partitions, election_type, timeout=timeout)
+        return Outcomes(await ask(_ELECT_ALL_LEADERS, None, election_type, timeout=timeout))
