@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwire.admin.cluster import ClusterNodes
 from kwire.admin.configs import Configs
 from kwire.admin.features import Features
+from kwire.admin.groups import Groups
 from kwire.admin.logdirs import LogDirs
 from kwire.admin.node_versions import NodeVersions
 from kwire.admin.partitions import Partitions
@@ -19,6 +20,7 @@ class AdminClient(
     ClusterNodes,
     Configs,
     Features,
+    Groups,
     LogDirs,
     NodeVersions,
     Partitions,

@@ -10,7 +10,8 @@ ConnectionFailed
 LocalError
 ├── ReadOnly                    the client may not change anything; nothing was sent
 ├── NodeNotFound                the cluster has no node of this id
-└── ReplicaNotFound             the broker has no replica of this partition
+├── ReplicaNotFound             the broker has no replica of this partition
+└── WrongGroupType              the group is not of the type that was described
 KwireError
 └── OutcomeUnknown              a change was sent and not answered: it may have been carried out
 WireError
@@ -53,6 +54,10 @@ class NodeNotFound(LocalError):
 
 class ReplicaNotFound(LocalError):
     """The broker has no replica of this partition."""
+
+
+class WrongGroupType(LocalError):
+    """The group exists, but is not of the type that it was asked for as."""
 
 
 class OutcomeUnknown(KwireError):
