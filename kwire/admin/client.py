@@ -6,13 +6,11 @@ from kwire.admin.cluster import ClusterNodes
 from kwire.admin.configs import Configs
 from kwire.admin.features import Features
 from kwire.admin.groups import Groups
+from kwire.admin.hanging_transactions import HangingTransactions
 from kwire.admin.logdirs import LogDirs
 from kwire.admin.node_versions import NodeVersions
 from kwire.admin.partitions import Partitions
-from kwire.admin.producers import Producers
 from kwire.admin.reassignments import Reassignments
-from kwire.admin.topics import Topics
-from kwire.admin.transactions import Transactions
 from kwire.admin.voters import Voters
 
 
@@ -21,13 +19,11 @@ class AdminClient(
     Configs,
     Features,
     Groups,
+    HangingTransactions,
     LogDirs,
     NodeVersions,
     Partitions,
-    Producers,
     Reassignments,
-    Topics,
-    Transactions,
     Voters,
 ):
     """Every operation in one client; the parameters are those of ClusterClient.

@@ -1,0 +1,302 @@
+"""Transactions: whom each question goes to, what is asked of old brokers, what hangs."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import pytest
+
+from kwire.admin import AdminClient
+from kwire.admin.hanging_transactions import HangingTransaction
+from kwire.admin.producers import ActiveProducer, ProducerIdAndEpoch
+from kwire.admin.topic_partition import TopicPartition
+from kwire.codec.declaration import Response
+from kwire.errors import BrokerError, UnsupportedVersion
+from kwire.messages import a22_init_producer_id as init
+from kwire.messages import a27_write_txn_markers as markers
+from kwire.messages import a61_describe_producers as producers
+from kwire.messages import a65_describe_transactions as describing
+from kwire.messages import a66_list_transactions as listing
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.net.frames import RequestFrame
+from scripted_node import Script, api_versions
+from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_brokers
+
+ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+LONG_AGO = 1_000
+
+
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(brokers.addresses, timeout=60)
+
+
+def listed(**producer_ids: int) -> Script:
+    """Answer ListTransactions with these transactional ids, of the producers asked for."""
+
+    def script(request: RequestFrame) -> Response:
+        wanted = cast(listing.ListTransactionsRequest, request.body).producer_id_filters
+        return listing.ListTransactionsResponse(
+            transaction_states=[
+                listing.TransactionState(
+                    transactional_id=name, producer_id=producer_id, transaction_state="Ongoing"
+                )
+                for name, producer_id in producer_ids.items()
+                if not wanted or producer_id in wanted
+            ]
+        )
+
+    return script
+
+
+def described(partitions: Mapping[str, tuple[int, ...]]) -> Script:
+    """Answer DescribeTransactions with the partitions of `orders` by transactional id."""
+
+    def script(request: RequestFrame) -> Response:
+        names = cast(describing.DescribeTransactionsRequest, request.body).transactional_ids
+        return describing.DescribeTransactionsResponse(
+            transaction_states=[
+                describing.TransactionState(
+                    transactional_id=name,
+                    error_code=0 if name in partitions else 105,
+                    transaction_state="Ongoing",
+                    transaction_start_time_ms=-1,
+                    topics=[
+                        describing.TopicData(topic="orders", partitions=partitions.get(name, ()))
+                    ],
+                )
+                for name in names
+            ]
+        )
+
+    return script
+
+
+def producing(open_by: Mapping[int, int], last_timestamp: int = LONG_AGO) -> Script:
+    """Answer DescribeProducers: by partition the producer that has a transaction open."""
+
+    def script(request: RequestFrame) -> Response:
+        [topic] = cast(producers.DescribeProducersRequest, request.body).topics
+        return producers.DescribeProducersResponse(
+            topics=[
+                producers.TopicResponse(
+                    name=topic.name,
+                    partitions=[
+                        producers.PartitionResponse(
+                            partition_index=index,
+                            active_producers=[
+                                producers.ProducerState(
+                                    producer_id=open_by[index],
+                                    last_timestamp=last_timestamp,
+                                    coordinator_epoch=-1,
+                                    current_txn_start_offset=7,
+                                ),
+                                producers.ProducerState(producer_id=99, last_timestamp=LONG_AGO),
+                            ],
+                        )
+                        for index in topic.partition_indexes
+                    ],
+                )
+            ]
+        )
+
+    return script
+
+
+async def test_every_broker_lists_the_transactions_it_coordinates() -> None:
+    async with scripted_brokers(2) as two, client(two) as admin:
+        two.nodes[0].scripts[listing.ListTransactionsRequest] = listed(a=1)
+        two.nodes[1].scripts[listing.ListTransactionsRequest] = listed(b=2, c=3)
+        outcomes = await admin.list_transactions(states=["Ongoing"], longer_than_ms=5, pattern="x")
+        [request] = two.nodes[1].requests(listing.ListTransactionsRequest)
+    assert {
+        broker: [t.transactional_id for t in listings] for broker, listings in outcomes.items()
+    } == {0: ["a"], 1: ["b", "c"]}
+    assert request == listing.ListTransactionsRequest(
+        state_filters=("Ongoing",), duration_filter=5, transactional_id_pattern="x"
+    )
+
+
+@pytest.mark.parametrize(
+    ("filters", "oldest"), [({"longer_than_ms": 0}, 1), ({"pattern": "x"}, 2), ({}, 0)]
+)
+async def test_a_filter_that_a_broker_lacks_is_its_error_and_not_left_out(
+    filters: dict[str, object], oldest: int
+) -> None:
+    async with scripted_brokers(2) as two, client(two) as admin:
+        for node in two.nodes:
+            node.scripts[listing.ListTransactionsRequest] = listed(a=1)
+        old = two.nodes[1]
+        offered = api_versions(*old.scripts, ListTransactions=(0, max(0, oldest - 1)))
+        old.scripts[ApiVersionsRequest] = lambda request: offered
+        outcomes = await admin.list_transactions(**filters)  # type: ignore[arg-type]
+        asked = old.requests(listing.ListTransactionsRequest)
+    assert 0 in outcomes
+    if oldest:
+        assert isinstance(outcomes.failed[1], UnsupportedVersion)
+        assert not asked
+    else:
+        assert not outcomes.failed
+
+
+async def test_a_coordinator_describes_its_transactions_and_is_named() -> None:
+    async with scripted_brokers(3) as three, client(three) as admin:
+        three.coordinators = {"a": 2, "gone": 1}
+        for node in three.nodes:
+            node.scripts[describing.DescribeTransactionsRequest] = described({"a": (0, 1)})
+        outcomes = await admin.describe_transactions(["a", "gone"])
+    assert outcomes["a"].coordinator_id == 2
+    assert outcomes["a"].partitions == (ORDERS_0, ORDERS_1)
+    assert outcomes["a"].start_time_ms is None
+    with pytest.raises(BrokerError, match="TRANSACTIONAL_ID_NOT_FOUND"):
+        outcomes["gone"]
+
+
+async def test_many_partitions_are_asked_for_in_requests_of_bounded_size() -> None:
+    async with scripted_brokers(1) as brokers, client(brokers) as admin:
+        partitions = [TopicPartition("orders", index) for index in range(1201)]
+        brokers.leaders = {("orders", index): 0 for index in range(1201)}
+        [node] = brokers.nodes
+        node.scripts[producers.DescribeProducersRequest] = producing(dict.fromkeys(range(1201), 5))
+        outcomes = await admin.describe_producers(partitions)
+        requests = cast(
+            list[producers.DescribeProducersRequest],
+            node.requests(producers.DescribeProducersRequest),
+        )
+    assert len(outcomes) == 1201
+    assert [len(request.topics[0].partition_indexes) for request in requests] == [500, 500, 201]
+
+
+async def test_what_a_replica_does_not_know_is_none() -> None:
+    async with scripted_brokers(1) as brokers, client(brokers) as admin:
+        brokers.leaders = {("orders", 0): 0}
+        brokers.nodes[0].scripts[producers.DescribeProducersRequest] = producing({0: 5})
+        outcomes = await admin.describe_producers([ORDERS_0])
+    assert outcomes[ORDERS_0][1] == ActiveProducer(
+        producer_id=99,
+        producer_epoch=0,
+        last_sequence=None,
+        last_timestamp=LONG_AGO,
+        coordinator_epoch=0,
+        transaction_start_offset=None,
+    )
+
+
+async def test_a_named_replica_is_asked_whoever_leads_and_only_once() -> None:
+    def refusing(request: RequestFrame) -> Response:
+        partition = producers.PartitionResponse(partition_index=0, error_code=6)
+        return producers.DescribeProducersResponse(
+            topics=[producers.TopicResponse(name="orders", partitions=[partition])]
+        )
+
+    async with scripted_brokers(2) as two, client(two) as admin:
+        two.leaders = {("orders", 0): 0}
+        two.nodes[1].scripts[producers.DescribeProducersRequest] = refusing
+        outcomes = await admin.describe_producers([ORDERS_0], broker_id=1)
+        asked = two.nodes[1].requests(producers.DescribeProducersRequest)
+    assert str(outcomes.failed[ORDERS_0]) == "NOT_LEADER_OR_FOLLOWER"
+    assert len(asked) == 1
+
+
+async def test_a_marker_is_written_by_the_leader_and_must_be_about_the_producer_asked_for() -> None:
+    def marking(request: RequestFrame) -> Response:
+        [marker] = cast(markers.WriteTxnMarkersRequest, request.body).markers
+        partition = markers.WritableTxnMarkerPartitionResult(
+            partition_index=1, error_code=0 if marker.producer_epoch == 3 else 47
+        )
+        topic = markers.WritableTxnMarkerTopicResult(name="orders", partitions=[partition])
+        return markers.WriteTxnMarkersResponse(
+            markers=[
+                markers.WritableTxnMarkerResult(
+                    producer_id=5 if marker.producer_id == 5 else 6, topics=[topic]
+                )
+            ]
+        )
+
+    async with scripted_brokers(2) as two, client(two) as admin:
+        two.leaders = {("orders", 1): 1}
+        two.nodes[1].scripts[markers.WriteTxnMarkersRequest] = marking
+        await admin.abort_transaction(ORDERS_1, 5, 3, 2)
+        [request] = two.nodes[1].requests(markers.WriteTxnMarkersRequest)
+        with pytest.raises(BrokerError, match="INVALID_PRODUCER_EPOCH"):
+            await admin.abort_transaction(ORDERS_1, 5, 4)
+        with pytest.raises(Exception, match="left orders-1 out"):
+            await admin.abort_transaction(ORDERS_1, 7, 3)
+    assert request == markers.WriteTxnMarkersRequest(
+        markers=[
+            markers.WritableTxnMarker(
+                producer_id=5,
+                producer_epoch=3,
+                coordinator_epoch=2,
+                transaction_result=False,
+                topics=[markers.WritableTxnMarkerTopic(name="orders", partition_indexes=(1,))],
+            )
+        ]
+    )
+
+
+async def test_a_producer_is_fenced_once_its_open_transaction_has_been_aborted() -> None:
+    codes = [51, 51, 0]
+
+    def fencing(request: RequestFrame) -> Response:
+        return init.InitProducerIdResponse(error_code=codes.pop(0), producer_id=5, producer_epoch=4)
+
+    async with scripted_brokers(2) as two, client(two) as admin:
+        two.coordinators = {"a": 1}
+        two.nodes[1].scripts[init.InitProducerIdRequest] = fencing
+        outcomes = await admin.fence_producers(["a"])
+        requests = cast(
+            list[init.InitProducerIdRequest], two.nodes[1].requests(init.InitProducerIdRequest)
+        )
+    assert outcomes.all() == {"a": ProducerIdAndEpoch(producer_id=5, producer_epoch=4)}
+    assert [(r.transactional_id, r.producer_id, r.producer_epoch) for r in requests] == [
+        ("a", -1, -1)
+    ] * 3
+
+
+def hanging_cluster(brokers: ScriptedBrokers) -> None:
+    """Partitions 0 to 3 of `orders`, each with an open transaction of producer 10 to 13.
+
+    11: coordinated, with partition 1. 12: coordinated, without partition 2. 13: listed, then gone.
+    """
+    brokers.leaders = {("orders", index): index % 2 for index in range(4)}
+    brokers.coordinators = {"b": 1, "c": 1, "d": 1}
+    brokers.nodes[0].scripts[listing.ListTransactionsRequest] = listed()
+    brokers.nodes[1].scripts[listing.ListTransactionsRequest] = listed(b=11, c=12, d=13)
+    for node in brokers.nodes:
+        node.scripts[describing.DescribeTransactionsRequest] = described({"b": (0, 1), "c": (3,)})
+        node.scripts[producers.DescribeProducersRequest] = producing({0: 10, 1: 11, 2: 12, 3: 13})
+
+
+def names(transactions: tuple[HangingTransaction, ...]) -> dict[str, str | None]:
+    return {str(found.partition): found.transactional_id for found in transactions}
+
+
+async def test_a_transaction_hangs_where_no_coordinator_will_write_a_marker() -> None:
+    async with scripted_brokers(2) as two, client(two) as admin:
+        hanging_cluster(two)
+        search = await admin.find_hanging_transactions(topics=["orders", "nosuch"])
+        one = await admin.find_hanging_transactions(partitions=[ORDERS_0, ORDERS_1])
+    assert names(search.transactions) == {"orders-0": None, "orders-2": "c", "orders-3": "d"}
+    assert search.searched == 4
+    assert [*search.failed] == ["nosuch"]
+    assert names(one.transactions) == {"orders-0": None}
+
+
+async def test_a_transaction_that_may_still_end_is_left_to_its_coordinator() -> None:
+    async with scripted_brokers(2) as two, client(two) as admin:
+        hanging_cluster(two)
+        for node in two.nodes:
+            node.scripts[producers.DescribeProducersRequest] = producing({0: 10}, 2**50)
+        search = await admin.find_hanging_transactions(partitions=[ORDERS_0])
+        asked = two.nodes[0].requests(listing.ListTransactionsRequest)
+    assert (search.transactions, search.searched, asked) == ((), 1, [])
+
+
+async def test_nothing_is_said_to_hang_while_a_coordinator_does_not_answer() -> None:
+    async with scripted_brokers(2) as two, client(two) as admin:
+        hanging_cluster(two)
+        two.nodes[0].scripts[listing.ListTransactionsRequest] = lambda request: (
+            listing.ListTransactionsResponse(error_code=15)
+        )
+        with pytest.raises(ExceptionGroup) as caught:
+            await admin.find_hanging_transactions(topics=["orders"])
+    assert "COORDINATOR_NOT_AVAILABLE" in str(caught.value.exceptions[0])
