@@ -23,6 +23,7 @@ COMMANDS = {
     "show": "kwire.cli.show:show",
     "quorum": "kwire.cli.quorum:app",
     "topics": "kwire.cli.admin.topics:app",
+    "configs": "kwire.cli.admin.configs:app",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
     "controller": "kwire.cli.controller:app",

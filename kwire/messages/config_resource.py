@@ -54,3 +54,21 @@ class ConfigType(IntEnum):
     LIST = 7
     CLASS = 8
     PASSWORD = 9
+
+
+_SOURCE_NAMES: dict[int, str] = {
+    ConfigSource.UNKNOWN: "UNKNOWN",
+    ConfigSource.TOPIC: "DYNAMIC_TOPIC_CONFIG",
+    ConfigSource.DYNAMIC_BROKER: "DYNAMIC_BROKER_CONFIG",
+    ConfigSource.DYNAMIC_DEFAULT_BROKER: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    ConfigSource.STATIC_BROKER: "STATIC_BROKER_CONFIG",
+    ConfigSource.DEFAULT: "DEFAULT_CONFIG",
+    ConfigSource.DYNAMIC_BROKER_LOGGER: "DYNAMIC_BROKER_LOGGER_CONFIG",
+    ConfigSource.CLIENT_METRICS: "DYNAMIC_CLIENT_METRICS_CONFIG",
+    ConfigSource.GROUP: "DYNAMIC_GROUP_CONFIG",
+}
+
+
+def source_name(number: int) -> str:
+    """Return the name of a source in Java's ConfigEntry.ConfigSource, or its number as text."""
+    return _SOURCE_NAMES.get(number, str(number))

@@ -1,0 +1,299 @@
+"""`kwire configs`: describe, change and list configuration, as kafka-configs does.
+
+Quotas and SCRAM credentials, for which kafka-configs is, too, have commands of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, Table
+from kwire.cli.watching import Watch, ask_and_show
+
+if TYPE_CHECKING:
+    from kwire.admin.configs import ConfigEntry, Configs
+    from kwire.admin.outcomes import Outcomes
+    from kwire.messages.config_resource import ConfigResource
+
+app = typer.Typer(
+    help="Describe, change and list configuration of topics, nodes, groups and client metrics.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Type = Annotated[
+    str,
+    typer.Argument(metavar="TYPE", help="topic, broker, broker-logger, client-metrics or group."),
+]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A broker or controller by its id; `default` for all brokers. Several: 1,2.",
+    ),
+]
+Elements = Annotated[
+    list[str], typer.Argument(metavar="KEY=VALUE...", help="Several elements: KEY=a,b.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Have the node check it, and change nothing.")
+]
+
+
+@app.command("describe")
+@asks_cluster(registry.DESCRIBE_CONFIGS)
+def describe_configs(
+    cluster: ClusterOptions,
+    output: Output,
+    type: Type,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="As above; by default all.")
+    ] = None,
+    every_value: Annotated[
+        bool, typer.Option("--all", help="Also the values that nobody set.")
+    ] = False,
+    key: Annotated[
+        list[str] | None, typer.Option("--key", metavar="KEY", help="Only this key. Repeatable.")
+    ] = None,
+    synonyms: Annotated[
+        bool, typer.Option("--synonyms", help="The values in every place, strongest first.")
+    ] = False,
+    docs: Annotated[bool, typer.Option("--docs", help="Kafka's own words for each key.")] = False,
+    watch: Watch = None,
+) -> None:
+    """Describe the values in force, and the place each comes from.
+
+    A topic's own value has the source DYNAMIC_TOPIC_CONFIG; without one the brokers' holds.
+    A node never tells a sensitive value: it is shown as `-`.
+
+    \b
+    kwire configs describe topic orders --bootstrap-server localhost:9092
+    kwire configs describe broker 3000 --all --bootstrap-controller localhost:9093
+    """
+    from kwire.admin.configs import Configs
+    from kwire.cli.admin.config_resources import (
+        EveryResource,
+        resource_type,
+        resource_values,
+        resources_named,
+    )
+
+    kind = resource_type(type)
+    named = [resource for name in names or [] for resource in resources_named(kind, name)]
+
+    async def describe(admin: Configs) -> Outcomes[ConfigResource, Mapping[str, ConfigEntry]]:
+        resources = await admin.resources(kind) if isinstance(admin, EveryResource) else named
+        return await admin.describe_configs(
+            resources, names=key, synonyms=synonyms, documentation=docs
+        )
+
+    def rows(
+        resource: ConfigResource, entries: Mapping[str, ConfigEntry]
+    ) -> Iterator[dict[str, Any]]:
+        for entry in entries.values():
+            if every_value or key or not entry.is_default:
+                yield {**resource_values(resource), **_entry_values(entry)}
+
+    def show(outcomes: Outcomes[ConfigResource, Mapping[str, ConfigEntry]]) -> None:
+        columns = _entry_columns(synonyms=synonyms, docs=docs)
+        table = Table.of_outcomes("configs", columns, outcomes, rows, key_values=resource_values)
+        output.show(table, empty="nobody set a value; --all shows the defaults")
+
+    ask_and_show(cluster, output, Configs if named else EveryResource, describe, show, watch)
+
+
+def _entry_columns(*, synonyms: bool, docs: bool) -> list[Column]:
+    return [
+        Column(key="resourceType", wide=True),
+        Column(key="resource"),
+        Column(key="name"),
+        Column(key="value"),
+        Column(key="source"),
+        Column(key="isSensitive", wide=True),
+        Column(key="isReadOnly", wide=True),
+        Column(key="type", wide=True),
+        Column(key="synonyms", wide=not synonyms, text=_synonyms_text),
+        Column(key="documentation", wide=not docs),
+    ]
+
+
+def _entry_values(entry: ConfigEntry) -> dict[str, Any]:
+    from kwire.messages.config_resource import ConfigType, source_name
+
+    types = {type.value: type.name for type in ConfigType}
+    return {
+        "name": entry.name,
+        "value": entry.value,
+        "source": source_name(entry.source),
+        "isSensitive": entry.is_sensitive,
+        "isReadOnly": entry.is_read_only,
+        "type": types.get(entry.type, str(entry.type)),
+        "synonyms": [
+            {"name": synonym.name, "value": synonym.value, "source": source_name(synonym.source)}
+            for synonym in entry.synonyms
+        ],
+        "documentation": entry.documentation,
+    }
+
+
+def _synonyms_text(synonyms: list[dict[str, Any]] | None) -> str:
+    from kwire.text.untrusted import harmless
+
+    texts = (f"{each['source']}:{each['name']}={each['value'] or ''}" for each in synonyms or [])
+    return harmless(", ".join(texts)) or "-"
+
+
+@app.command("set")
+@asks_cluster(registry.INCREMENTAL_ALTER_CONFIGS)
+def set_configs(
+    cluster: ClusterOptions,
+    output: Output,
+    type: Type,
+    name: Name,
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="A value may be empty.")
+    ] = None,
+    add_config_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Properties to set: the way for secret values."),
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Set keys: all of one resource, or none of them.
+
+    \b
+    kwire configs set topic orders retention.ms=86400000 --bootstrap-server localhost:9092
+    kwire configs set broker default log.cleaner.threads=2 --bootstrap-controller localhost:9093
+    """
+    pairs = _pairs(settings or [])
+    if add_config_file is not None:
+        pairs = {**_file_pairs(add_config_file), **pairs}
+    if not pairs:
+        raise WrongUsage("give KEY=VALUE, or --add-config-file.")
+    _alter(cluster, output, type, name, "SET", pairs, dry_run)
+
+
+@app.command("unset")
+@asks_cluster(registry.INCREMENTAL_ALTER_CONFIGS)
+def unset_configs(
+    cluster: ClusterOptions,
+    output: Output,
+    type: Type,
+    name: Name,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Keys to delete.")],
+    dry_run: DryRun = False,
+) -> None:
+    """Delete keys, so that the brokers' value or the default holds again.
+
+    \b
+    kwire configs unset topic orders retention.ms --bootstrap-server localhost:9092
+    """
+    for key in keys:
+        if "=" in key:
+            raise WrongUsage(f"{key!r}: to delete a key, write the key alone.")
+    _alter(cluster, output, type, name, "DELETE", dict.fromkeys(keys), dry_run)
+
+
+@app.command("append")
+@asks_cluster(registry.INCREMENTAL_ALTER_CONFIGS)
+def append_configs(
+    cluster: ClusterOptions,
+    output: Output,
+    type: Type,
+    name: Name,
+    elements: Elements,
+    dry_run: DryRun = False,
+) -> None:
+    """Add elements to keys that are lists; one that is there already stays there once.
+
+    \b
+    kwire configs append topic orders cleanup.policy=compact --bootstrap-server localhost:9092
+    """
+    _alter(cluster, output, type, name, "APPEND", _pairs(elements), dry_run)
+
+
+@app.command("subtract")
+@asks_cluster(registry.INCREMENTAL_ALTER_CONFIGS)
+def subtract_configs(
+    cluster: ClusterOptions,
+    output: Output,
+    type: Type,
+    name: Name,
+    elements: Elements,
+    dry_run: DryRun = False,
+) -> None:
+    """Take elements out of keys that are lists.
+
+    \b
+    kwire configs subtract topic orders cleanup.policy=compact --bootstrap-server localhost:9092
+    """
+    _alter(cluster, output, type, name, "SUBTRACT", _pairs(elements), dry_run)
+
+
+@app.command("list")
+@asks_cluster(registry.LIST_CONFIG_RESOURCES)
+def list_config_resources(
+    cluster: ClusterOptions,
+    output: Output,
+    type: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Repeatable.")
+    ] = None,
+) -> None:
+    """List what can be configured: every topic and broker, others once a key of them is set.
+
+    \b
+    kwire configs list --type client-metrics --bootstrap-server localhost:9092
+    """
+    from kwire.admin.configs import Configs
+    from kwire.cli.admin.config_resources import resource_type, resource_values
+
+    types = [resource_type(word) for word in type or []]
+    listed = cluster.run(Configs, lambda admin: admin.list_config_resources(types))
+    columns = [Column(key="resource"), Column(key="resourceType")]
+    output.show(Table("resources", columns, map(resource_values, sorted(listed))), empty="nothing")
+
+
+def _pairs(texts: list[str]) -> dict[str, str | None]:
+    pairs: dict[str, str | None] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise WrongUsage(f"{text!r} has no value: write KEY=VALUE.")
+        if key in pairs:
+            raise WrongUsage(f"{key} comes twice.")
+        pairs[key] = value
+    return pairs
+
+
+def _file_pairs(path: Path) -> dict[str, str]:
+    from kwire.errors import InvalidValue
+    from kwire.text.properties import parse_properties
+    from kwire.text.untrusted import read_text
+
+    return dict(parse_properties(read_text(path, InvalidValue)))
+
+
+def _alter(
+    cluster: ClusterOptions,
+    output: Output,
+    type: str,
+    name: str,
+    operation: str,
+    pairs: Mapping[str, str | None],
+    dry_run: bool,
+) -> None:
+    from kwire.admin.configs import AlterConfigOperation, ConfigChange
+    from kwire.cli.admin.config_changes import alter
+    from kwire.cli.admin.config_resources import resource_type, resources_named
+
+    kind = AlterConfigOperation[operation]
+    changes = [ConfigChange(name=key, operation=kind, value=value) for key, value in pairs.items()]
+    resources = resources_named(resource_type(type), name)
+    output.show(alter(cluster, resources, changes, dry_run=dry_run))
