@@ -205,7 +205,7 @@ INCREMENTAL_ALTER_CONFIGS = OperationRow(
     key="resource",
     changes=True,
     tool="kafka-configs --alter",
-    command="configs alter",
+    command="configs set",
 )
 LIST_CONFIG_RESOURCES = OperationRow(
     name="list_config_resources",
