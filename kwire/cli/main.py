@@ -26,6 +26,7 @@ COMMANDS = {
     "configs": "kwire.cli.admin.configs:app",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
+    "shell": "kwire.cli.shell:shell",
     "controller": "kwire.cli.controller:app",
     "proxy": "kwire.cli.proxy:app",
     "watch": "kwire.cli.watch:watch",

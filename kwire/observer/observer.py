@@ -79,11 +79,13 @@ class Observer:
     cluster_id: sent to the nodes, which refuse another; None sends none. epoch, leader_id: the
     latest seen, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
     quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one. snapshot:
-    the one loaded last, if any was.
+    the one loaded last, if any was. timestamp: milliseconds since 1970, of the last batch in the
+    image. end: apply no record from this offset on, None applies all.
     """
 
-    def __init__(self, cluster_id: str | None = None) -> None:
+    def __init__(self, cluster_id: str | None = None, *, end: int | None = None) -> None:
         self._cluster_id = cluster_id
+        self._end = end
         self._image = EMPTY
         self._uncommitted = UncommittedBatches(_LOG_START)
         self._download: PartialSnapshot | None = None
@@ -94,6 +96,7 @@ class Observer:
         self.snapshot: OffsetAndEpoch | None = None
         self.kraft_version = 0
         self.voters: VotersRecord | None = None
+        self.timestamp = -1
 
     @property
     def image(self) -> MetadataImage:
@@ -114,6 +117,14 @@ class Observer:
     def is_current(self) -> bool:
         """True if all that was known to be committed is in the image."""
         return 0 <= self.high_watermark <= self.offset and self._download is None
+
+    @property
+    def has_ended(self) -> bool:
+        """True if all that is committed below `end` is in the image, or a later snapshot is."""
+        if self._end is None or self._download is not None or self.high_watermark < 0:
+            return False
+        # A batch that reaches beyond the end is fetched and not applied.
+        return self._uncommitted.end.offset >= min(self._end, self.high_watermark)
 
     def request(self) -> FetchRequest | FetchSnapshotRequest:
         """Return the next request: Fetch, or FetchSnapshot while a snapshot is downloaded."""
@@ -204,8 +215,10 @@ class Observer:
         # A new leader does not know the high watermark yet and may name a lower one; what is
         # committed stays committed.
         self.high_watermark = max(self.high_watermark, partition.high_watermark)
-        for batch in self._uncommitted.take(self.high_watermark):
+        end = self.high_watermark if self._end is None else min(self.high_watermark, self._end)
+        for batch in self._uncommitted.take(end):
             self._apply(batch)
+            self.timestamp = batch.max_timestamp
         return NextStep.ASK
 
     def _diverged(self, end: OffsetAndEpoch) -> None:
@@ -248,6 +261,7 @@ class Observer:
         self._image = apply_all(EMPTY, snapshot.records)
         self._uncommitted = UncommittedBatches(id)
         self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters
+        self.timestamp = snapshot.last_contained_log_timestamp
         self.high_watermark = max(self.high_watermark, id.offset)
 
 

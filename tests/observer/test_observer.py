@@ -195,3 +195,21 @@ def test_a_broken_record_is_an_error() -> None:
     observer = Observer()
     with pytest.raises(WireError):
         observer.receive(answer(build_batch([Record(value=b"\1\x7f")]), high_watermark=1))
+
+
+def test_it_stops_at_an_offset_and_keeps_batches_whole() -> None:
+    solo = leader(epoch=5)
+    wrote(solo, "orders", "payments")
+    end = solo.raft.end_offset
+    wrote(solo, "later", "still later")
+    commit(solo)
+    for extra in (0, 1):
+        observer = Observer(CLUSTER_ID, end=end + extra)
+        assert not observer.has_ended
+        follow(solo, observer)
+        assert observer.has_ended
+        assert names(observer) == {"orders", "payments"}
+        assert observer.offset == end
+    observer = Observer(CLUSTER_ID, end=end + 2)
+    follow(solo, observer)
+    assert names(observer) == {"orders", "payments", "later", "still later"}

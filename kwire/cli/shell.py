@@ -1,0 +1,161 @@
+"""`kwire shell`: the metadata of a cluster as a tree, from files or from a running quorum."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from kwire.shell.position import ImageSource
+    from kwire.shell.shell import Shell
+
+
+def shell(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[COMMAND...]", help="Run this command and exit; without one, prompt for them."
+        ),
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            "--directory",
+            "-d",
+            metavar="DIR",
+            help="Read the folder __cluster_metadata-0, or the log directory that has it.",
+        ),
+    ] = None,
+    snapshot: Annotated[
+        Path | None,
+        typer.Option("--snapshot", "-s", metavar="FILE", help="Read one .checkpoint or .log."),
+    ] = None,
+    controllers: Annotated[
+        str | None,
+        typer.Option(
+            "--bootstrap-controller",
+            "-q",
+            metavar="HOST:PORT,...",
+            help="Follow a running quorum. Give exactly one of the three.",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Client properties with TLS and SASL for --bootstrap-controller."
+        ),
+    ] = None,
+    offset: Annotated[
+        int | None,
+        typer.Option("--at", metavar="OFFSET", min=0, help="Show the cluster as it was there."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Wait so long for a controller.")
+    ] = 10.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON for scripts: cat and find do.")
+    ] = False,
+) -> None:
+    """Look at a cluster's metadata as a tree of folders and values, as kafka-metadata-shell does.
+
+    Exit code 1 says that a path is not there. Files are only read, also those of a running node.
+
+    \b
+    kwire shell --directory /var/lib/kafka/data
+    kwire shell --directory /var/lib/kafka/data ls /image/topics/byName
+    kwire shell --bootstrap-controller localhost:9093 cat /image/cluster/brokers/1 --json
+    kwire shell --snapshot 00000000000000000178-0000000001.checkpoint tree /image/configs
+    kwire shell --directory /var/lib/kafka/data --at 131 find /image/topics
+    """
+    _check_command(words, as_json)
+    with _source(directory, snapshot, controllers, config, timeout) as source:
+        session = _shell(source)
+        if offset is not None:
+            session.context.chosen = source.at(offset)
+        if not words:
+            from kwire.cli.shell_prompt import prompt
+
+            return prompt(session)
+        if not session.run([*words, *(["--json"] if as_json else [])]):
+            raise typer.Exit(1)
+
+
+def _check_command(words: list[str] | None, as_json: bool) -> None:
+    """Raise WrongUsage for a command that there is not, or that needs a session."""
+    if not words:
+        if as_json:
+            raise WrongUsage("--json needs a command, such as: cat /image/provenance")
+        return
+    from kwire.shell.commands import COMMANDS
+
+    command = COMMANDS.get(words[0])
+    if command is None or not command.in_scripts:
+        names = ", ".join(sorted(name for name in COMMANDS if COMMANDS[name].in_scripts))
+        raise WrongUsage(f"{words[0]!r} is no command that runs by itself: {names} are.")
+    if as_json and not command.has_json:
+        raise WrongUsage(f"{words[0]} prints no JSON: cat and find do.")
+
+
+def _source(
+    directory: Path | None,
+    snapshot: Path | None,
+    controllers: str | None,
+    config: Path | None,
+    timeout: float,
+) -> ImageSource:
+    """Return the one source of the options. Raises WrongUsage for none, or two."""
+    if sum(option is not None for option in (directory, snapshot, controllers)) != 1:
+        raise WrongUsage("give exactly one of --directory, --snapshot and --bootstrap-controller.")
+    if config is not None and controllers is None:
+        raise WrongUsage("--config goes with --bootstrap-controller.")
+    from kwire.codec import engine_cache
+    from kwire.shell.files import DirectorySource, FileSource
+
+    # The next command loads the engines' code from there instead of compiling it.
+    engine_cache.use_folder(engine_cache.user_folder())
+    if directory is not None:
+        return DirectorySource(directory)
+    if snapshot is not None:
+        return FileSource(snapshot)
+    assert controllers is not None, "one of the three is given"
+    return _live(controllers, config, timeout)
+
+
+def _live(controllers: str, config: Path | None, timeout: float) -> ImageSource:
+    from kwire.cli.tls_options import client_security
+    from kwire.errors import InvalidValue
+    from kwire.net.address import Address
+    from kwire.net.security import PLAINTEXT
+    from kwire.shell.live import LiveSource
+
+    security = PLAINTEXT if config is None else client_security(config)
+    try:
+        addresses = [Address.parse(text) for text in controllers.split(",")]
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    return LiveSource(addresses, security, timeout)
+
+
+def _shell(source: ImageSource) -> Shell:
+    """Return a shell that prints lines in which nothing can command the terminal."""
+    from shutil import get_terminal_size
+
+    from kwire.shell.shell import Shell
+    from kwire.text.untrusted import harmless
+
+    def write(text: str) -> None:
+        # Not typer.echo, which flushes every line: `find` prints a million of them.
+        sys.stdout.write(f"{harmless(text)}\n")
+
+    def complain(text: str) -> None:
+        typer.secho(harmless(text), fg="yellow", err=True)
+
+    def width() -> int | None:
+        return get_terminal_size().columns if sys.stdout.isatty() else None
+
+    return Shell(source, write, complain, width=width)

@@ -1,0 +1,13 @@
+"""The metadata of a cluster as a tree of folders and values, as in Kafka's MetadataShell (KIP-919).
+
+with DirectorySource(Path("/var/lib/kafka/__cluster_metadata-0")) as source:
+    shell = Shell(source, print)
+    shell.run(["ls", "/image/topics/byName"])
+
+The tree is made of a `MetadataImage` and computes only the nodes that are asked for.
+"""
+
+from kwire.shell.files import DirectorySource, FileSource
+from kwire.shell.shell import Shell
+
+__all__ = ["DirectorySource", "FileSource", "Shell"]

@@ -1,0 +1,71 @@
+"""`kwire shell` on a pseudo-terminal."""
+
+import os
+import pty
+import select
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from tests.support.cli.command import KWIRE
+
+PATIENCE = 60.0
+
+
+class Terminal:
+    """A session of `kwire shell` on a terminal of its own."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def answer(self, text: str) -> str:
+        """Type; return what is printed then, as far as it is there at once."""
+        self.type(text)
+        ready = select.select([self._fd], [], [], 0.1)[0]
+        return os.read(self._fd, 1 << 16).decode(errors="replace") if ready else ""
+
+    def shows(self, text: str) -> str:
+        """Return what was printed, up to this text, when it is there."""
+        printed, end = "", time.monotonic() + PATIENCE
+        while text not in printed:
+            assert time.monotonic() < end, printed
+            if select.select([self._fd], [], [], 0.1)[0]:
+                try:
+                    printed += os.read(self._fd, 1).decode(errors="replace")
+                except OSError:  # the other end is closed
+                    raise AssertionError(printed) from None
+        return printed
+
+
+@contextmanager
+def session(*options: str) -> Iterator[tuple[Terminal, int]]:
+    """Start a session; yield its terminal and its process id."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
+        os.execve(KWIRE, ["kwire", "shell", *options], environment)
+    try:
+        yield Terminal(fd), pid
+    finally:
+        # Nobody else may have the id while the process is not waited for.
+        with suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        os.close(fd)
+
+
+def ended(pid: int) -> int:
+    """Wait for the end of the session; return its exit code."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def terminated(pid: int) -> int | None:
+    """Send SIGTERM; return the exit code, None while the session goes on."""
+    os.kill(pid, signal.SIGTERM)
+    found, status = os.waitpid(pid, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if found else None
