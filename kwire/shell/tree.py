@@ -12,12 +12,13 @@ from kwire.image import MetadataImage
 from kwire.image.acls import AclsImage
 from kwire.image.client_quotas import ClientQuotasImage, Entity
 from kwire.image.cluster import ClusterImage
-from kwire.image.configs import ConfigResource, ConfigurationsImage, ResourceType
+from kwire.image.configs import ConfigurationsImage
 from kwire.image.delegation_tokens import DelegationTokensImage
 from kwire.image.features import FeaturesImage, ZkMigrationState
 from kwire.image.producer_ids import ProducerIdsImage
 from kwire.image.scram import MECHANISMS, ScramImage
 from kwire.image.topics import TopicImage, TopicsImage
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.metadata_versions import METADATA_VERSION, NAMES
 from kwire.shell import values as render
 from kwire.shell.nodes import FolderNode, TreeNode, ValueNode, folder, values
