@@ -1,21 +1,30 @@
-"""AdminClient: ask a Kafka cluster over bootstrap.servers or bootstrap.controllers (KIP-919)."""
+"""AdminClient: ask a Kafka cluster over bootstrap.servers or bootstrap.controllers (KIP-919).
 
-from kwire.admin.client import AdminClient
-from kwire.admin.cluster_description import ClusterDescription, ClusterNode
-from kwire.admin.errors import (
-    DuplicateVoter,
-    InconsistentClusterId,
-    MismatchedEndpointType,
-    NoReachableLeader,
-    VoterNotFound,
-)
-from kwire.admin.features import FeatureMetadata
-from kwire.admin.quorum import (
-    QuorumInfo,
-    QuorumNode,
-    RaftVoterEndpoint,
-    ReplicaState,
-)
+async with AdminClient(bootstrap_controllers="127.0.0.1:9093") as admin:
+    quorum = await admin.describe_metadata_quorum()
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kwire.admin.client import AdminClient
+    from kwire.admin.cluster_description import ClusterDescription, ClusterNode
+    from kwire.admin.errors import (
+        DuplicateVoter,
+        InconsistentClusterId,
+        MismatchedEndpointType,
+        MissingFromAnswer,
+        NodeNotFound,
+        NoReachableLeader,
+        OutcomeUnknown,
+        ReadOnly,
+        VoterNotFound,
+    )
+    from kwire.admin.features import FeatureMetadata
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
+    from kwire.admin.topic_partition import TopicPartition
 
 __all__ = [
     "AdminClient",
@@ -25,10 +34,41 @@ __all__ = [
     "FeatureMetadata",
     "InconsistentClusterId",
     "MismatchedEndpointType",
+    "MissingFromAnswer",
     "NoReachableLeader",
+    "NodeNotFound",
+    "OutcomeUnknown",
+    "Outcomes",
     "QuorumInfo",
     "QuorumNode",
     "RaftVoterEndpoint",
+    "ReadOnly",
     "ReplicaState",
+    "TopicPartition",
     "VoterNotFound",
 ]
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+    _MODULE_OF = {
+        "AdminClient": "client",
+        "ClusterDescription": "cluster_description",
+        "ClusterNode": "cluster_description",
+        "FeatureMetadata": "features",
+        "Outcomes": "outcomes",
+        "QuorumInfo": "quorum",
+        "QuorumNode": "quorum",
+        "RaftVoterEndpoint": "quorum",
+        "ReplicaState": "quorum",
+        "TopicPartition": "topic_partition",
+    }
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used.
+
+        The commands read the registry for their help, which needs no message and no event loop.
+        """
+        if name not in __all__:
+            raise AttributeError(f"module 'kwire.admin' has no attribute {name!r}")
+        value = getattr(import_module(f"kwire.admin.{_MODULE_OF.get(name, 'errors')}"), name)
+        globals()[name] = value
+        return value

@@ -172,6 +172,11 @@ DESCRIBE_METADATA_QUORUM: Operation[None, None, QuorumInfo] = Operation(
 class MetadataQuorum(ClusterClient):
     """The operation of AdminClient that reads the metadata quorum."""
 
+    async def cluster_id(self, *, timeout: float | None = None) -> str:
+        """Return the id of the cluster that is asked: text, to be compared as such."""
+        router = self._driver.router
+        return (await router.cluster(router.deadline(timeout))).cluster_id
+
     async def describe_metadata_quorum(self, *, timeout: float | None = None) -> QuorumInfo:
         """Return leader, voters and observers of the metadata quorum, from the leader itself.
 

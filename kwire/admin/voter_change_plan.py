@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kwire.admin.cluster_description import ClusterNode
+from kwire.admin.joining_controller import AUTO_JOIN, CONNECT_TIMEOUT, joins_by_itself
 from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint, ReplicaState
 from kwire.errors import KwireError
 from kwire.messages.a52_vote import VoteRequest
 from kwire.net.connection import Connection
+from kwire.net.security import PLAINTEXT, Security
 from kwire.text.ids import uuid_text
 
 if TYPE_CHECKING:
@@ -28,9 +30,6 @@ SILENT_MS = 5_000
 
 LAG = 1_000
 """Records an observer may be behind without a warning that it has to catch up first."""
-
-CONNECT_TIMEOUT = 2.0
-"""Seconds for a new voter to answer at its endpoint."""
 
 
 class CheckVerdict(Enum):
@@ -82,6 +81,7 @@ async def plan_addition(
     *,
     directory_id: UUID | None = None,
     endpoints: Sequence[RaftVoterEndpoint] = (),
+    security: Security = PLAINTEXT,
 ) -> VoterChangePlan:
     """Ask the cluster and return the checked plan of an addition.
 
@@ -95,16 +95,33 @@ async def plan_addition(
     plan = addition(quorum, nodes, voter_id, directory_id=directory_id, endpoints=endpoints)
     if plan.problems:
         return plan
-    answers = [await _answers(endpoint) for endpoint in plan.endpoints]
+    answers = [await _answers(endpoint, security) for endpoint in plan.endpoints]
     return replace(plan, checks=(*plan.checks, *answers))
 
 
 async def plan_removal(
-    admin: AdminClient, voter_id: int, *, directory_id: UUID | None = None
+    admin: AdminClient,
+    voter_id: int,
+    *,
+    directory_id: UUID | None = None,
+    security: Security = PLAINTEXT,
 ) -> VoterChangePlan:
-    """Ask the cluster and return the checked plan of a removal."""
+    """Ask the cluster and return the checked plan of a removal.
+
+    After the checks of `removal`, ask the voter itself whether it would join again.
+    """
     quorum = await admin.describe_metadata_quorum()
-    return removal(quorum, voter_id, directory_id=directory_id)
+    plan = removal(quorum, voter_id, directory_id=directory_id)
+    node = quorum.nodes.get(voter_id)
+    if plan.problems or node is None or not node.endpoints:
+        return plan
+    if await joins_by_itself(node.endpoints[0], voter_id, security):
+        text = (
+            f"controller {voter_id} has {AUTO_JOIN}=true: it will soon be a voter again; stop it,"
+            " or set that to false and restart it, before you remove it"
+        )
+        return replace(plan, checks=(*plan.checks, VoterChangeCheck(CheckVerdict.WARNING, text)))
+    return plan
 
 
 def addition(
@@ -209,9 +226,15 @@ def _one_observer(
             f"controller {voter_id} does not follow the quorum: format it with"
             " --no-initial-controllers and start it"
         )
-    elif len(matching) != 1:
+    elif not matching:
         known = " and ".join(_directory(replica) for replica in same_id)
-        yield _problem(f"controller {voter_id} follows with directory id {known}: name one of them")
+        yield _problem(f"controller {voter_id} follows with directory id {known}: name that")
+    elif len(matching) > 1:
+        known = " and ".join(_directory(replica) for replica in same_id)
+        yield _problem(
+            f"controller {voter_id} follows with directory ids {known}: its disk was replaced or it"
+            " runs twice; name with --directory-id the one in its meta.properties now"
+        )
     elif _silent(quorum, matching[0]):
         yield _problem(f"controller {voter_id} no longer fetches from the leader: start it")
     elif (lag := quorum.lag(matching[0]) or 0) > LAG:
@@ -241,11 +264,16 @@ def _has_endpoint(
         )
 
 
-async def _answers(endpoint: RaftVoterEndpoint) -> VoterChangeCheck:
+async def _answers(endpoint: RaftVoterEndpoint, security: Security) -> VoterChangeCheck:
     """Check that a controller answers at an endpoint; only the leader finds out which one it is."""
     try:
         connection = await Connection.open(
-            endpoint.host, endpoint.port, connect_timeout=CONNECT_TIMEOUT
+            endpoint.host,
+            endpoint.port,
+            ssl=security.tls.context() if security.tls else None,
+            server_hostname=security.tls.name if security.tls else None,
+            sasl=security.sasl,
+            connect_timeout=CONNECT_TIMEOUT,
         )
     except KwireError as error:
         return _problem(f"{endpoint} does not answer: {error}")

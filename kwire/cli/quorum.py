@@ -1,4 +1,4 @@
-"""`kwire quorum`: the metadata quorum and its voters; a module per command, named by its RPC."""
+"""`kwire quorum`: the metadata quorum and its voters; commands are imported when called."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from kwire.cli.lazy import lazy_group
 app = typer.Typer(
     cls=lazy_group(
         {
-            "status": "kwire.cli.describe_quorum:status",
-            "replication": "kwire.cli.describe_quorum:replication",
+            "status": "kwire.cli.admin.quorum:describe_quorum_status",
+            "replication": "kwire.cli.admin.quorum:describe_quorum_replication",
             "check": "kwire.cli.quorum_check:check",
-            "add-controller": "kwire.cli.add_raft_voter:add_controller",
-            "remove-controller": "kwire.cli.remove_raft_voter:remove_controller",
+            "add-controller": "kwire.cli.admin.voters:add_raft_voter",
+            "remove-controller": "kwire.cli.admin.voters:remove_raft_voter",
+            "forget": "kwire.cli.admin.voters:unregister_controller",
         }
     ),
     help="Describe the metadata quorum and change its voters (KIP-853).",

@@ -99,7 +99,7 @@ def _replicas(replicas: list[dict[str, Any]], leader: int) -> Table:
 
 def print_replication(rows: list[dict[str, Any]], *, human_readable: bool) -> None:
     """Print Kafka's table of replicas, as wide as the screen allows (60 columns at least)."""
-    now = time.time() * 1000
+    now = _leader_time(rows)
     cells = [
         [
             _ago(row[key], now) if human_readable and key.endswith("Timestamp") else _cell(row[key])
@@ -115,6 +115,18 @@ def print_replication(rows: list[dict[str, Any]], *, human_readable: bool) -> No
     console.print(head, style="dim")
     for line, row in zip(lines, rows, strict=True):
         console.print(line, style=STYLES[row["status"]])
+
+
+def _leader_time(rows: list[dict[str, Any]]) -> float:
+    """Return the time by the leader's clock, to which the other times belong.
+
+    In a leader's answer its own row has the moment of the answer. Without such a row, and in times
+    that are not known, the clock of this machine has to do.
+    """
+    for row in rows:
+        if row["status"] == "Leader" and row["lastFetchTimestamp"] is not None:
+            return float(row["lastFetchTimestamp"])
+    return time.time() * 1000
 
 
 def _fitting(cells: list[list[str]], width: int) -> list[str]:

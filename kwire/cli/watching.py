@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -45,6 +44,8 @@ def ask_and_show(
         return
 
     async def watch(admin: Client) -> None:
+        import asyncio
+
         from kwire.errors import KwireError
 
         shown = False

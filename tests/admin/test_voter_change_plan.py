@@ -79,7 +79,7 @@ def test_a_broker_follows_and_cannot_vote() -> None:
 
 def test_two_observers_of_one_id_must_be_told_apart_by_their_directory_ids() -> None:
     both = quorum(*THREE, observers=(replica(4), replica(4, directory=44)))
-    assert "name one of them" in problem(addition(both, CONTROLLERS, 4))
+    assert "its disk was replaced or it runs twice" in problem(addition(both, CONTROLLERS, 4))
     chosen = addition(both, CONTROLLERS, 4, directory_id=UUID(int=44))
     assert not chosen.problems
     assert chosen.directory_id == UUID(int=44)

@@ -12,9 +12,10 @@ from uuid import UUID
 
 import typer
 
-from kwire.cli.bootstrap import ask
+from kwire.cli.cluster_options import ClusterOptions
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.screen import print_json, screen
+from kwire.cli.output import Output
+from kwire.cli.screen import screen
 from kwire.text.ids import parse_uuid, uuid_text
 from kwire.text.untrusted import harmless
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.voter_change_plan import VoterChangePlan
 
-VoterId = Annotated[int, typer.Argument(metavar="ID", help="The node.id of the controller.")]
 DirectoryId = Annotated[
     str | None,
     typer.Option(
@@ -49,8 +49,6 @@ class VoterChangeOptions:
     directory: str | None
     dry_run: bool
     force: bool
-    timeout: float
-    as_json: bool
 
     @property
     def directory_id(self) -> UUID | None:
@@ -64,8 +62,9 @@ class VoterChangeOptions:
 
 
 def change_voters(
+    cluster: ClusterOptions,
+    output: Output,
     options: VoterChangeOptions,
-    client: AdminClient,
     plan: Callable[[AdminClient], Awaitable[VoterChangePlan]],
     send: Callable[[AdminClient, UUID, VoterChangePlan], Awaitable[None]],
     verb: str,
@@ -90,19 +89,23 @@ def change_voters(
         if planned.directory_id is None or (verb == "add" and not planned.endpoints):
             raise CommandFailed(f"what is missing cannot be inferred: {_sentence(planned)}.")
         for warning in planned.warnings:
-            screen(stderr=True).print(f"Warning: {warning}.", style="yellow")
+            output.warn(warning)
         await send(admin, planned.directory_id, planned)
         return planned
 
-    planned = ask(client, plan_and_send)
-    if options.as_json:
-        print_json(_data(planned, done=not options.dry_run))
-    elif options.dry_run:
-        _print_plan(planned, verb)
-    else:
-        screen().print(f"{done} controller {_described(planned)}")
+    from kwire.admin import AdminClient
+
+    def draw() -> None:
+        if options.dry_run:
+            _print_plan(planned, verb)
+        else:
+            screen().print(f"{done} controller {_described(planned)}")
+
+    planned = cluster.run(AdminClient, plan_and_send)
+    output.show_document(_data(planned, done=not options.dry_run), draw)
     if options.dry_run and planned.problems:
-        raise CommandFailed(f"controller {options.voter_id} cannot be {done.lower()}.")
+        output.failed = True
+        output.warn(f"controller {options.voter_id} cannot be {done.lower()}")
 
 
 def _sentence(planned: VoterChangePlan) -> str:

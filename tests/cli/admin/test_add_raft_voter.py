@@ -11,7 +11,7 @@ from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 WRONG_USAGE = {
-    "no id": (["add-controller", "--bootstrap-server", "a:1"], "Missing argument 'ID'"),
+    "no id": (["add-controller", "--bootstrap-server", "a:1"], "give the ID of the controller"),
     "no endpoint": (
         ["add-controller", "1", "--bootstrap-server", "a:1", "--endpoint", "localhost:1"],
         "write NAME://HOST:PORT",
