@@ -36,6 +36,9 @@ COMMANDS = {
     "pipeline": "kwire.cli.pipeline:app",
     "profiles": "kwire.cli.list_profiles:list_profiles",
     "doctor": "kwire.cli.doctor:doctor",
+    "export": "kwire.cli.export:export",
+    "diff": "kwire.cli.diff:diff",
+    "exporter": "kwire.cli.exporter:exporter",
     "demo": "kwire.cli.demo:demo",
 }
 """Each command and group in the order of `kwire --help`, and where it is imported from."""
