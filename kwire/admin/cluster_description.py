@@ -102,6 +102,16 @@ async def fetch_description(
     )
 
 
+def require_endpoint_type(connection: Connection, endpoint_type: EndpointType) -> None:
+    """Raise MismatchedEndpointType for a node of the other kind, as its list of APIs tells.
+
+    Only controllers offer Vote, on every version with KRaft.
+    """
+    votes = VoteRequest.key in connection.node.api_versions
+    if votes is not (endpoint_type is EndpointType.CONTROLLER):
+        raise _mismatched(connection.peer, endpoint_type)
+
+
 def _refuse_old(connection: Connection, endpoint_type: EndpointType) -> None:
     # 1. Only controllers offer Vote: its declaration names no broker listener.
     offered = connection.node.api_versions
