@@ -27,8 +27,10 @@ if TYPE_CHECKING:
         GroupDescription,
         ShareGroupDescription,
     )
+    from kwire.admin.group_lag import GroupLag
     from kwire.admin.group_listing import GroupListing
     from kwire.admin.group_members import MemberToRemove
+    from kwire.admin.group_offsets import CommittedOffsets, OffsetAndMetadata, Wanted
     from kwire.admin.hanging_transactions import HangingSearch
     from kwire.admin.logdirs import LogDirByReplica, LogDirsByPath, ReplicaLogDirs
     from kwire.admin.outcomes import Outcomes
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from kwire.admin.producers import ActiveProducer, ProducerIdAndEpoch
     from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint
     from kwire.admin.reassignments import OngoingReassignment, TargetsByPartition
+    from kwire.admin.share_group_offsets import SharePartitionOffsetInfo
     from kwire.admin.streams_groups import StreamsGroupDescription
     from kwire.admin.topic_partition import TopicPartition, TopicPartitionReplica
     from kwire.admin.topics import (
@@ -159,6 +162,10 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
         """Return supported and finalized features, from the answer to ApiVersions."""
         return self._wait(self._client.describe_features(node_id=node_id, timeout=timeout))
 
+    def describe_first_features(self, *, timeout: float | None = None) -> FeatureMetadata:
+        """Return supported and finalized features of the first node that can be connected to."""
+        return self._wait(self._client.describe_first_features(timeout=timeout))
+
     def update_features(
         self,
         updates: Mapping[str, FeatureUpdate],
@@ -169,6 +176,70 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
         """Change the finalized levels of features, all of them or none since Kafka 4.0."""
         return self._wait(
             self._client.update_features(updates, validate_only=validate_only, timeout=timeout)
+        )
+
+    def describe_group_lag(
+        self,
+        group_ids: Iterable[str],
+        *,
+        listed: Outcomes[int, tuple[GroupListing, ...]] | None = None,
+        timeout: float | None = None,
+    ) -> Outcomes[str, GroupLag]:
+        """Return the lag of groups of any type, partition by partition."""
+        return self._wait(
+            self._client.describe_group_lag(group_ids, listed=listed, timeout=timeout)
+        )
+
+    def list_group_offsets(
+        self,
+        groups: Iterable[str] | Wanted,
+        *,
+        require_stable: bool = False,
+        timeout: float | None = None,
+    ) -> Outcomes[str, CommittedOffsets]:
+        """Return the committed offsets of many groups; each coordinator is asked once."""
+        return self._wait(
+            self._client.list_group_offsets(groups, require_stable=require_stable, timeout=timeout)
+        )
+
+    def alter_group_offsets(
+        self,
+        group_id: str,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        *,
+        timeout: float | None = None,
+    ) -> Outcomes[TopicPartition, None]:
+        """Commit offsets in the place of a group without members; makes the group if need be."""
+        return self._wait(self._client.alter_group_offsets(group_id, offsets, timeout=timeout))
+
+    def delete_group_offsets(
+        self, group_id: str, partitions: Iterable[TopicPartition], *, timeout: float | None = None
+    ) -> Outcomes[TopicPartition, None]:
+        """Make a group forget its offsets of partitions; to forget what is not there is no
+        error.
+        """
+        return self._wait(self._client.delete_group_offsets(group_id, partitions, timeout=timeout))
+
+    def list_share_group_offsets(
+        self, groups: Iterable[str] | Wanted, *, timeout: float | None = None
+    ) -> Outcomes[str, Outcomes[TopicPartition, SharePartitionOffsetInfo | None]]:
+        """Return the start offsets of share groups (KIP-932); as list_group_offsets."""
+        return self._wait(self._client.list_share_group_offsets(groups, timeout=timeout))
+
+    def alter_share_group_offsets(
+        self, group_id: str, offsets: Mapping[TopicPartition, int], *, timeout: float | None = None
+    ) -> Outcomes[TopicPartition, None]:
+        """Set the start offsets of a share group without members; makes the group if need be."""
+        return self._wait(
+            self._client.alter_share_group_offsets(group_id, offsets, timeout=timeout)
+        )
+
+    def delete_share_group_offsets(
+        self, group_id: str, topics: Iterable[str], *, timeout: float | None = None
+    ) -> Outcomes[str, None]:
+        """Make a share group without members forget topics, all partitions of each."""
+        return self._wait(
+            self._client.delete_share_group_offsets(group_id, topics, timeout=timeout)
         )
 
     def list_groups(
@@ -191,6 +262,7 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
         group_ids: Iterable[str],
         *,
         include_authorized_operations: bool = False,
+        listed: Outcomes[int, tuple[GroupListing, ...]] | None = None,
         timeout: float | None = None,
     ) -> Outcomes[str, GroupDescription]:
         """Describe groups of any type."""
@@ -198,6 +270,7 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
             self._client.describe_groups(
                 group_ids,
                 include_authorized_operations=include_authorized_operations,
+                listed=listed,
                 timeout=timeout,
             )
         )
