@@ -21,6 +21,7 @@ from kwire.net.connection import Connection
 _NO_CONTROLLER = -1
 _OPERATIONS_OMITTED = -(2**31)
 _ENDPOINT_TYPE_SINCE = 1
+_FENCED_SINCE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,11 @@ async def fetch_description(
     4. UNSUPPORTED_ENDPOINT_TYPE (115): the metadata version is too old to register controllers.
     """
     _refuse_old(connection, endpoint_type)
+    version = connection.version_for(DescribeClusterRequest)
+    if request.include_fenced_brokers and version < _FENCED_SINCE:
+        raise UnsupportedVersion(
+            f"{connection.peer} is older than Kafka 4.0 and lists no fenced brokers"
+        )
     request = request.replace(endpoint_type=int(endpoint_type))
     answer = await connection.send(request, timeout=timeout)
     response = cast(DescribeClusterResponse, answer)
