@@ -10,7 +10,12 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from kwire.admin.errors import refusal
-from kwire.admin.topics import PartitionDescription, TopicDescription, TopicKey, TopicListing
+from kwire.admin.topic_descriptions import (
+    PartitionDescription,
+    TopicDescription,
+    TopicKey,
+    TopicListing,
+)
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.image import MetadataImage

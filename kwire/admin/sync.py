@@ -40,15 +40,9 @@ if TYPE_CHECKING:
     from kwire.admin.reassignments import OngoingReassignment, TargetsByPartition
     from kwire.admin.share_group_offsets import SharePartitionOffsetInfo
     from kwire.admin.streams_groups import StreamsGroupDescription
+    from kwire.admin.topic_descriptions import TopicDescription, TopicKey, TopicListing
     from kwire.admin.topic_partition import TopicPartition, TopicPartitionReplica
-    from kwire.admin.topics import (
-        CreatedTopic,
-        NewTopic,
-        TopicDescription,
-        TopicGrowth,
-        TopicKey,
-        TopicListing,
-    )
+    from kwire.admin.topics import CreatedTopic, NewTopic, TopicGrowth
     from kwire.admin.transactions import TransactionDescription, TransactionListing
     from kwire.messages.config_resource import ConfigResource
     from kwire.net.negotiation import NodeApiVersions

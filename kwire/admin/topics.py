@@ -16,6 +16,12 @@ from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
+from kwire.admin.topic_descriptions import (
+    PartitionDescription,
+    TopicDescription,
+    TopicKey,
+    TopicListing,
+)
 from kwire.codec.declaration import Request
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages import a03_metadata as metadata
@@ -25,9 +31,6 @@ from kwire.messages import a37_create_partitions as growth
 from kwire.messages import a75_describe_topic_partitions as pages
 from kwire.messages.endpoint_type import EndpointType
 from kwire.text.ids import ZERO_UUID
-
-TopicKey = str | UUID
-"""A topic by name or by id."""
 
 _BY_BROKER_DEFAULT = -1
 _IDS_SINCE = 12
@@ -61,44 +64,6 @@ class CreatedTopic:
     topic_id: UUID | None
     partitions: int | None
     replication_factor: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicListing:
-    """A topic's name and id. topic_id: None before Kafka 2.8."""
-
-    name: str
-    topic_id: UUID | None
-    is_internal: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionDescription:
-    """A partition and its replicas, as node ids.
-
-    leader_id, leader_epoch: None where there is none. elr, last_known_elr: the eligible leader
-    replicas (KIP-966), None where the broker does not tell. offline: replicas on brokers or
-    directories that are down.
-    """
-
-    partition: int
-    leader_id: int | None
-    leader_epoch: int | None
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-    elr: tuple[int, ...] | None = None
-    last_known_elr: tuple[int, ...] | None = None
-    offline: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicDescription:
-    """A topic and its partitions in order."""
-
-    name: str
-    topic_id: UUID | None
-    is_internal: bool
-    partitions: tuple[PartitionDescription, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
