@@ -126,10 +126,12 @@ def kafka440(kafka: Launcher) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def secure(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator["SecureCluster"]:
     """Kafka 4.3.1, one node whose listeners want SASL, TLS or both. Shared: leave it as it was."""
-    from tests.support.proxy.secure_cluster import configured  # cryptography, which few tests need
+    # cryptography, which few tests need
+    from tests.support.proxy.secure_cluster import configured, layout
 
-    with closing(_make(kafka, Layout.combined())) as cluster:
-        secure = configured(cluster, tmp_path_factory.mktemp("secure"))
+    folder = tmp_path_factory.mktemp("secure")
+    with closing(_make(kafka, layout(folder))) as cluster:
+        secure = configured(cluster, folder)
         cluster.start()
         secure.add_user()
         yield secure

@@ -57,6 +57,13 @@ operations neither hold a thousand answers in memory nor fill the node's queue."
 SERVER_SHARE = 0.9
 """Of the client's time for a request: the time that the node is told to try."""
 
+_LOGIN_REFUSED = {
+    ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+    ErrorCode.ILLEGAL_SASL_STATE,
+    ErrorCode.SASL_AUTHENTICATION_FAILED,
+}
+"""Refusals of the user. Kafka delays each, and a user may be locked out: ask no other node."""
+
 _REASONS_OF_NOBODY = (
     ConnectionFailed,
     NoReachableLeader,
@@ -162,7 +169,7 @@ class Driver:
                 f"{row.name} is not for controllers by KIP-919, though they serve it: give brokers"
                 " as bootstrap, or allow_unlisted"
             )
-        if row.reach in (Reach.NEVER, Reach.OBSERVED):
+        if row.reach is Reach.NEVER:
             raise UnsupportedEndpointType(
                 f"controllers do not serve {row.api} to admin clients (KIP-919): give brokers as"
                 " bootstrap"
@@ -210,6 +217,8 @@ class Driver:
             return  # noted by `_exchange` for the keys that were asked
         except (ConnectionFailed, WireError) as error:
             run.lose(keys, error)
+        except KwireError as error:
+            run.fail(keys, error)  # a login that was refused, or for which there was no token
 
     async def _ask_routed(self, run: OperationRun[K, A, R], keys: Sequence[K]) -> None:
         """Ask the active controller or any broker; the router goes from one node to the next."""
@@ -234,7 +243,8 @@ class Driver:
             # A change that was sent is unknown already; anything else has had all the time.
             run.fail([key for key in keys if key in run.pending_set], error)
         except BrokerError as error:
-            run.lose([k for k in keys if k in run.pending_set and k not in run.latest], error)
+            unasked = [k for k in keys if k in run.pending_set and k not in run.latest]
+            (run.fail if error.code in _LOGIN_REFUSED else run.lose)(unasked, error)
         except KwireError as error:
             run.fail([key for key in keys if key in run.pending_set], error)
 

@@ -96,7 +96,10 @@ def _listeners(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     for listener in listeners:
         for key, by_node in (("tls", servers), ("upstream_tls", clients)):
             tls = by_node.get(listener["node"], by_node.get(None))
-            listener[key] = None if tls is None else asdict(tls)
+            # Stores and restrictions of client properties are no settings of a listener.
+            pairs = {} if tls is None else asdict(tls)
+            settings = {name: value for name, value in pairs.items() if value not in (None, ())}
+            listener[key] = settings or None
     return listeners
 
 

@@ -80,7 +80,8 @@ class TokenEndpoint:
             with opener.open(request, timeout=self.timeout) as response:
                 body: bytes = response.read(TOKEN_LIMIT + 1)
         except HTTPError as error:
-            raise TokenUnavailable(f"{self} answers {self._refusal(error)}") from None
+            with error:
+                raise TokenUnavailable(f"{self} answers {self._refusal(error)}") from None
         except URLError as error:
             raise TokenUnavailable(f"{self} {_phrase(error.reason)}") from None
         except (OSError, HTTPException, ValueError) as error:

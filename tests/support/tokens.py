@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from base64 import urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
@@ -50,3 +54,39 @@ def _json(value: object) -> str:
 
 def _base64(data: bytes) -> str:
     return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+CLIENT, CLIENT_SECRET = "kwire", "idp-s3cret"
+
+
+@contextmanager
+def token_endpoint(issuer: TokenIssuer, lifetime: float = 3600) -> Iterator[str]:
+    """Run an authorization server that knows CLIENT; yield the URL of its token endpoint."""
+    known = "Basic " + b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
+
+    class Endpoint(BaseHTTPRequestHandler):
+        """Answers client_credentials (RFC 6749, 4.4.3 and 5.2)."""
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            answer, status = {"error": "invalid_client"}, 401
+            if self.headers["Authorization"] == known:
+                answer, status = {"error": "invalid_request"}, 400
+                if body.startswith(b"grant_type=client_credentials"):
+                    answer, status = {"access_token": issuer.token(CLIENT, lifetime)}, 200
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endpoint) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/token"
+        finally:
+            server.shutdown()
+            thread.join()

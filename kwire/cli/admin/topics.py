@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.topic_descriptions import PartitionDescription, TopicDescription, TopicKey
-    from kwire.admin.topics import CreatedTopic
+    from kwire.admin.topics import (
+        CreatedTopic,
+        PartitionDescription,
+        TopicDescription,
+        TopicKey,
+    )
 
 app = typer.Typer(
     help="Create, list, describe, grow and delete topics.",

@@ -23,8 +23,9 @@ from kwire.net.connection import Connection
 from kwire.net.frames import decode_response, encode_request
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.text.properties import properties_text
-from real_kafka import Cluster, free_port
+from real_kafka import Cluster, Layout, free_port
 from tests.support.certificates import Authority, Pem
+from tests.support.tokens import AUDIENCE, ISSUER, TokenIssuer
 
 PLAIN_PASSWORD = "correct-horse-battery-staple"
 SCRAM_PASSWORD = "scram-tr0ub4dor-and-3"
@@ -37,6 +38,20 @@ PLAIN_TOKEN = f"\0alice\0{PLAIN_PASSWORD}".encode()
 
 MODULES = "org.apache.kafka.common.security"
 PROXIED = ("PLAINTEXT", "SASL", "TLS")
+DIRECT = {
+    "DIRECT_SASL": "SASL_PLAINTEXT",
+    "DIRECT_TLS": "SSL",
+    "SASL_TLS": "SASL_SSL",
+    "CONTROLLER_SASL": "SASL_PLAINTEXT",
+    "CONTROLLER_TLS": "SSL",
+    "CONTROLLER_SASL_TLS": "SASL_SSL",
+}
+"""Listeners without a proxy, and their security.protocol."""
+
+MUTUAL = ("TLS", "DIRECT_TLS", "CONTROLLER_TLS")
+"""Listeners that want a client's certificate."""
+
+JWKS = "jwks.json"
 PATIENCE = 120.0
 
 
@@ -45,8 +60,9 @@ class SecureCluster:
     """A node that is broker and controller.
 
     behind: where it listens, by the listener's name. ports: at which the proxy stands in front of
-    PROXIED, as the node advertises it. CONTROLLER_SASL is a controller's listener, for PLAIN and
-    SCRAM-SHA-512; SASL_TLS is the broker's with both. Sessions last a minute.
+    PROXIED, as the node advertises it. All other listeners are advertised as they are: those of
+    DIRECT, of the broker and of the controller, want TLS with a client's certificate, or any
+    mechanism with and without TLS. Sessions last a minute. issuer: whose tokens are accepted.
     """
 
     cluster: Cluster
@@ -55,6 +71,7 @@ class SecureCluster:
     keystore: Path
     ports: dict[str, int]
     behind: dict[str, int]
+    issuer: TokenIssuer
 
     @property
     def arguments(self) -> list[str]:
@@ -82,6 +99,7 @@ class SecureCluster:
     def add_user(self) -> None:
         """USER; return when broker and controller know of it."""
         with closing(Client(("127.0.0.1", self.behind["PLAINTEXT"]))) as client:
+            add_scram_user(client, USER, 1, PASSWORD)
             add_scram_user(client, USER, 2, PASSWORD)
         for name in ("SASL_TLS", "CONTROLLER_SASL"):
             asyncio.run(self._known(name))
@@ -160,18 +178,26 @@ class Client:
         assert (answer.error_code, answer.session_lifetime_ms > 0) == (0, True)
 
 
+def layout(folder: Path) -> Layout:
+    """A node that may read its keys for tokens from the folder: Kafka wants each URL allowed."""
+    url = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://{folder / JWKS}"
+    return Layout(controllers=(1,), brokers=(1,), jvm=(url,))
+
+
 def configured(cluster: Cluster, folder: Path) -> SecureCluster:
-    """The node advertises the proxy where it is to stand. folder: of certificates."""
+    """The node advertises the proxy where it is to stand. folder: of certificates and keys."""
     authority = Authority(folder, "ca")
-    pem = authority.issue("127.0.0.1")
+    pem = authority.issue("127.0.0.1", "localhost")
+    issuer = TokenIssuer()
+    issuer.write_jwks(folder / JWKS)
     node = cluster.nodes[1]
-    names = ("SASL", "TLS", "SASL_TLS", "CONTROLLER_SASL")
+    names = ("SASL", "TLS", *DIRECT)
     behind = {"PLAINTEXT": node.broker_address.port, **{name: free_port() for name in names}}
     ports = {name: free_port() for name in PROXIED}
     keystore = folder / "keystore.pem"
     keystore.write_bytes(pem.key.read_bytes() + pem.certificate.read_bytes())
-    secure = SecureCluster(cluster, authority, pem, keystore, ports, behind)
-    node.configure(_listeners(secure) | _sasl() | _tls(secure))
+    secure = SecureCluster(cluster, authority, pem, keystore, ports, behind, issuer)
+    node.configure(_listeners(secure) | _sasl() | _bearer(folder / JWKS) | _tls(secure))
     return secure
 
 
@@ -198,30 +224,46 @@ def _listeners(secure: SecureCluster) -> dict[str, str]:
         own = (f"{name}://127.0.0.1:{port}" for name, port in ports.items())
         return ",".join([controller, *own])
 
+    protocols = {"CONTROLLER": "PLAINTEXT", "PLAINTEXT": "PLAINTEXT"}
+    protocols |= {"SASL": "SASL_PLAINTEXT", "TLS": "SSL", **DIRECT}
     return {
         "listeners": listed(secure.behind),
         "advertised.listeners": listed(told),
-        "controller.listener.names": "CONTROLLER,CONTROLLER_SASL",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,"
-        "SASL:SASL_PLAINTEXT,TLS:SSL,SASL_TLS:SASL_SSL,CONTROLLER_SASL:SASL_PLAINTEXT",
+        "controller.listener.names": ",".join(
+            name for name in protocols if name.startswith("CONTROLLER")
+        ),
+        "listener.security.protocol.map": ",".join(
+            f"{name}:{protocol}" for name, protocol in protocols.items()
+        ),
     }
 
 
 def _sasl() -> dict[str, str]:
     plain = f'{MODULES}.plain.PlainLoginModule required user_alice="{PLAIN_PASSWORD}";'
     scram = f"{MODULES}.scram.ScramLoginModule required;"
-    controller = "listener.name.controller_sasl"
+    bearer = f"{MODULES}.oauthbearer.OAuthBearerLoginModule required;"
+    modules = {"PLAIN": plain, "OAUTHBEARER": bearer}
+    modules |= {"SCRAM-SHA-256": scram, "SCRAM-SHA-512": scram}
+    listeners = {name: tuple(modules) for name, kind in DIRECT.items() if "SASL" in kind}
+    listeners["SASL"] = ("SCRAM-SHA-256", "PLAIN")
+    properties = {"connections.max.reauth.ms": "60000", "delegation.token.secret.key": "a-key"}
+    for name, mechanisms in listeners.items():
+        prefix = f"listener.name.{name.lower()}"
+        properties[f"{prefix}.sasl.enabled.mechanisms"] = ",".join(mechanisms)
+        for mechanism in mechanisms:
+            own = f"{prefix}.{mechanism.lower()}.sasl"
+            properties[f"{own}.jaas.config"] = modules[mechanism]
+            if mechanism == "OAUTHBEARER":
+                handler = f"{MODULES}.oauthbearer.OAuthBearerValidatorCallbackHandler"
+                properties[f"{own}.server.callback.handler.class"] = handler
+    return properties
+
+
+def _bearer(keys: Path) -> dict[str, str]:
     return {
-        "connections.max.reauth.ms": "60000",
-        "listener.name.sasl.sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
-        "listener.name.sasl.plain.sasl.jaas.config": plain,
-        "listener.name.sasl.scram-sha-256.sasl.jaas.config": scram,
-        "listener.name.sasl_tls.sasl.enabled.mechanisms": "SCRAM-SHA-512",
-        "listener.name.sasl_tls.scram-sha-512.sasl.jaas.config": scram,
-        f"{controller}.sasl.enabled.mechanisms": "SCRAM-SHA-512,PLAIN",
-        f"{controller}.plain.sasl.jaas.config": plain,
-        f"{controller}.scram-sha-512.sasl.jaas.config": scram,
-        "delegation.token.secret.key": "a-master-key",
+        "sasl.oauthbearer.jwks.endpoint.url": f"file://{keys}",
+        "sasl.oauthbearer.expected.audience": AUDIENCE,
+        "sasl.oauthbearer.expected.issuer": ISSUER,
     }
 
 
@@ -232,9 +274,11 @@ def _tls(secure: SecureCluster) -> dict[str, str]:
         "ssl.truststore.type": "PEM",
         "ssl.truststore.location": str(secure.authority.path),
     }
-    both = {
-        f"listener.name.{name}.{key}": value
-        for name in ("tls", "sasl_tls")
+    names = ["TLS", *(name for name, kind in DIRECT.items() if kind.endswith("SSL"))]
+    own = {
+        f"listener.name.{name.lower()}.{key}": value
+        for name in names
         for key, value in stores.items()
     }
-    return both | {"listener.name.tls.ssl.client.auth": "required"}
+    wanted = {f"listener.name.{name.lower()}.ssl.client.auth": "required" for name in MUTUAL}
+    return own | wanted
