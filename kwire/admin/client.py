@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwire.admin.acls import Acls
 from kwire.admin.cluster import ClusterNodes
 from kwire.admin.configs import Configs
 from kwire.admin.features import Features
@@ -15,6 +16,7 @@ from kwire.admin.voters import Voters
 
 
 class AdminClient(
+    Acls,
     ClusterNodes,
     Configs,
     Features,

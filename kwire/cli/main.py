@@ -24,6 +24,7 @@ COMMANDS = {
     "quorum": "kwire.cli.quorum:app",
     "topics": "kwire.cli.admin.topics:app",
     "configs": "kwire.cli.admin.configs:app",
+    "acls": "kwire.cli.admin.acls:app",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
     "shell": "kwire.cli.shell:shell",
