@@ -64,6 +64,7 @@ class ClusterClient:
                 request_timeout=request_timeout,
             )
 
+        self._connect = connect
         self._connections = ConnectionPool(connect, connect_timeout=connect_timeout)
         router = OperationRouter(
             bootstrap, self._connections, timeout=timeout, request_timeout=request_timeout

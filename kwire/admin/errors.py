@@ -13,7 +13,8 @@ LocalError
 ├── ReplicaNotFound             the broker has no replica of this partition
 └── WrongGroupType              the group is not of the type that was described
 KwireError
-└── OutcomeUnknown              a change was sent and not answered: it may have been carried out
+├── OutcomeUnknown              a change was sent and not answered: it may have been carried out
+└── ReassignmentChanged         a partition ended on other replicas than it was moved to
 WireError
 └── MissingFromAnswer           the answer says nothing about a key that was asked for
 """
@@ -62,6 +63,10 @@ class WrongGroupType(LocalError):
 
 class OutcomeUnknown(KwireError):
     """A change was sent and not answered: it may have been carried out. It was not repeated."""
+
+
+class ReassignmentChanged(KwireError):
+    """A partition ended on other replicas than it was moved to: somebody else took over."""
 
 
 class MissingFromAnswer(WireError):

@@ -169,7 +169,7 @@ ALTER_PARTITION_REASSIGNMENTS = OperationRow(
     key="partition",
     changes=True,
     tool="kafka-reassign-partitions --execute, --cancel",
-    command="partitions reassign",
+    command="partitions reassign apply",
 )
 LIST_PARTITION_REASSIGNMENTS = OperationRow(
     name="list_partition_reassignments",

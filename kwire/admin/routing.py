@@ -69,6 +69,11 @@ class OperationRouter:
         return self._bootstrap.endpoint_type
 
     @property
+    def bootstrap_addresses(self) -> tuple[Address, ...]:
+        """The addresses that the client was given."""
+        return self._bootstrap.addresses
+
+    @property
     def noun(self) -> str:
         """`broker` or `controller`, the kind of the nodes that are asked."""
         return self._bootstrap.endpoint_type.noun

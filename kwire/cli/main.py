@@ -23,6 +23,7 @@ COMMANDS = {
     "show": "kwire.cli.show:show",
     "quorum": "kwire.cli.quorum:app",
     "topics": "kwire.cli.admin.topics:app",
+    "partitions": "kwire.cli.admin.partitions:app",
     "configs": "kwire.cli.admin.configs:app",
     "acls": "kwire.cli.admin.acls:app",
     "storage": "kwire.cli.storage:app",

@@ -1,0 +1,195 @@
+"""The course of a reassignment: throttle, begin, wait, and take the throttle off whatever happens.
+
+Kafka's tool leaves the throttle until somebody calls it with --verify, and forgets what was set
+before. Here it goes with the process that set it, and a process that was killed leaves a journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from kwire.admin.errors import ReassignmentChanged
+from kwire.admin.outcomes import Outcomes
+from kwire.admin.reassigning import MovingCluster, Reassigning, ThrottleRemoval
+from kwire.admin.reassignment.journal import ThrottleJournal
+from kwire.admin.reassignment.plan import ReplicaMove
+from kwire.admin.reassignments import OngoingReassignment
+from kwire.admin.topic_partition import TopicPartition, by_topic
+from kwire.errors import ConnectionFailed, InvalidValue, KwireError
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
+"""Seconds between two questions how far it is."""
+
+PATIENCE = 60.0
+"""Seconds without an answer after which waiting is given up: brokers may restart meanwhile."""
+
+
+class MoveState(Enum):
+    """The state of one partition of a reassignment."""
+
+    COMPLETED = "completed"
+    MOVING = "moving"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveProgress:
+    """The progress of a reassignment. copies: the replicas that are still to be copied."""
+
+    done: int
+    partitions: int
+    copies: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run. rate: bytes/s per broker, None for no throttle. wait: until all has moved."""
+
+    rate: int | None = None
+    wait: bool = True
+    progress: Callable[[MoveProgress], None] = lambda progress: None
+    throttle_removed: Callable[[ThrottleRemoval], None] = lambda removal: None
+
+
+async def run_reassignment(
+    admin: Reassigning,
+    journal: ThrottleJournal,
+    cluster: MovingCluster,
+    targets: Mapping[TopicPartition, Sequence[int]],
+    options: RunOptions,
+) -> Outcomes[TopicPartition, MoveState]:
+    """Move partitions to their targets; return the outcome of each.
+
+    1. Take off a throttle that a process before left over.
+    2. Throttle what is to be copied.
+    3. Begin the moves, but not those that are under way already, after a first run was killed.
+    4. Wait until the controller lists none of them, then look where the replicas are.
+    5. Take the throttle off: at the end, after an error, and when the run is cancelled; not if it
+       is not to wait.
+    """
+    # 1.
+    options.throttle_removed(await admin.remove_throttle(journal))
+    moves = moves_to(cluster, targets)
+    live = [node.node_id for node in cluster.layout.brokers.values() if not node.is_fenced]
+    keep = False
+    try:
+        # 2.
+        if options.rate is not None:
+            await admin.set_throttle(journal, moves, live, options.rate)
+        # 3.
+        changes = {
+            key: list(replicas)
+            for key, replicas in targets.items()
+            if cluster.layout.partitions[key].replicas != tuple(replicas)
+        }
+        begun = await admin.alter_partition_reassignments(changes)
+        open_keys = [key for key in targets if key not in begun.failed]
+        # 4.
+        if options.wait:
+            await _wait(admin, open_keys, options.progress)
+        keep = not options.wait and bool(open_keys)
+    finally:
+        # 5.
+        if not keep:
+            options.throttle_removed(await admin.remove_throttle(journal))
+    return Outcomes({**await move_states(admin, targets), **begun.failed})
+
+
+def moves_to(
+    cluster: MovingCluster, targets: Mapping[TopicPartition, Sequence[int]]
+) -> list[ReplicaMove]:
+    """Return the moves from where the data is now, those under way included."""
+    return [
+        ReplicaMove(partition=key, old=cluster.replicas[key], new=tuple(replicas))
+        for key, replicas in targets.items()
+        if cluster.replicas[key] != tuple(replicas)
+    ]
+
+
+def check_targets(
+    cluster: MovingCluster,
+    targets: Mapping[TopicPartition, Sequence[int]],
+    *,
+    additional: bool = False,
+) -> None:
+    """Refuse what could not end. Raises InvalidValue.
+
+    1. A partition that does not exist, a broker that is not registered.
+    2. A new replica on a fenced broker, which copies nothing.
+    3. Without `additional`, a partition that moves elsewhere already.
+    """
+    layout = cluster.layout
+    # 1.
+    if missing := [str(key) for key in targets if key not in layout.partitions]:
+        raise InvalidValue(f"the cluster has no partition {', '.join(missing)}")
+    layout.known({broker for replicas in targets.values() for broker in replicas})
+    # 2.
+    layout.targets({b for move in moves_to(cluster, targets) for b in move.adding})
+    # 3.
+    elsewhere = [
+        str(key)
+        for key in cluster.ongoing
+        if key in targets and cluster.ongoing[key].target != tuple(targets[key])
+    ]
+    if elsewhere and not additional:
+        raise InvalidValue(
+            f"{', '.join(elsewhere)} moves elsewhere already: wait, cancel it, or add --additional"
+        )
+
+
+async def move_states(
+    admin: Reassigning, targets: Mapping[TopicPartition, Sequence[int]]
+) -> dict[TopicPartition, MoveState | KwireError]:
+    """Return where each partition is on its way, or that it is on another."""
+    cluster = await admin.moving_cluster(list(by_topic(targets)))
+    states: dict[TopicPartition, MoveState | KwireError] = {}
+    for key, replicas in targets.items():
+        target, found = tuple(replicas), cluster.layout.partitions.get(key)
+        if found is None:
+            states[key] = ReassignmentChanged(f"the cluster has no partition {key}")
+        elif found.replicas != target:
+            on = ", ".join(map(str, found.replicas))
+            wanted = ", ".join(map(str, target))
+            verb = "moves to" if key in cluster.ongoing else "is on"
+            states[key] = ReassignmentChanged(f"{key} {verb} {on}, not on {wanted}")
+        else:
+            moving = key in cluster.ongoing
+            states[key] = MoveState.MOVING if moving else MoveState.COMPLETED
+    return states
+
+
+async def _wait(
+    admin: Reassigning,
+    partitions: Collection[TopicPartition],
+    progress: Callable[[MoveProgress], None],
+) -> None:
+    """Return when the controller lists none of these any more."""
+    pause = FIRST_PAUSE
+    answered = time.monotonic()
+    while partitions:
+        try:
+            ongoing = await admin.list_partition_reassignments(partitions)
+        except ConnectionFailed:
+            if time.monotonic() - answered > PATIENCE:
+                raise
+        else:
+            answered = time.monotonic()
+            progress(_progress(partitions, ongoing))
+            if not ongoing:
+                return
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, LONGEST_PAUSE)
+
+
+def _progress(
+    partitions: Collection[TopicPartition],
+    ongoing: Mapping[TopicPartition, OngoingReassignment],
+) -> MoveProgress:
+    return MoveProgress(
+        done=len(partitions) - len(ongoing),
+        partitions=len(partitions),
+        copies=sum(len(moving.adding_replicas) for moving in ongoing.values()),
+    )

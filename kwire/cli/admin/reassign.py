@@ -1,0 +1,405 @@
+"""`kwire partitions reassign`: plan, apply, verify and cancel moves of partitions (KIP-455)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, confirm
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.reassigning import MovingCluster, Reassigning
+    from kwire.admin.reassignment.layout import ClusterLayout
+    from kwire.admin.reassignment.plan import ReassignmentPlan, ReplicaMove
+    from kwire.admin.reassignment_run import MoveState
+    from kwire.admin.topic_partition import TopicPartition
+
+app = typer.Typer(
+    help="Plan, apply, verify and cancel moves of partitions to other brokers.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+ReassignmentFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Of `plan`, or of kafka-reassign-partitions.")
+]
+MOVE_COLUMNS = [
+    Column(key="topic"),
+    Column(key="partition", right=True),
+    Column(key="old"),
+    Column(key="replicas"),
+    Column(key="adding"),
+    Column(key="removing"),
+]
+STATE_COLUMNS = [
+    Column(key="topic"),
+    Column(key="partition", right=True),
+    Column(key="replicas"),
+    Column(key="state"),
+]
+BROKER_COLUMNS = [
+    Column(key="broker", right=True),
+    Column(key="adding", right=True),
+    Column(key="removing", right=True),
+    Column(key="replicasBefore", right=True),
+    Column(key="replicasAfter", right=True),
+    Column(key="leadersBefore", right=True),
+    Column(key="leadersAfter", right=True),
+]
+
+
+@app.command("plan")
+@asks_cluster(registry.LIST_PARTITION_REASSIGNMENTS)
+def plan(
+    cluster: ClusterOptions,
+    output: Output,
+    topics: Annotated[
+        list[str] | None, typer.Argument(metavar="[TOPIC]...", help="For --rf and --spread.")
+    ] = None,
+    drain: Annotated[
+        list[int] | None,
+        typer.Option(metavar="ID", help="Move every replica off this broker. Repeatable."),
+    ] = None,
+    rf: Annotated[
+        int | None, typer.Option("--rf", min=1, help="Give the topics so many replicas.")
+    ] = None,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="Spread the topics evenly over the brokers.")
+    ] = False,
+    brokers: Annotated[
+        str | None,
+        typer.Option(metavar="1,2,3", help="Brokers that may get replicas; by default all."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the plan for `apply`.")
+    ] = None,
+) -> None:
+    """Plan which replicas move where: the fewest, evenly, racks kept apart. Nothing is changed.
+
+    \b
+    kwire partitions reassign plan --drain 3 --out plan.json --bootstrap-server localhost:9092
+    kwire partitions reassign plan --rf 3 orders --json > plan.json
+    """
+    wishes = [wish for wish in (drain, rf, spread) if wish]
+    if len(wishes) != 1 or bool(drain) == bool(topics):
+        raise WrongUsage("give --drain ID, or --rf N TOPIC..., or --spread TOPIC...")
+    targets = None if brokers is None else _ids(brokers)
+    from kwire.admin.reassigning import Reassigning
+
+    layout = cluster.run(Reassigning, lambda admin: admin.moving_cluster()).layout
+    planned = _planned(layout, drain or [], rf, topics or [], targets)
+    if out is not None and planned.moves:
+        from kwire.admin.reassignment.json_file import reassignment_json
+
+        out.write_text(reassignment_json((m.partition, m.new) for m in planned.moves) + "\n")
+    _show_plan(output, planned, out)
+
+
+def _planned(
+    layout: ClusterLayout,
+    leaving: list[int],
+    factor: int | None,
+    topics: list[str],
+    targets: list[int] | None,
+) -> ReassignmentPlan:
+    if leaving:
+        from kwire.admin.reassignment.drain import drain
+
+        return drain(layout, leaving, targets=targets)
+    if factor is not None:
+        from kwire.admin.reassignment.replication_factor import set_replication_factor
+
+        return set_replication_factor(layout, factor, topics, targets=targets)
+    from kwire.admin.reassignment.spread import spread
+
+    return spread(layout, topics, targets=targets)
+
+
+def _show_plan(output: Output, planned: ReassignmentPlan, out: Path | None) -> None:
+    moves = Table("partitions", MOVE_COLUMNS, map(_move_values, planned.moves))
+    brokers = Table(
+        "brokers",
+        BROKER_COLUMNS,
+        (
+            {
+                "broker": it.broker,
+                "adding": it.adding,
+                "removing": it.removing,
+                "replicasBefore": it.replicas_before,
+                "replicasAfter": it.replicas_after,
+                "leadersBefore": it.leaders_before,
+                "leadersAfter": it.leaders_after,
+            }
+            for it in planned.by_broker
+        ),
+    )
+    for warning in planned.warnings:
+        output.warn(warning)
+    if output.is_document:
+        # The object is itself a file that `apply` and Kafka's tool read: both skip other keys.
+        rows = [{**row, "log_dirs": ["any"] * len(row["replicas"])} for row in moves.rows]
+        output.print_document(
+            {"version": 1, "partitions": rows, **brokers.document, "copies": planned.copies}
+        )
+        return
+    output.show(moves, empty="nothing to move")
+    if planned.moves:
+        output.say("")
+        if output.form in ("table", "wide"):
+            output.show(brokers)
+        output.say(f"\n{_copies(planned.moves)}" + (f"; the plan is in {out}" if out else ""))
+
+
+@app.command("apply")
+@asks_cluster(registry.ALTER_PARTITION_REASSIGNMENTS)
+def alter_partition_reassignments(
+    cluster: ClusterOptions,
+    output: Output,
+    file: ReassignmentFile,
+    throttle: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", min=1, help="The most that a broker copies in a second."),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait until all partitions have moved.")
+    ] = True,
+    additional: Annotated[
+        bool, typer.Option("--additional", help="Also partitions that move elsewhere already.")
+    ] = False,
+    rollback: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write where the partitions are now.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the file and show what would move.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Move partitions as a file says, show how far it is, and take the throttle off at the end.
+
+    After Ctrl-C the moves go on, without a throttle; call it again to watch and throttle them.
+
+    \b
+    kwire partitions reassign apply plan.json --throttle 50000000 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.reassigning import Reassigning
+    from kwire.admin.reassignment_run import check_targets, moves_to
+
+    targets = _targets(file)
+    topics = list(dict.fromkeys(key.topic for key in targets))
+    now = cluster.run(Reassigning, lambda admin: admin.moving_cluster(topics))
+    check_targets(now, targets, additional=additional)
+    moves = moves_to(now, targets)
+    if rollback is not None:
+        from kwire.admin.reassignment.json_file import reassignment_json
+
+        rollback.write_text(reassignment_json((m.partition, m.old) for m in moves) + "\n")
+    if dry_run or not output.is_document:
+        facts = {"dryRun": True} if dry_run else {}
+        table = Table("partitions", MOVE_COLUMNS, map(_move_values, moves), facts=facts)
+        if dry_run or output.form in ("table", "wide"):
+            output.show(table, empty="nothing to move")
+    if dry_run:
+        return
+    if moves:
+        rate = "" if throttle is None else f", at most {throttle} bytes/s per broker"
+        confirm(f"{_copies(moves)}{rate}. Begin?", yes=yes)
+    outcomes = _run(cluster, output, now, targets, throttle, wait)
+    output.show(_states_table(outcomes, targets))
+
+
+def _run(
+    cluster: ClusterOptions,
+    output: Output,
+    now: MovingCluster,
+    targets: Mapping[TopicPartition, Sequence[int]],
+    throttle: int | None,
+    wait: bool,
+) -> Outcomes[TopicPartition, MoveState]:
+    from kwire.admin.reassigning import Reassigning
+    from kwire.admin.reassignment.journal import ThrottleJournal
+    from kwire.admin.reassignment_run import RunOptions, run_reassignment
+    from kwire.cli.admin.reassign_progress import show_removal, shown_progress
+
+    with ThrottleJournal(now.cluster_id) as journal, shown_progress() as progress:
+        options = RunOptions(
+            rate=throttle,
+            wait=wait,
+            progress=progress,
+            throttle_removed=lambda removal: show_removal(output, removal),
+        )
+        outcomes = cluster.run(
+            Reassigning, lambda admin: run_reassignment(admin, journal, now, targets, options)
+        )
+        if journal.read():
+            output.warn("the throttle stays until kwire partitions reassign verify finds all moved")
+    return outcomes
+
+
+@app.command("verify")
+@asks_cluster(registry.LIST_PARTITION_REASSIGNMENTS)
+def verify(
+    cluster: ClusterOptions,
+    output: Output,
+    file: ReassignmentFile,
+    clear_throttles: Annotated[
+        bool,
+        typer.Option(
+            "--clear-throttles", help="Remove those of others too, as Kafka's tool does (brokers)."
+        ),
+    ] = False,
+) -> None:
+    """Show which partitions of a file have moved. When all have, take a left-over throttle off.
+
+    \b
+    kwire partitions reassign verify plan.json --bootstrap-server localhost:9092
+    """
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.reassigning import Reassigning
+    from kwire.admin.reassignment_run import MoveState, move_states
+
+    targets = _targets(file)
+
+    async def look(admin: Reassigning) -> Outcomes[TopicPartition, MoveState]:
+        states = await move_states(admin, targets)
+        if MoveState.MOVING not in states.values():
+            await _tidy(admin, output)
+            if clear_throttles:
+                now = await admin.moving_cluster(list({key.topic for key in targets}))
+                live = [b.node_id for b in now.layout.brokers.values() if not b.is_fenced]
+                await admin.clear_throttles({key.topic for key in targets}, live)
+        return Outcomes(states)
+
+    output.show(_states_table(cluster.run(Reassigning, look), targets))
+
+
+@app.command("cancel")
+@asks_cluster(registry.ALTER_PARTITION_REASSIGNMENTS)
+def cancel(
+    cluster: ClusterOptions,
+    output: Output,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,
+    all_of_them: Annotated[
+        bool, typer.Option("--all", help="Cancel every move of the cluster.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Take moves back: partitions stay where they were. A throttle that was left over goes, too.
+
+    \b
+    kwire partitions reassign cancel plan.json --bootstrap-server localhost:9092
+    kwire partitions reassign cancel --all --yes --bootstrap-controller localhost:9093
+    """
+    if (file is None) != all_of_them:
+        raise WrongUsage("give a FILE, or --all.")
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.reassigning import Reassigning
+
+    wanted = None if file is None else list(_targets(file))
+    ongoing = cluster.run(Reassigning, lambda admin: admin.list_partition_reassignments(wanted))
+    if ongoing:
+        confirm(f"Cancel the moves of {', '.join(map(str, ongoing))}?", yes=yes)
+
+    async def take_back(admin: Reassigning) -> Outcomes[TopicPartition, None]:
+        changes: dict[TopicPartition, None] = dict.fromkeys(ongoing)
+        outcomes = await admin.alter_partition_reassignments(changes) if changes else Outcomes({})
+        await _tidy(admin, output)
+        return outcomes
+
+    columns = [*STATE_COLUMNS[:2], Column(key="replicas")]
+    output.show(
+        Table.of_outcomes(
+            "partitions",
+            columns,
+            cluster.run(Reassigning, take_back),
+            lambda key, _: {
+                **_key_values(key),
+                "replicas": [
+                    b for b in ongoing[key].replicas if b not in ongoing[key].adding_replicas
+                ],
+            },
+            key_values=_key_values,
+        ),
+        empty="nothing moves",
+    )
+
+
+async def _tidy(admin: Reassigning, output: Output) -> None:
+    """Take a left-over throttle off, unless the kwire that set it still runs."""
+    from kwire.admin.reassignment.journal import ThrottleJournal
+    from kwire.cli.admin.reassign_progress import show_removal
+    from kwire.errors import InvalidValue
+
+    cluster_id = (await admin.describe_cluster()).cluster_id
+    try:
+        journal = ThrottleJournal(cluster_id)
+    except InvalidValue as error:
+        output.warn(f"the throttle is left to the command that runs: {error}")
+        return
+    with journal:
+        show_removal(output, await admin.remove_throttle(journal))
+
+
+def _targets(file: Path) -> dict[TopicPartition, tuple[int, ...]]:
+    """Read a file. Raises InvalidValue, and WrongUsage if it names directories."""
+    from kwire.admin.reassignment.json_file import ANY_LOG_DIR, read_reassignment
+
+    targets = read_reassignment(file.read_bytes(), str(file))
+    for target in targets:
+        if any(directory != ANY_LOG_DIR for directory in target.log_dirs):
+            raise WrongUsage(
+                f"{file} names a directory for {target.partition}: write any, and move the replica"
+                " afterwards with kwire logdirs move."
+            )
+    return {target.partition: target.replicas for target in targets}
+
+
+def _states_table(
+    outcomes: Outcomes[TopicPartition, MoveState], targets: Mapping[TopicPartition, Sequence[int]]
+) -> Table:
+    return Table.of_outcomes(
+        "partitions",
+        STATE_COLUMNS,
+        outcomes,
+        lambda key, state: {
+            **_key_values(key),
+            "replicas": list(targets[key]),
+            "state": state.value,
+        },
+        key_values=_key_values,
+    )
+
+
+def _key_values(key: TopicPartition) -> dict[str, Any]:
+    return {"topic": key.topic, "partition": key.partition}
+
+
+def _move_values(move: ReplicaMove) -> dict[str, Any]:
+    return {
+        **_key_values(move.partition),
+        "old": list(move.old),
+        "replicas": list(move.new),
+        "adding": list(move.adding),
+        "removing": list(move.removing),
+    }
+
+
+def _copies(moves: Sequence[ReplicaMove]) -> str:
+    copies = sum(len(move.adding) for move in moves)
+    partitions = "1 partition changes" if len(moves) == 1 else f"{len(moves)} partitions change"
+    return f"{partitions}, {copies} replica{'' if copies == 1 else 's'} to copy"
+
+
+def _ids(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise WrongUsage(f"--brokers is {text!r}: write ids, as 1,2,3.") from None
