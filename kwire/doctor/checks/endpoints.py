@@ -103,8 +103,10 @@ def _of_voters(evidence: Evidence) -> list[KnownEndpoint]:
     quorum = evidence.quorum
     voters = {voter.replica_id for voter in quorum.voters} if quorum else None
     unique: dict[object, KnownEndpoint] = {}
+    # DescribeCluster tells addresses without the listener's name, the metadata log with it.
+    endpoints = sorted(evidence.endpoints, key=lambda endpoint: endpoint.listener is None)
     for origin in (EndpointOrigin.VOTER_SET, EndpointOrigin.REGISTRATION):
-        for endpoint in evidence.endpoints:
+        for endpoint in endpoints:
             is_voter = endpoint.node_id is not None and (
                 voters is None or endpoint.node_id in voters
             )

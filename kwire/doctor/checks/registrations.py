@@ -66,8 +66,8 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         ]
     yield from findings
     if not findings and registered:
-        verb = "is registered and takes" if len(registered) == 1 else "are registered and take"
-        yield FINE(f"{listed(registered)} {verb} part")
+        verb = "is registered, and votes" if len(registered) == 1 else "are registered, and vote"
+        yield FINE(f"{listed(registered)} {verb} or follow{'s' * (len(registered) == 1)}")
 
 
 def _stale(evidence: Evidence, image: MetadataImage, stale: set[int]) -> Iterator[Finding]:

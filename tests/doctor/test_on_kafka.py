@@ -1,0 +1,196 @@
+"""Real Kafka brought into the states that operators suffer from, one after the other.
+
+One cluster goes through all of them, since starting another costs more than a step: each step
+names what doctor finds, mends it, and the next one begins where nothing is wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from kwire.doctor.examine import examine
+from kwire.doctor.finding import Finding, FindingVerdict
+from kwire.doctor.gather import gather, gather_briefly
+from kwire.doctor.quorum_check import takes_part
+from kwire.net.address import Address
+from real_kafka import Cluster, Layout
+from real_kafka.metadata_quorum import remove_controller
+from real_kafka.node import Quorum, Voter
+from real_kafka.running import RunningNode
+from tests.support.eventually import eventually_blocking
+from tests.support.real_kafka.own_cluster import OwnCluster
+from tests.support.real_kafka.topics import create
+
+LAYOUT = Layout(
+    controllers=(3000, 3001, 3002),
+    brokers=(1, 2),
+    version="4.4.0",
+    properties={"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"},
+)
+HARMLESS = (FindingVerdict.OK, FindingVerdict.INFO)
+
+
+def findings(cluster: Cluster, *more: Address) -> dict[str, Finding]:
+    """Return what doctor finds, by id, with one controller as bootstrap and the given ones."""
+    first = cluster.controllers[3000].controller_address
+    evidence = asyncio.run(gather([first, *more]))
+    return {finding.id: finding for finding in examine(evidence)}
+
+
+def bad(found: dict[str, Finding]) -> set[str]:
+    """Return the ids that are no good news."""
+    return {id for id, finding in found.items() if finding.verdict not in HARMLESS}
+
+
+def wait_for(cluster: Cluster, *ids: str, also: tuple[Address, ...] = ()) -> dict[str, Finding]:
+    """Ask until exactly these are found, and no other bad ones."""
+    return eventually_blocking(
+        lambda: findings(cluster, *also), lambda found: bad(found) == set(ids)
+    )
+
+
+def test_doctor_names_the_fault_at_each_step(own_cluster: OwnCluster) -> None:
+    with own_cluster(LAYOUT) as cluster:
+        create(cluster.bootstrap_servers, "orders")
+        healthy = wait_for(cluster)
+        assert "3 of 3 voters caught up" in healthy["quorum/ok"].sentence
+        _a_broker_stops(cluster)
+        _a_voter_advertises_another_node(cluster)
+        _static_voters_are_left_over(cluster)
+        _a_controller_joins_by_itself_and_is_removed(cluster)
+        _a_disk_is_replaced(cluster)
+        _another_quorum_has_the_same_cluster_id(cluster)
+        _the_majority_is_gone(cluster)
+
+
+def _a_broker_stops(cluster: Cluster) -> None:
+    """Kill broker 2, which alone has a partition: fenced, and the partition without a leader."""
+    cluster.nodes[2].kill()
+    found = wait_for(cluster, "brokers/fenced", "partitions/no-leader")
+    assert found["brokers/fenced"].sentence.startswith("broker 2 is fenced; ")
+    assert "nothing listens there" in found["brokers/fenced"].evidence[0]
+    assert "ELR 2" in found["partitions/no-leader"].evidence[0]
+    cluster.nodes[2].start()
+    wait_for(cluster)
+
+
+def _a_voter_advertises_another_node(cluster: Cluster) -> None:
+    node = cluster.nodes[3002]
+    own, other = node.controller_address, cluster.nodes[3001].controller_address
+    with restarted(node):
+        node.advertise(other)
+    found = wait_for(cluster, "endpoints/other-node")
+    assert found["endpoints/other-node"].sentence == (
+        f"voter 3002 advertises CONTROLLER://{other}, where controller 3001 answers"
+    )
+    with restarted(node):
+        node.advertise(own)
+    wait_for(cluster)
+
+
+def _static_voters_are_left_over(cluster: Cluster) -> None:
+    node = cluster.nodes[3001]
+    voters = ",".join(f"{id}@{c.controller_address}" for id, c in cluster.controllers.items())
+    with restarted(node):
+        node.configure({"controller.quorum.voters": voters})
+    found = wait_for(cluster, "voters/static-left-over")
+    assert found["voters/static-left-over"].evidence == (f"controller.quorum.voters={voters}",)
+    with restarted(node):
+        node.configure({"controller.quorum.voters": ""})
+    wait_for(cluster)
+
+
+def _a_controller_joins_by_itself_and_is_removed(cluster: Cluster) -> None:
+    auto_join = {"controller.quorum.auto.join.enable": "true"}
+    node = cluster.join_controller(3003, auto_join)
+    found = eventually_blocking(
+        lambda: findings(cluster), lambda found: "voters/auto-join" in found and not bad(found)
+    )
+    assert found["voters/auto-join"].sentence == "3003 joins again if removed while running"
+    assert "quorum/even-voters" in found
+    directory_id = node.directory_id
+    node.stop()
+    wait_for(cluster, "quorum/voter-silent", "endpoints/nobody-answers", "quorum/no-spare")
+    remove_controller(cluster, 3003, directory_id)
+    found = wait_for(cluster, "registrations/stale")
+    stale = found["registrations/stale"]
+    assert stale.sentence == "controller 3003 is registered, but neither votes nor fetches"
+    with restarted(node):
+        node.configure({"controller.quorum.auto.join.enable": "false"})
+    wait_for(cluster, "voters/observer-could-vote")
+    node.stop()
+
+
+def _a_disk_is_replaced(cluster: Cluster) -> None:
+    """Format a voter anew, which gives it another directory id than the voter set has."""
+    node = cluster.nodes[3002]
+    old = node.directory_id
+    others = [_voter(cluster, id) for id in (3000, 3001)]
+    with restarted(node):
+        shutil.rmtree(Path(node.folder, "data"))
+        # Not among the initial voters it is formatted with --no-initial-controllers.
+        node.join(Quorum(cluster_id=cluster.cluster_id, voters=tuple(others)))
+    found = wait_for(
+        cluster,
+        "registrations/stale",
+        "voters/two-directories",
+        "quorum/voter-silent",
+        "quorum/no-spare",
+    )
+    finding = found["voters/two-directories"]
+    assert f"votes with directory id {old} and fetches with {node.directory_id}" in finding.sentence
+    assert old in finding.advice
+
+
+def _another_quorum_has_the_same_cluster_id(cluster: Cluster) -> None:
+    """Format a controller as the only voter of a quorum of its own, under the same cluster id."""
+    node = cluster.add_node(3009)
+    own = replace(_voter(cluster, 3000), node_id=3009, address=node.controller_address)
+    node.join(Quorum(cluster_id=cluster.cluster_id, voters=(own,)))
+    node.start()
+    found = eventually_blocking(
+        lambda: findings(cluster, node.controller_address),
+        lambda found: "identity/two-quorums" in found,
+    )
+    sentence = found["identity/two-quorums"].sentence
+    assert "controller 3009 leads epoch 1 with voters 3009" in sentence
+    assert "with voters 3000, 3001 and 3002" in sentence
+    assert sentence.endswith(": two quorums of one cluster id")
+    node.kill()
+
+
+def _the_majority_is_gone(cluster: Cluster) -> None:
+    """Kill voters until one is left, which answers and follows nobody."""
+    assert probed(cluster).id in ("check/leads", "check/follows")
+    for id in (3001, 3002):
+        cluster.nodes[id].kill()
+    found = eventually_blocking(
+        lambda: findings(cluster), lambda found: "quorum/no-leader" in found
+    )
+    assert found["quorum/no-leader"].sentence.startswith("nobody leads: 3000 answers, 3001")
+    assert "nodes/no-metadata" in found
+    assert probed(cluster).sentence.startswith("3000: answers, follows nobody in epoch")
+
+
+def probed(cluster: Cluster) -> Finding:
+    """Return what the probe of controller 3000 says."""
+    address = cluster.controllers[3000].controller_address
+    return takes_part(asyncio.run(gather_briefly([address], node_id=3000)), 3000)
+
+
+def _voter(cluster: Cluster, node_id: int) -> Voter:
+    node = cluster.nodes[node_id]
+    return Voter(node_id=node_id, directory_id=node.directory_id, address=node.controller_address)
+
+
+@contextmanager
+def restarted(node: RunningNode) -> Iterator[None]:
+    """Stop a node, change it in between, and start it again."""
+    node.stop()
+    yield
+    node.start()
