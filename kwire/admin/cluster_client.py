@@ -6,16 +6,21 @@ message of any other theme.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.driver import Driver
 from kwire.admin.routing import OperationRouter
+from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
 from kwire.net.security import PLAINTEXT, Security
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 TIMEOUT = 10.0
 """Seconds an operation may take, all attempts together. Java's default is 60."""
@@ -76,6 +81,29 @@ class ClusterClient:
             read_only=read_only,
             allow_unlisted=allow_unlisted,
         )
+
+    async def _observe(self, timeout: float | None) -> MetadataImage:
+        """Return the cluster's metadata, read from the controllers' log as an observer.
+
+        Raises ConnectionFailed if no controller gives it in time, BrokerError if they refuse.
+        """
+        from kwire.observer import LiveImage  # only where there are no brokers to ask
+
+        deadline = self._driver.deadline(timeout)
+        cluster = await self._driver.router.cluster(deadline)
+
+        async def open_connection(address: Address) -> Connection:
+            return await self._connect(address, min(CONNECT_TIMEOUT, deadline.remaining))
+
+        controllers = [node.address for node in cluster.nodes.values()]
+        live = LiveImage(controllers, cluster_id=cluster.cluster_id, open=open_connection)
+        async with live:
+            try:
+                async with asyncio.timeout(deadline.remaining):
+                    return await live.ready()
+            except TimeoutError:
+                reason = live.trouble or "no controller leads"
+                raise ConnectionFailed(f"the metadata log cannot be read: {reason}") from None
 
     async def close(self) -> None:
         """Close every connection."""

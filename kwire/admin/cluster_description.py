@@ -21,6 +21,7 @@ from kwire.net.connection import Connection
 _NO_CONTROLLER = -1
 _OPERATIONS_OMITTED = -(2**31)
 _ENDPOINT_TYPE_SINCE = 1
+_FENCED_SINCE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,11 @@ async def fetch_description(
     4. UNSUPPORTED_ENDPOINT_TYPE (115): the metadata version is too old to register controllers.
     """
     _refuse_old(connection, endpoint_type)
+    version = connection.version_for(DescribeClusterRequest)
+    if request.include_fenced_brokers and version < _FENCED_SINCE:
+        raise UnsupportedVersion(
+            f"{connection.peer} is older than Kafka 4.0 and lists no fenced brokers"
+        )
     request = request.replace(endpoint_type=int(endpoint_type))
     answer = await connection.send(request, timeout=timeout)
     response = cast(DescribeClusterResponse, answer)
@@ -100,6 +106,16 @@ async def fetch_description(
         },
         authorized_operations=None if operations == _OPERATIONS_OMITTED else operations,
     )
+
+
+def require_endpoint_type(connection: Connection, endpoint_type: EndpointType) -> None:
+    """Raise MismatchedEndpointType for a node of the other kind, as its list of APIs tells.
+
+    Only controllers offer Vote, on every version with KRaft.
+    """
+    votes = VoteRequest.key in connection.node.api_versions
+    if votes is not (endpoint_type is EndpointType.CONTROLLER):
+        raise _mismatched(connection.peer, endpoint_type)
 
 
 def _refuse_old(connection: Connection, endpoint_type: EndpointType) -> None:

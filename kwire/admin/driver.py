@@ -169,7 +169,7 @@ class Driver:
                 f"{row.name} is not for controllers by KIP-919, though they serve it: give brokers"
                 " as bootstrap, or allow_unlisted"
             )
-        if row.reach is Reach.NEVER:
+        if row.reach in (Reach.NEVER, Reach.OBSERVED):
             raise UnsupportedEndpointType(
                 f"controllers do not serve {row.api} to admin clients (KIP-919): give brokers as"
                 " bootstrap"

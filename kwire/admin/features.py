@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from kwire.admin import registry
 from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.cluster_description import require_endpoint_type
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -18,6 +19,7 @@ from kwire.messages.a57_update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
+from kwire.net.connection import Connection
 from kwire.net.negotiation import NodeApiVersions, VersionRange, api_versions_request
 
 
@@ -64,14 +66,14 @@ def _features(
     response: ApiVersionsResponse, call: OperationCall[int | None, None]
 ) -> Iterator[tuple[int | None, FeatureMetadata]]:
     raise_for_code(response.error_code)
-    node = NodeApiVersions.of(response)
-    yield (
-        call.keys[0],
-        FeatureMetadata(
-            finalized_features=node.finalized_features,
-            finalized_features_epoch=node.finalized_features_epoch,
-            supported_features=node.supported_features,
-        ),
+    yield call.keys[0], _metadata(NodeApiVersions.of(response))
+
+
+def _metadata(node: NodeApiVersions) -> FeatureMetadata:
+    return FeatureMetadata(
+        finalized_features=node.finalized_features,
+        finalized_features_epoch=node.finalized_features_epoch,
+        supported_features=node.supported_features,
     )
 
 
@@ -144,6 +146,23 @@ class Features(ClusterClient):
         """
         operation = DESCRIBE_FEATURES if node_id is None else _DESCRIBE_FEATURES_OF_A_NODE
         return await self._driver.ask(operation, node_id, None, timeout=timeout)
+
+    async def describe_first_features(self, *, timeout: float | None = None) -> FeatureMetadata:
+        """Return supported and finalized features of the first node that can be connected to.
+
+        A connection begins with ApiVersions, which tells them: nothing else is asked, and a
+        connection that is open already tells what was so when it was opened. A controller that
+        does not lead may be a moment behind.
+
+        Raises MismatchedEndpointType, ConnectionFailed.
+        """
+        router = self._driver.router
+
+        async def read(connection: Connection, timeout: float) -> FeatureMetadata:
+            require_endpoint_type(connection, router.endpoint_type)
+            return _metadata(connection.node)
+
+        return await router.first_answer(read, router.deadline(timeout))
 
     async def update_features(
         self,

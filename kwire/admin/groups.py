@@ -95,9 +95,12 @@ class Groups(ClusterClient):
         group_ids: Iterable[str],
         *,
         include_authorized_operations: bool = False,
+        listed: Outcomes[int, tuple[GroupListing, ...]] | None = None,
         timeout: float | None = None,
     ) -> Outcomes[str, GroupDescription]:
         """Describe groups of any type.
+
+        listed: an answer of list_groups that is at hand; step 1 is then left out.
 
         1. Ask every broker for the types of its groups.
         2. Describe the groups of each type by its own API, all at once. A group that is not listed,
@@ -108,7 +111,8 @@ class Groups(ClusterClient):
         deadline = self._driver.deadline(timeout)
         names = list(dict.fromkeys(group_ids))
         # 1. A broker that fails to list says nothing of its groups; step 2 will tell.
-        listed = await self.list_groups(timeout=deadline.remaining)
+        if listed is None:
+            listed = await self.list_groups(timeout=deadline.remaining)
         listings = {group.group_id: group for group in listed_groups(listed)}
         by_type: defaultdict[str, list[str]] = defaultdict(list)
         for name in names:
@@ -117,7 +121,7 @@ class Groups(ClusterClient):
         options = await self._options(include_authorized_operations, deadline)
         parts = await asyncio.gather(
             *(
-                self._driver.run(_DESCRIPTIONS[kind], ids, options, timeout=deadline.remaining)
+                self._describe_some(_DESCRIPTIONS[kind], ids, options, deadline)
                 for kind, ids in by_type.items()
             )
         )
@@ -125,6 +129,18 @@ class Groups(ClusterClient):
         for part in parts:
             entries.update(part.entries())
         return Outcomes({name: entries[name] for name in names})
+
+    async def _describe_some(
+        self,
+        operation: _AnyDescription,
+        group_ids: list[str],
+        options: DescribeOptions,
+        deadline: Deadline,
+    ) -> Outcomes[str, GroupDescription]:
+        try:
+            return await self._driver.run(operation, group_ids, options, timeout=deadline.remaining)
+        except KwireError as error:  # the groups of other types stay of use
+            return Outcomes(dict.fromkeys(group_ids, error))
 
     async def describe_classic_groups(
         self,

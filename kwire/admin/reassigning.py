@@ -28,8 +28,9 @@ from kwire.admin.reassignment.throttle import (
     throttled_resources,
 )
 from kwire.admin.reassignments import OngoingReassignment, Reassignments
+from kwire.admin.topic_descriptions import TopicDescription, TopicKey
 from kwire.admin.topic_partition import TopicPartition
-from kwire.admin.topics import TopicDescription, TopicKey, Topics
+from kwire.admin.topics import Topics
 from kwire.errors import KwireError
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 from kwire.messages.endpoint_type import EndpointType

@@ -30,6 +30,7 @@ class Reach(Enum):
 
     LISTED = "listed by KIP-919"
     UNLISTED = "served, though not listed"
+    OBSERVED = "read from the metadata log"
     NEVER = "not served"
 
 
@@ -97,6 +98,7 @@ LIST_TOPICS = OperationRow(
     apis=("Metadata",),
     theme="topics",
     route=Route.ANY_NODE,
+    reach=Reach.OBSERVED,
     tool="kafka-topics --list",
     command="topics list",
 )
@@ -106,6 +108,7 @@ DESCRIBE_TOPICS = OperationRow(
     apis=("DescribeTopicPartitions", "Metadata"),
     theme="topics",
     route=Route.ANY_NODE,
+    reach=Reach.OBSERVED,
     key="topic",
     tool="kafka-topics --describe",
     command="topics describe",

@@ -150,16 +150,22 @@ class OperationRouter:
         async def fetch(connection: Connection, timeout: float) -> ClusterDescription:
             return await fetch_description(connection, request, endpoint_type, timeout)
 
+        self._cluster = await self.first_answer(fetch, deadline)
+        self._stale = False
+        return self._cluster
+
+    async def first_answer(self, attempt: Attempt[T], deadline: Deadline) -> T:
+        """Run `attempt` at the first known node that answers, whether it is the active one or not.
+
+        Raises ConnectionFailed at once if no node can be connected to, else when time is up.
+        """
         while True:
             failures = Failures(self._bootstrap)
             for address in self._candidates():
                 try:
-                    self._cluster = await self._attempt(fetch, address, deadline)
+                    return await self._attempt(attempt, address, deadline)
                 except _TryAnother as failed:
                     failures.add(address, failed.reason)
-                else:
-                    self._stale = False
-                    return self._cluster
             if failures.nobody_connected or not await deadline.pause():
                 raise failures.unreachable()
 

@@ -54,6 +54,11 @@ class StreamsGroupSubtopologyDescription:
     state_changelog_topics: tuple[InternalTopicDescription, ...]
     repartition_source_topics: tuple[InternalTopicDescription, ...]
 
+    @property
+    def topics_read(self) -> tuple[str, ...]:
+        """The topics whose offsets its tasks commit: sources and repartition topics."""
+        return *self.source_topics, *(topic.name for topic in self.repartition_source_topics)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsGroupMemberDescription:
@@ -93,15 +98,6 @@ class StreamsGroupDescription(GroupDescription):
     partition_assignor: str | None
     subtopologies: tuple[StreamsGroupSubtopologyDescription, ...]
     members: tuple[StreamsGroupMemberDescription, ...]
-
-    @property
-    def source_topics(self) -> tuple[str, ...]:
-        """The topics whose offsets the group commits: sources and repartition topics, sorted."""
-        names: set[str] = set()
-        for subtopology in self.subtopologies:
-            names.update(subtopology.source_topics)
-            names.update(topic.name for topic in subtopology.repartition_source_topics)
-        return tuple(sorted(names))
 
 
 def streams_group(

@@ -16,6 +16,12 @@ from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
+from kwire.admin.topic_descriptions import (
+    PartitionDescription,
+    TopicDescription,
+    TopicKey,
+    TopicListing,
+)
 from kwire.codec.declaration import Request
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages import a03_metadata as metadata
@@ -23,10 +29,8 @@ from kwire.messages import a19_create_topics as creation
 from kwire.messages import a20_delete_topics as deletion
 from kwire.messages import a37_create_partitions as growth
 from kwire.messages import a75_describe_topic_partitions as pages
+from kwire.messages.endpoint_type import EndpointType
 from kwire.text.ids import ZERO_UUID
-
-TopicKey = str | UUID
-"""A topic by name or by id."""
 
 _BY_BROKER_DEFAULT = -1
 _IDS_SINCE = 12
@@ -60,44 +64,6 @@ class CreatedTopic:
     topic_id: UUID | None
     partitions: int | None
     replication_factor: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicListing:
-    """A topic's name and id. topic_id: None before Kafka 2.8."""
-
-    name: str
-    topic_id: UUID | None
-    is_internal: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionDescription:
-    """A partition and its replicas, as node ids.
-
-    leader_id, leader_epoch: None where there is none. elr, last_known_elr: the eligible leader
-    replicas (KIP-966), None where the broker does not tell. offline: replicas on brokers or
-    directories that are down.
-    """
-
-    partition: int
-    leader_id: int | None
-    leader_epoch: int | None
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-    elr: tuple[int, ...] | None = None
-    last_known_elr: tuple[int, ...] | None = None
-    offline: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicDescription:
-    """A topic and its partitions in order."""
-
-    name: str
-    topic_id: UUID | None
-    is_internal: bool
-    partitions: tuple[PartitionDescription, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +124,14 @@ class Topics(ClusterClient):
         return await self._driver.run(DELETE_TOPICS, topics, None, timeout=timeout)
 
     async def list_topics(self, *, timeout: float | None = None) -> list[TopicListing]:
-        """Return every topic that the user may describe, by name."""
+        """Return every topic that the user may describe, by name.
+
+        With controllers as bootstrap the answer is read from the metadata log.
+        """
+        if self._driver.router.endpoint_type is EndpointType.CONTROLLER:
+            from kwire.admin.observed_topics import list_observed
+
+            return list_observed(await self._observe(timeout))
         return await self._driver.ask(LIST_TOPICS, None, None, timeout=timeout)
 
     async def describe_topics(
@@ -166,9 +139,13 @@ class Topics(ClusterClient):
     ) -> Outcomes[TopicKey, TopicDescription]:
         """Describe topics by name or id, by default every topic that the user may describe.
 
+        With controllers as bootstrap the answer is read from the metadata log.
+
         Refused: UNKNOWN_TOPIC_OR_PARTITION (3), UNKNOWN_TOPIC_ID (100), INVALID_TOPIC_EXCEPTION
         (17), TOPIC_AUTHORIZATION_FAILED (29).
         """
+        if self._driver.router.endpoint_type is EndpointType.CONTROLLER:
+            return await self._describe_observed(topics, timeout)
         deadline = self._driver.deadline(timeout)
         if topics is None:
             listed = await self.list_topics(timeout=deadline.remaining)
@@ -176,6 +153,15 @@ class Topics(ClusterClient):
         return await self._driver.run(
             DESCRIBE_TOPICS, topics, PagesOfTopics(), timeout=deadline.remaining
         )
+
+    async def _describe_observed(
+        self, topics: Iterable[TopicKey] | None, timeout: float | None
+    ) -> Outcomes[TopicKey, TopicDescription]:
+        from kwire.admin.observed_topics import describe_observed
+
+        image = await self._observe(timeout)
+        keys = sorted(image.topics.ids) if topics is None else topics
+        return Outcomes(describe_observed(image, keys))
 
     async def create_partitions(
         self,

@@ -34,6 +34,7 @@ _SERVER = "Ask these brokers; they forward to the active controller."
 _CONTROLLER = {
     Reach.LISTED: "Ask these controllers directly (KIP-919). Give one of the two, or a profile.",
     Reach.UNLISTED: "Ask these controllers directly; needs --allow-unlisted (KIP-919).",
+    Reach.OBSERVED: "Read the metadata log of these controllers; no broker is asked.",
     Reach.NEVER: "Refused: controllers do not serve this (KIP-919).",
 }
 

@@ -26,6 +26,10 @@ COMMANDS = {
     "partitions": "kwire.cli.admin.partitions:app",
     "configs": "kwire.cli.admin.configs:app",
     "acls": "kwire.cli.admin.acls:app",
+    "cluster": "kwire.cli.admin.cluster:app",
+    "brokers": "kwire.cli.admin.brokers:app",
+    "features": "kwire.cli.admin.features:app",
+    "api-versions": "kwire.cli.admin.api_versions:api_versions",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
     "shell": "kwire.cli.shell:shell",
@@ -38,6 +42,9 @@ COMMANDS = {
     "pipeline": "kwire.cli.pipeline:app",
     "profiles": "kwire.cli.list_profiles:list_profiles",
     "doctor": "kwire.cli.doctor:doctor",
+    "export": "kwire.cli.export:export",
+    "diff": "kwire.cli.diff:diff",
+    "exporter": "kwire.cli.exporter:exporter",
     "demo": "kwire.cli.demo:demo",
 }
 """Each command and group in the order of `kwire --help`, and where it is imported from."""

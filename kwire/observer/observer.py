@@ -73,30 +73,53 @@ class LeaderEndpoint(NamedTuple):
     port: int
 
 
+class LogStart(NamedTuple):
+    """An image, and the place in the log from which on records are applied to it.
+
+    timestamp: milliseconds since 1970, of the last record in the image; -1 if there is none.
+    """
+
+    image: MetadataImage
+    place: OffsetAndEpoch
+    timestamp: int
+
+
+_BEGINNING = LogStart(EMPTY, _LOG_START, -1)
+
+
 class Observer:
     """Keeps the image at `offset`: everything below is committed and applied.
 
     cluster_id: sent to the nodes, which refuse another; None sends none. epoch, leader_id: the
     latest seen, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
     quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one. snapshot:
-    the one loaded last, if any was. timestamp: milliseconds since 1970, of the last batch in the
-    image. end: apply no record from this offset on, None applies all.
+    the one loaded last, if any was. start: its image, the one that was given, or that of the first
+    batch. timestamp: milliseconds since 1970, of the last batch in the image. end: apply no record
+    from this offset on, None applies all.
     """
 
-    def __init__(self, cluster_id: str | None = None, *, end: int | None = None) -> None:
+    def __init__(
+        self,
+        cluster_id: str | None = None,
+        *,
+        start: LogStart = _BEGINNING,
+        end: int | None = None,
+    ) -> None:
         self._cluster_id = cluster_id
         self._end = end
-        self._image = EMPTY
-        self._uncommitted = UncommittedBatches(_LOG_START)
+        self.start = start
+        self._image = start.image
+        self._uncommitted = UncommittedBatches(start.place)
         self._download: PartialSnapshot | None = None
-        self.epoch = 0
+        # A request with records of a later epoch than its own is refused.
+        self.epoch = start.place.epoch
         self.leader_id = -1
         self.leader_endpoint: LeaderEndpoint | None = None
         self.high_watermark = -1
         self.snapshot: OffsetAndEpoch | None = None
         self.kraft_version = 0
         self.voters: VotersRecord | None = None
-        self.timestamp = -1
+        self.timestamp = start.timestamp
 
     @property
     def image(self) -> MetadataImage:
@@ -170,6 +193,7 @@ class Observer:
 
     def restart(self) -> None:
         """Forget the log, and begin at its start."""
+        self.start = _BEGINNING
         self._image = EMPTY
         self._download = None
         self._uncommitted = UncommittedBatches(_LOG_START)
@@ -219,6 +243,10 @@ class Observer:
         for batch in self._uncommitted.take(end):
             self._apply(batch)
             self.timestamp = batch.max_timestamp
+            # Who asks for the log from 0 on is sent to the latest snapshot, as soon as there is
+            # one; from the second batch on the log is given as long as it is there.
+            if not self.start.place.offset:
+                self.start = LogStart(self._image, self.position, self.timestamp)
         return NextStep.ASK
 
     def _diverged(self, end: OffsetAndEpoch) -> None:
@@ -262,6 +290,7 @@ class Observer:
         self._uncommitted = UncommittedBatches(id)
         self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters
         self.timestamp = snapshot.last_contained_log_timestamp
+        self.start = LogStart(self._image, id, self.timestamp)
         self.high_watermark = max(self.high_watermark, id.offset)
 
 

@@ -99,15 +99,19 @@ class LiveSource:
     async def _at(self, offset: int) -> PositionedImage:
         if self._live.leader is None:
             raise ConnectionFailed(f"no controller of {self} leads: {self._live.trouble}")
-        observer = Observer(end=offset + 1)
+        # From where the session's own observer began: the leader may have newer snapshots since,
+        # and gives one of them to whoever asks for the log from 0 on.
+        start = self._live.observer.start
+        if start.place.offset > offset + 1:
+            raise OffsetNotAvailable(offset, self, start.place.offset - 1, self._live.offset - 1)
+        observer = Observer(start=start, end=offset + 1)
         try:
             async with asyncio.timeout(self._timeout):
                 await self._read(observer, self._live.leader)
         except TimeoutError:
             seconds = f"{self._timeout:g} seconds"
             raise ConnectionFailed(f"{self._live.leader} gave no log within {seconds}") from None
-        snapshot = observer.snapshot
-        first = 0 if snapshot is None else snapshot.offset - 1
+        first = max(0, observer.start.place.offset - 1)
         if not first <= offset < observer.high_watermark:
             raise OffsetNotAvailable(offset, self, first, observer.high_watermark - 1)
         return _position(observer)

@@ -1,6 +1,5 @@
 """The tree is that of Kafka's MetadataShell 4.3.1, whose outputs on the same logs are fixtures."""
 
-from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -18,6 +17,7 @@ from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.shell import DirectorySource
 from kwire.text.ids import uuid_text
 from tests.support.paths import FIXTURES
+from tests.support.shell.kafka_shell import as_kwire_prints
 from tests.support.shell.sessions import Session, session_of
 
 LOGS = FIXTURES / "logdirs"
@@ -28,32 +28,12 @@ PARTITION = PartitionRecord(
 )
 
 
-def lines_of_kafka(log: Path) -> list[str]:
-    """Return what Kafka's shell printed, with the changes that docs/shell.md tells of."""
-    lines = []
-    for line in (log / "shell-tree.txt").read_text().splitlines():
-        if line.endswith("Z[UTC]"):
-            line = f"{line.removesuffix('Z[UTC]')}0Z"
-        if "ScramCredentialData" in line:
-            indentation = line[: line.index("S")]
-            line = f"{indentation}ScramCredentialData(salt=[redacted], storedKey=[redacted],"
-            line += " serverKey=[redacted], iterations=4096)"
-        lines.append(line.replace("Optional[4.3-IV0]", "4.3-IV0"))
-    if "  user(alice):" in lines:
-        # Kafka's shell drops the default client id from the name, and then finds no quota.
-        at = lines.index("  user(alice):")
-        lines[at : at + 1] = [
-            "  clientId_user(alice):",
-            "    consumer_byte_rate:",
-            "      2048.0",
-        ]
-    return lines
-
-
 @pytest.mark.parametrize("name", ["kafka-4.3.1-brokers", "kafka-4.3.1-without-elr"])
 def test_it_is_the_tree_of_kafkas_shell(name: str) -> None:
     with DirectorySource(LOGS / name) as source:
-        assert Session(source)("tree /image") == lines_of_kafka(LOGS / name)
+        assert Session(source)("tree /image") == as_kwire_prints(
+            (LOGS / name / "shell-tree.txt").read_text()
+        )
 
 
 def test_find_names_the_nodes_of_kafkas_shell() -> None:

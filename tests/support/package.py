@@ -19,7 +19,7 @@ def is_generated(path: Path) -> bool:
     """True for a module that a script in fixtures/ writes."""
     if path.parent == PACKAGE / "controller" / "configs":
         return path.name.endswith("_keys.py")
-    return declarations.is_generated(path)
+    return path == PACKAGE / "admin" / "sync.py" or declarations.is_generated(path)
 
 
 def build(folder: Path, target: str, source: Path = ROOT) -> Path:

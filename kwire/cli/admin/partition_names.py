@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.partitions import OffsetSpec, Partitions
+from kwire.admin.topic_descriptions import TopicDescription, TopicKey
 from kwire.admin.topic_partition import TopicPartition
-from kwire.admin.topics import TopicDescription, TopicKey, Topics
+from kwire.admin.topics import Topics
 from kwire.cli.errors import WrongUsage
 from kwire.errors import InvalidValue, KwireError
 

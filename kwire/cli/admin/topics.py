@@ -19,12 +19,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.topics import (
-        CreatedTopic,
-        PartitionDescription,
-        TopicDescription,
-        TopicKey,
-    )
+    from kwire.admin.topic_descriptions import PartitionDescription, TopicDescription, TopicKey
+    from kwire.admin.topics import CreatedTopic
 
 app = typer.Typer(
     help="Create, list, describe, grow and delete topics.",

@@ -1,0 +1,188 @@
+"""`kwire brokers`: list registered brokers, and forget those that are gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.admin.cluster import node_rows
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, confirm
+from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.output import Column, Output, Table
+from kwire.text.untrusted import harmless
+
+if TYPE_CHECKING:
+    from kwire.admin.cluster import ClusterNodes
+    from kwire.admin.cluster_description import ClusterDescription
+    from kwire.admin.outcomes import Outcomes
+    from kwire.image.broker import BrokerRegistration
+
+app = typer.Typer(
+    help="List registered brokers, and unregister those that are gone.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+BROKER_COLUMNS = [
+    Column(key="id", title="Id", right=True),
+    Column(key="host"),
+    Column(key="port", right=True),
+    Column(key="rack"),
+    Column(key="state"),
+    Column(key="listeners", wide=True),
+]
+
+
+@app.command("list")
+@asks_cluster(registry.DESCRIBE_CLUSTER)
+def list_brokers(cluster: ClusterOptions, output: Output) -> None:
+    """List every registered broker, fenced ones too.
+
+    Controllers do not list brokers: asked there, the metadata log is read, which takes the right
+    CLUSTER_ACTION where there are ACLs. Brokers before Kafka 4.0 list no fenced ones.
+
+    \b
+    kwire brokers list --bootstrap-server localhost:9092
+    """
+    if cluster.controller:
+        registered = [broker for _, broker in sorted(_registered(cluster).items())]
+        rows = [_registration_row(broker) for broker in registered]
+    else:
+        rows = node_rows(_with_fenced(cluster, output), "broker")
+    output.show(Table("brokers", BROKER_COLUMNS, rows), empty="no brokers")
+
+
+def _with_fenced(cluster: ClusterOptions, output: Output) -> ClusterDescription:
+    from kwire.admin.cluster import ClusterNodes
+    from kwire.errors import UnsupportedVersion
+
+    async def describe(admin: ClusterNodes) -> ClusterDescription:
+        try:
+            return await admin.describe_cluster(include_fenced_brokers=True)
+        except UnsupportedVersion as error:
+            output.warn(str(error))
+            return await admin.describe_cluster()
+
+    return cluster.run(ClusterNodes, describe)
+
+
+def _registered(cluster: ClusterOptions) -> dict[int, BrokerRegistration]:
+    """Return the brokers that are registered in the metadata log, by id."""
+    import asyncio
+
+    from kwire.cluster_document.live_metadata import live_metadata
+
+    assert cluster.controller is not None
+    live = live_metadata(cluster.controller, security=cluster.security, timeout=cluster.timeout)
+    return dict(asyncio.run(live).image.cluster.brokers.items())
+
+
+def _registration_row(broker: BrokerRegistration) -> dict[str, Any]:
+    listeners = [
+        f"{endpoint.name}://{endpoint.host}:{endpoint.port}" for endpoint in broker.endpoints
+    ]
+    first = broker.endpoints[0] if broker.endpoints else None
+    return {
+        "id": broker.id,
+        "host": first.host if first else None,
+        "port": first.port if first else None,
+        "rack": broker.rack,
+        "state": "fenced" if broker.fenced else "unfenced",
+        "listeners": listeners,
+    }
+
+
+@app.command("unregister")
+@asks_cluster(registry.UNREGISTER_BROKER)
+def unregister_broker(
+    cluster: ClusterOptions,
+    output: Output,
+    ids: Annotated[
+        list[int] | None, typer.Argument(metavar="[ID]...", help="Node ids of brokers.")
+    ] = None,
+    id_flags: Annotated[
+        list[int] | None,
+        typer.Option("--id", "-i", metavar="ID", help="The same, as kafka-cluster has it."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also a broker that runs: it cannot go on then.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check that they are fenced, and change nothing.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Have the controller forget brokers that are gone. Refused for one that is not fenced.
+
+    \b
+    kwire brokers unregister 4 --bootstrap-controller localhost:9093
+    """
+    wanted = list(dict.fromkeys([*(ids or []), *(id_flags or [])]))
+    if not wanted:
+        raise WrongUsage("name a broker by its id.")
+    if not dry_run:
+        confirm(f"Unregister broker {', '.join(map(str, wanted))}?", yes=yes)
+    states = {} if force and not dry_run else _states(cluster, output)
+    running = [] if force else [broker_id for broker_id in wanted if states.get(broker_id) is False]
+    if running:
+        raise CommandFailed(
+            f"broker {', '.join(map(str, running))} is not fenced, it seems to run: stop it first,"
+            " or give --force. Nothing was changed."
+        )
+    outcomes = _checked(wanted, states) if dry_run else _unregister(cluster, wanted)
+    table = Table.of_outcomes(
+        "brokers",
+        [Column(key="id", title="Id", right=True)],
+        outcomes,
+        lambda broker_id, _: {"id": broker_id},
+        key_values=lambda broker_id: {"id": broker_id},
+        facts={"dryRun": True} if dry_run else {},
+    )
+    output.show(table)
+
+
+def _states(cluster: ClusterOptions, output: Output) -> dict[int, bool]:
+    """Return for each registered broker whether it is fenced; old brokers tell no fenced ones."""
+    from kwire.errors import BrokerError
+
+    if not cluster.controller:
+        nodes = _with_fenced(cluster, output).nodes
+        return {broker_id: node.is_fenced for broker_id, node in nodes.items()}
+    try:
+        return {broker_id: broker.fenced for broker_id, broker in _registered(cluster).items()}
+    except BrokerError as error:
+        raise CommandFailed(
+            "whether they run is not known, since the metadata log may not be read"
+            f" ({harmless(str(error))}): give --bootstrap-server, or --force."
+        ) from error
+
+
+def _checked(wanted: list[int], states: dict[int, bool]) -> Outcomes[int, None]:
+    from kwire.admin.errors import refusal
+    from kwire.admin.outcomes import Outcomes
+    from kwire.error_codes import ErrorCode
+
+    missing = refusal(ErrorCode.BROKER_ID_NOT_REGISTERED, "no broker with this id is listed")
+    return Outcomes({broker_id: None if broker_id in states else missing for broker_id in wanted})
+
+
+def _unregister(cluster: ClusterOptions, wanted: list[int]) -> Outcomes[int, None]:
+    """Unregister one broker after the other; what fails for one does not stop the others."""
+    from kwire.admin.cluster import ClusterNodes
+    from kwire.admin.outcomes import Outcomes
+    from kwire.errors import BrokerError, KwireError
+
+    async def unregister(admin: ClusterNodes) -> dict[int, KwireError | None]:
+        results: dict[int, KwireError | None] = {}
+        for broker_id in wanted:
+            try:
+                await admin.unregister_broker(broker_id)
+                results[broker_id] = None
+            except BrokerError as error:
+                results[broker_id] = error
+        return results
+
+    return Outcomes(cluster.run(ClusterNodes, unregister))

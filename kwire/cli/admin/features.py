@@ -1,0 +1,329 @@
+"""`kwire features`: feature levels, supported and finalized, in kafka-features' words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.admin.feature_levels import (
+    FeatureLevels,
+    feature_level,
+    level_text,
+    release_levels,
+    required_levels,
+)
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, confirm
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, OutputForm, Table
+
+if TYPE_CHECKING:
+    from kwire.admin.features import FeatureMetadata, Features, UpgradeType
+    from kwire.admin.outcomes import Outcomes
+
+app = typer.Typer(
+    help="Describe feature levels and change them (KIP-584, KIP-1022).",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+LEVELS_HELP = "As in group.version=1 or metadata.version=4.3-IV0."
+Levels = Annotated[list[str] | None, typer.Argument(metavar="[FEATURE=LEVEL]...", help=LEVELS_HELP)]
+LevelFlags = Annotated[
+    list[str] | None,
+    typer.Option("--feature", metavar="FEATURE=LEVEL", help="The same, as kafka-features has it."),
+]
+Metadata = Annotated[
+    str | None, typer.Option(metavar="VERSION", help="The level of metadata.version, as 4.3-IV0.")
+]
+Release = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VERSION", help="Every feature as in a new cluster of this release, as 4.3."
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Have the controller check it, and change nothing.")
+]
+Unsafe = Annotated[
+    bool, typer.Option("--unsafe", help="Allow it even if metadata is lost by it. Asks.")
+]
+OfflineOutput = Annotated[OutputForm, typer.Option("--output", "-o", help="The form of output.")]
+OfflineJson = Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")]
+
+
+@app.command("describe")
+@asks_cluster(registry.DESCRIBE_FEATURES)
+def describe_features(
+    cluster: ClusterOptions,
+    output: Output,
+    node: Annotated[
+        int | None,
+        typer.Option("--node", "--node-id", metavar="ID", help="By default any that answers."),
+    ] = None,
+) -> None:
+    """Show the levels that a node supports, and the finalized ones, which are in force.
+
+    A broker's epoch is the offset of the last metadata record that it knows, a controller's that of
+    the last change of a feature: compare it only with earlier answers of the same node.
+
+    \b
+    kwire features describe --bootstrap-controller localhost:9093
+    """
+    from kwire.admin.features import Features
+
+    async def describe(admin: Features) -> FeatureMetadata:
+        if node is None:
+            return await admin.describe_first_features()
+        return await admin.describe_features(node_id=node)
+
+    features = cluster.run(Features, describe)
+    output.show(Table("features", FEATURE_COLUMNS, _feature_rows(features)), empty="no features")
+
+
+FEATURE_COLUMNS = [
+    Column(key="feature"),
+    Column(key="supportedMinVersion", right=True),
+    Column(key="supportedMaxVersion", right=True),
+    Column(key="finalizedVersionLevel", right=True),
+    Column(key="epoch", right=True),
+    Column(key="supportedMinLevel", right=True, wide=True),
+    Column(key="supportedMaxLevel", right=True, wide=True),
+    Column(key="finalizedLevel", right=True, wide=True),
+]
+"""The names of Kafka's tool have the texts that it prints; the levels are numbers."""
+
+
+def _feature_rows(features: FeatureMetadata) -> list[dict[str, Any]]:
+    rows = []
+    # A finalized feature that this node does not support is worth a row: it is in trouble.
+    for name in sorted({*features.supported_features, *features.finalized_features}):
+        supported = features.supported_features.get(name)
+        finalized = features.finalized_features.get(name)
+        lowest = supported.min_version if supported else None
+        highest = supported.max_version if supported else None
+        level = finalized.max_version if finalized else 0
+        rows.append(
+            {
+                "feature": name,
+                "supportedMinVersion": level_text(name, lowest),
+                "supportedMaxVersion": level_text(name, highest),
+                "finalizedVersionLevel": level_text(name, level),
+                "epoch": features.finalized_features_epoch,
+                "supportedMinLevel": lowest,
+                "supportedMaxLevel": highest,
+                "finalizedLevel": level,
+            }
+        )
+    return rows
+
+
+@app.command("upgrade")
+@asks_cluster(registry.UPDATE_FEATURES)
+def upgrade_features(
+    cluster: ClusterOptions,
+    output: Output,
+    levels: Levels = None,
+    feature: LevelFlags = None,
+    metadata: Metadata = None,
+    release_version: Release = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Raise features to these levels, all of them or none.
+
+    Many levels cannot be lowered again: try it with --dry-run first.
+
+    \b
+    kwire features upgrade group.version=1 --dry-run --bootstrap-controller localhost:9093
+    kwire features upgrade --release-version 4.3 --bootstrap-controller localhost:9093
+    """
+    from kwire.admin.features import UpgradeType
+
+    wanted = _wanted([*(levels or []), *(feature or [])], metadata, release_version)
+    if release_version is not None:
+        # A feature that the release does not have yet is not lowered by an upgrade.
+        wanted = {name: level for name, level in wanted.items() if level > 0}
+    _update(cluster, output, wanted, UpgradeType.UPGRADE, dry_run)
+
+
+@app.command("downgrade")
+@asks_cluster(registry.UPDATE_FEATURES)
+def downgrade_features(
+    cluster: ClusterOptions,
+    output: Output,
+    levels: Levels = None,
+    feature: LevelFlags = None,
+    metadata: Metadata = None,
+    release_version: Release = None,
+    unsafe: Unsafe = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Lower features to these levels; refused where metadata would be lost, unless --unsafe.
+
+    \b
+    kwire features downgrade share.version=0 --bootstrap-controller localhost:9093
+    """
+    wanted = _wanted([*(levels or []), *(feature or [])], metadata, release_version)
+    _lower(cluster, output, wanted, unsafe=unsafe, dry_run=dry_run, yes=yes)
+
+
+@app.command("disable")
+@asks_cluster(registry.UPDATE_FEATURES)
+def disable_features(
+    cluster: ClusterOptions,
+    output: Output,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[FEATURE]...", help="As group.version.")
+    ] = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option("--feature", metavar="FEATURE", help="The same, as kafka-features has it."),
+    ] = None,
+    unsafe: Unsafe = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Lower features to level 0.
+
+    \b
+    kwire features disable share.version --bootstrap-controller localhost:9093
+    """
+    wanted = _unique([(name, 0) for name in [*(names or []), *(feature or [])]])
+    _lower(cluster, output, wanted, unsafe=unsafe, dry_run=dry_run, yes=yes)
+
+
+def _wanted(texts: list[str], metadata: str | None, release: str | None) -> FeatureLevels:
+    """Return the level of each feature in the options. Raises WrongUsage."""
+    if release is not None:
+        if texts or metadata is not None:
+            raise WrongUsage("--release-version says all levels: give no other.")
+        return release_levels(release)
+    pairs = [feature_level(text) for text in texts]
+    if metadata is not None:
+        pairs.append(feature_level(f"metadata.version={metadata}"))
+    return _unique(pairs)
+
+
+def _unique(pairs: list[tuple[str, int]]) -> FeatureLevels:
+    levels = dict(pairs)
+    if len(levels) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise WrongUsage(f"{twice} is given more than once.")
+    if not levels:
+        raise WrongUsage("name a feature, as in group.version=1, or give --release-version.")
+    return levels
+
+
+def _lower(
+    cluster: ClusterOptions,
+    output: Output,
+    wanted: FeatureLevels,
+    *,
+    unsafe: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    from kwire.admin.features import UpgradeType
+
+    if unsafe and not dry_run:
+        named = ", ".join(f"{name} to {level_text(name, level)}" for name, level in wanted.items())
+        confirm(f"Lower {named}, even if metadata is lost for good?", yes=yes)
+    kind = UpgradeType.UNSAFE_DOWNGRADE if unsafe else UpgradeType.SAFE_DOWNGRADE
+    _update(cluster, output, wanted, kind, dry_run)
+
+
+def _update(
+    cluster: ClusterOptions,
+    output: Output,
+    wanted: FeatureLevels,
+    upgrade_type: UpgradeType,
+    dry_run: bool,
+) -> None:
+    """Send the update and show each feature's level before and after it."""
+    from kwire.admin.features import Features, FeatureUpdate
+
+    updates = {
+        name: FeatureUpdate(level=level, upgrade_type=upgrade_type)
+        for name, level in wanted.items()
+    }
+
+    async def update(admin: Features) -> tuple[FeatureMetadata, Outcomes[str, None]]:
+        before = await admin.describe_features()
+        return before, await admin.update_features(updates, validate_only=dry_run)
+
+    before, outcomes = cluster.run(Features, update)
+
+    def levels(name: str) -> dict[str, Any]:
+        finalized = before.finalized_features.get(name)
+        level = finalized.max_version if finalized else 0
+        return {
+            "feature": name,
+            "from": level_text(name, level),
+            "to": level_text(name, wanted[name]),
+            "fromLevel": level,
+            "toLevel": wanted[name],
+        }
+
+    columns = [
+        Column(key="feature"),
+        Column(key="from", right=True),
+        Column(key="to", right=True),
+        Column(key="fromLevel", right=True, wide=True),
+        Column(key="toLevel", right=True, wide=True),
+    ]
+    output.show(
+        Table.of_outcomes(
+            "features",
+            columns,
+            outcomes,
+            lambda name, _: levels(name),
+            key_values=levels,
+            facts={"dryRun": True} if dry_run else {},
+        )
+    )
+
+
+@app.command("version-mapping")
+def version_mapping(
+    release_version: Annotated[
+        str | None,
+        typer.Option(metavar="VERSION", help="As 4.3 or 4.3-IV0; by default the latest stable."),
+    ] = None,
+    output: OfflineOutput = OutputForm.TABLE,
+    as_json: OfflineJson = False,
+) -> None:
+    """Show the level of every feature in a new cluster of a release. Asks no cluster.
+
+    \b
+    kwire features version-mapping --release-version 4.3
+    """
+    rows = [
+        {"feature": name, "level": level, "version": level_text(name, level)}
+        for name, level in release_levels(release_version).items()
+    ]
+    columns = [Column(key="feature"), Column(key="level", right=True), Column(key="version")]
+    Output(OutputForm.JSON if as_json else output).show(Table("features", columns, rows))
+
+
+@app.command("feature-dependencies")
+def feature_dependencies(
+    levels: Levels = None,
+    feature: LevelFlags = None,
+    output: OfflineOutput = OutputForm.TABLE,
+    as_json: OfflineJson = False,
+) -> None:
+    """Show the levels of other features that a level needs. Asks no cluster.
+
+    \b
+    kwire features feature-dependencies eligible.leader.replicas.version=1
+    """
+    rows = []
+    for name, level in _wanted([*(levels or []), *(feature or [])], None, None).items():
+        required = required_levels(name, level)
+        rows.append({"feature": name, "level": level, "requires": required})
+    columns = [Column(key="feature"), Column(key="level", right=True), Column(key="requires")]
+    Output(OutputForm.JSON if as_json else output).show(Table("features", columns, rows))

@@ -1,0 +1,180 @@
+"""`kwire diff`: two clusters, or a cluster and what it was, compared key by key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from kwire.cli.errors import WrongUsage, error_sentence
+from kwire.cli.metadata_sources import (
+    Assignments,
+    CommandConfig,
+    Controller,
+    MetadataSource,
+    Only,
+    ProfileName,
+    SourceOptions,
+    Timeout,
+    load_engines,
+    sections,
+)
+from kwire.cli.output import Column, Output, OutputForm, Table, error_document
+
+if TYPE_CHECKING:
+    from kwire.cluster_document.comparison import Comparison
+    from kwire.cluster_document.document import ClusterDocument, DocumentSection
+
+TROUBLE = 2
+"""The exit code where nothing could be compared, as diff(1) has it."""
+
+COLUMNS = (
+    Column(key="change"),
+    Column(key="section"),
+    Column(key="name"),
+    Column(key="field"),
+    Column(key="old"),
+    Column(key="new"),
+)
+
+
+def diff(
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD",
+            help="An exported file, a .checkpoint, a folder __cluster_metadata-0,"
+            " controllers:HOST:PORT,... or profile:NAME.",
+        ),
+    ],
+    new: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NEW]", help="The same. Without it the cluster of the options is the new one."
+        ),
+    ] = None,
+    bootstrap_controller: Controller = None,
+    command_config: CommandConfig = None,
+    profile: ProfileName = None,
+    timeout: Timeout = None,
+    output_form: Annotated[
+        OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")
+    ] = OutputForm.TABLE,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")] = False,
+    only: Only = None,
+    assignments: Assignments = False,
+    ignore_ids: Annotated[
+        bool, typer.Option("--ignore-ids", help="Do not tell that a topic was created anew.")
+    ] = False,
+) -> None:
+    """Compare topics, configs, quotas, SCRAM users, ACLs and features: old and new of each key.
+
+    Sections that one side lacks are not compared, nor are values of passwords. Ids of topics tell
+    that one was deleted and created anew; those of two different clusters are not compared. Exit
+    code 0 for no difference, 1 for some, 2 for trouble.
+
+    \b
+    kwire diff nightly.yaml --bootstrap-controller localhost:9093
+    kwire diff profile:staging profile:production --only topics,acls
+    kwire diff 00000000000000000178-0000000001.checkpoint /var/lib/kafka/__cluster_metadata-0
+    """
+    options = SourceOptions(
+        controller=bootstrap_controller,
+        command_config=command_config,
+        profile=profile,
+        timeout=timeout,
+    )
+    chosen = sections(only)
+    if new is not None and options.names_cluster:
+        raise WrongUsage("give OLD and NEW, or OLD and the options of a cluster.")
+    pair = options.source(old), options.cluster() if new is None else options.source(new)
+    output = Output(OutputForm.JSON if as_json else output_form)
+    try:
+        comparison = _compare(pair, chosen, assignments, ignore_ids)
+    except WrongUsage:
+        raise
+    except Exception as error:
+        _fail(error, output)
+    _show(comparison, pair, output)
+    if comparison.differences:
+        raise typer.Exit(1)
+
+
+def _fail(error: Exception, output: Output) -> NoReturn:
+    """Print an error and exit with TROUBLE: code 1 says that the two were compared."""
+    if output.is_document:
+        output.print_document(error_document(error))
+    typer.secho(f"Error: {error_sentence(error)}", fg="red", err=True)
+    raise typer.Exit(TROUBLE) from error
+
+
+def _compare(
+    pair: tuple[MetadataSource, MetadataSource],
+    chosen: tuple[DocumentSection, ...],
+    assignments: bool,
+    ignore_ids: bool,
+) -> Comparison:
+    import asyncio
+
+    from kwire.cluster_document.comparison import compare
+
+    load_engines()
+    documents = asyncio.run(_documents(pair, chosen, assignments))
+    comparison = compare(*documents, chosen, ignore_ids=ignore_ids)
+    if not comparison.compared:
+        wanted = ", ".join(chosen) or "sections"
+        raise WrongUsage(f"{pair[0]} and {pair[1]} have no {wanted} in common.")
+    return comparison
+
+
+async def _documents(
+    pair: tuple[MetadataSource, MetadataSource],
+    chosen: tuple[DocumentSection, ...],
+    assignments: bool,
+) -> tuple[ClusterDocument, ClusterDocument]:
+    """Read both sides at once. Replicas are told where asked for, or where a file has them."""
+    import asyncio
+
+    from kwire.cluster_document.document import ClusterDocument
+    from kwire.cluster_document.from_image import document_of
+
+    read = await asyncio.gather(*(source.read() for source in pair))
+    with_replicas = assignments or any(
+        isinstance(side, ClusterDocument) and side.has_assignments for side in read
+    )
+    old, new = (
+        side
+        if isinstance(side, ClusterDocument)
+        else document_of(side, chosen, assignments=with_replicas)
+        for side in read
+    )
+    return old, new
+
+
+def _show(
+    comparison: Comparison, pair: tuple[MetadataSource, MetadataSource], output: Output
+) -> None:
+    facts = {
+        "equal": not comparison.differences,
+        "old": str(pair[0]),
+        "new": str(pair[1]),
+        "compared": list(comparison.compared),
+        "notCompared": list(comparison.not_compared),
+    }
+    rows = [
+        {
+            "change": difference.change.value,
+            "section": difference.section.value,
+            "name": difference.name,
+            "field": difference.field or None,
+            "old": difference.old,
+            "new": difference.new,
+        }
+        for difference in comparison.differences
+    ]
+    table = Table(
+        "differences", COLUMNS, rows, key="name", facts=facts if output.is_document else {}
+    )
+    output.show(table, empty=f"no difference in {', '.join(comparison.compared)}")
+    if comparison.not_compared:
+        output.say(f"not compared, since one side lacks it: {', '.join(comparison.not_compared)}")

@@ -1,0 +1,94 @@
+"""`kwire export`: a cluster's metadata as a document to keep, to read and to compare."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+from kwire.cli.metadata_sources import (
+    Assignments,
+    CommandConfig,
+    Controller,
+    FileSource,
+    Only,
+    ProfileName,
+    SourceOptions,
+    Timeout,
+    load_engines,
+    sections,
+)
+from kwire.cli.output import error_document
+from kwire.cli.screen import print_json
+from kwire.errors import KwireError
+
+
+class DocumentForm(StrEnum):
+    """The forms of an exported document."""
+
+    YAML = "yaml"
+    JSON = "json"
+
+
+def export(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SOURCE]",
+            help="A .checkpoint file, a folder __cluster_metadata-0, controllers:HOST:PORT,... or"
+            " profile:NAME. Without it the cluster of the options.",
+        ),
+    ] = None,
+    bootstrap_controller: Controller = None,
+    command_config: CommandConfig = None,
+    profile: ProfileName = None,
+    timeout: Timeout = None,
+    output_form: Annotated[
+        DocumentForm, typer.Option("--output", "-o", help="The form of the document.")
+    ] = DocumentForm.YAML,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")] = False,
+    only: Only = None,
+    assignments: Assignments = False,
+) -> None:
+    """Print topics, configs, quotas, SCRAM users, ACLs and features of a cluster.
+
+    The metadata log of the controllers has all of it, at one offset; brokers do not give it. The
+    same metadata gives the same text. Passwords and keys of credentials are left out: null stands
+    for a value that is set and not shown. `kwire diff` reads it back.
+
+    \b
+    kwire export --bootstrap-controller localhost:9093 > nightly.yaml
+    kwire export --only topics,acls /var/lib/kafka/__cluster_metadata-0
+    """
+    import asyncio
+
+    options = SourceOptions(
+        controller=bootstrap_controller,
+        command_config=command_config,
+        profile=profile,
+        timeout=timeout,
+    )
+    chosen = sections(only)
+    if source is not None and options.names_cluster:
+        raise WrongUsage("give a SOURCE or the options of a cluster, not both.")
+    origin = options.cluster() if source is None else options.source(source)
+    load_engines()
+    is_json = as_json or output_form is DocumentForm.JSON
+    try:
+        metadata = asyncio.run(origin.read())
+    except (KwireError, OSError) as error:
+        if is_json:
+            print_json(error_document(error))
+        raise
+    from kwire.cluster_document.document import ClusterDocument
+    from kwire.cluster_document.from_image import document_of
+    from kwire.cluster_document.writing import FORMS
+
+    if isinstance(metadata, ClusterDocument):
+        assert isinstance(origin, FileSource), "controllers give no document"
+        raise WrongUsage(f"{origin} is an exported document already.")
+    document = document_of(metadata, chosen, assignments=assignments)
+    sys.stdout.write(FORMS["json" if is_json else output_form](document))

@@ -1,0 +1,110 @@
+"""`kwire exporter`: metrics of a quorum and its cluster for Prometheus, without JMX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+from kwire.cli.profiles import read_profile
+
+if TYPE_CHECKING:
+    from kwire.exporter.exporter import ExporterConfig
+
+
+def exporter(
+    bootstrap_controller: Annotated[
+        str | None,
+        typer.Option(
+            "--bootstrap-controller", metavar="HOST:PORT,...", help="Ask these controllers."
+        ),
+    ] = None,
+    bootstrap_server: Annotated[
+        str | None,
+        typer.Option(
+            "--bootstrap-server",
+            metavar="HOST:PORT,...",
+            help="Ask these brokers, for the metrics of the quorum alone.",
+        ),
+    ] = None,
+    command_config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Client properties: TLS and SASL.")
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."),
+    ] = None,
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Serve /metrics here.")
+    ] = "127.0.0.1:9308",
+    interval: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.5, help="Poll the quorum so often.")
+    ] = 5.0,
+    min_insync_replicas: Annotated[
+        int, typer.Option(min=1, help="What the brokers' server.properties say of it.")
+    ] = 1,
+    topics: Annotated[bool, typer.Option("--topics", help="Also series for each topic.")] = False,
+) -> None:
+    """Serve the state of a quorum and its cluster to Prometheus, until SIGTERM or Ctrl-C.
+
+    It polls DescribeQuorum and follows the metadata log as an observer: no JMX is needed, and
+    controllers are measured too. What is no longer known is not served; kafka_quorum_up is 0 then.
+    /healthz and /readyz are for probes. docs/exporter.md lists the metrics.
+
+    \b
+    kwire exporter --bootstrap-controller c1:9093,c2:9093,c3:9093 --listen 0.0.0.0:9308
+    """
+    from kwire.cli.tls_options import client_security
+    from kwire.errors import InvalidValue
+    from kwire.exporter.exporter import ExporterConfig
+    from kwire.net.address import Address
+    from kwire.net.security import PLAINTEXT
+
+    settings = read_profile(profile)
+    if not bootstrap_server and not bootstrap_controller:
+        bootstrap_server = settings.bootstrap_servers
+        bootstrap_controller = settings.bootstrap_controllers
+    if bool(bootstrap_server) == bool(bootstrap_controller):
+        raise WrongUsage("give --bootstrap-controller, --bootstrap-server or --profile.")
+    config = command_config or settings.command_config
+    try:
+        address = Address.parse(listen)
+    except InvalidValue as error:
+        raise WrongUsage(f"--listen: {error}.") from error
+    _run(
+        ExporterConfig(
+            listen=address,
+            bootstrap_servers=bootstrap_server,
+            bootstrap_controllers=bootstrap_controller,
+            security=PLAINTEXT if config is None else client_security(config),
+            interval=interval,
+            static_min_isr=min_insync_replicas,
+            per_topic=topics,
+        )
+    )
+
+
+def _run(config: ExporterConfig) -> None:
+    import asyncio
+    import logging
+
+    from kwire.codec import engine_cache
+    from kwire.errors import InvalidValue
+    from kwire.exporter.exporter import Exporter
+    from kwire.operating_system import TERMINATION, on_signal
+
+    engine_cache.use_folder(engine_cache.user_folder())
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.INFO, format=form)
+
+    async def run() -> None:
+        ended = asyncio.Event()
+        on_signal(TERMINATION, ended.set)
+        await Exporter(config).run(ended)
+
+    try:
+        asyncio.run(run())
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error

@@ -1,0 +1,187 @@
+"""The sources of a cluster's metadata that `kwire export` and `diff` take, and their options.
+
+The metadata log comes from controllers (KIP-919); brokers do not give it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.cluster_options import TIMEOUT
+from kwire.cli.errors import WrongUsage
+from kwire.cli.profiles import Profile, read_profile
+
+if TYPE_CHECKING:
+    from kwire.cluster_document.document import ClusterDocument, DocumentSection
+    from kwire.observer.stored_metadata import StoredMetadata
+
+CONTROLLERS, PROFILE = "controllers:", "profile:"
+
+Controller = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-controller",
+        metavar="HOST:PORT,...",
+        help="Read the metadata log of these controllers (KIP-919); brokers do not give it.",
+    ),
+]
+CommandConfig = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."),
+]
+ProfileName = Annotated[
+    str | None,
+    typer.Option(
+        "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`, by controllers."
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.1,
+        show_default=False,
+        help=f"Give up on a cluster after so long. By default {TIMEOUT:g}.",
+    ),
+]
+Only = Annotated[
+    str | None,
+    typer.Option(metavar="SECTION,...", help="Only these: features, topics, configs, quotas, ..."),
+]
+Assignments = Annotated[
+    bool, typer.Option("--assignments", help="With the replicas of every partition.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerSource:
+    """Controllers to read the log from. name: as the user wrote them."""
+
+    name: str
+    controllers: str
+    command_config: Path | None
+    timeout: float
+
+    def __str__(self) -> str:
+        return self.name
+
+    async def read(self) -> StoredMetadata:
+        """Read the log of the leader. Raises KwireError."""
+        from kwire.cli.tls_options import client_security
+        from kwire.cluster_document.live_metadata import live_metadata
+        from kwire.net.security import PLAINTEXT
+
+        config = self.command_config
+        return await live_metadata(
+            self.controllers,
+            security=PLAINTEXT if config is None else client_security(config),
+            timeout=self.timeout,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSource:
+    """A document, a checkpoint, or the folder of a metadata log."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    async def read(self) -> StoredMetadata | ClusterDocument:
+        """Read it. Raises KwireError, OSError."""
+        from kwire.observer.stored_metadata import (
+            is_checkpoint,
+            read_checkpoint,
+            read_metadata_folder,
+        )
+
+        if self.path.is_dir():
+            return read_metadata_folder(self.path)
+        if is_checkpoint(self.path):
+            return read_checkpoint(self.path)
+        from kwire.cluster_document.reading import read_document
+
+        return read_document(self.path)
+
+
+MetadataSource = ControllerSource | FileSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """The options that say how a cluster is reached."""
+
+    controller: str | None = None
+    command_config: Path | None = None
+    profile: str | None = None
+    timeout: float | None = None
+
+    @property
+    def names_cluster(self) -> bool:
+        """True if an option names a cluster."""
+        return bool(self.controller or self.profile)
+
+    def cluster(self) -> ControllerSource:
+        """Return the cluster of the options, or of $KWIRE_PROFILE. Raises WrongUsage for none."""
+        if self.controller:
+            return self._controllers(self.controller, read_profile(self.profile))
+        profile = read_profile(self.profile)
+        if not profile.name:
+            raise WrongUsage("give --bootstrap-controller, --profile, or a file.")
+        return self._of_profile(profile)
+
+    def source(self, text: str) -> MetadataSource:
+        """Return the source of an argument: controllers:…, profile:…, or a path."""
+        if text.startswith(CONTROLLERS):
+            return self._controllers(text.removeprefix(CONTROLLERS), Profile())
+        if text.startswith(PROFILE):
+            return self._of_profile(read_profile(text.removeprefix(PROFILE)))
+        return FileSource(path=Path(text))
+
+    def _of_profile(self, profile: Profile) -> ControllerSource:
+        if not profile.bootstrap_controllers:
+            raise WrongUsage(
+                f"profile {profile.name} has no bootstrap_controllers, and brokers do not give the"
+                " metadata log: add them, or give --bootstrap-controller."
+            )
+        return self._controllers(profile.bootstrap_controllers, profile)
+
+    def _controllers(self, addresses: str, profile: Profile) -> ControllerSource:
+        from kwire.admin.bootstrap import Bootstrap
+        from kwire.errors import InvalidValue
+
+        try:
+            Bootstrap.of(None, addresses)
+        except InvalidValue as error:
+            raise WrongUsage(f"{error}.") from error
+        return ControllerSource(
+            name=addresses,
+            controllers=addresses,
+            command_config=self.command_config or profile.command_config,
+            timeout=self.timeout or profile.timeout or TIMEOUT,
+        )
+
+
+def sections(only: str | None) -> tuple[DocumentSection, ...]:
+    """Return the sections of --only; none stands for all. Raises WrongUsage for an unknown one."""
+    from kwire.cluster_document.document import DocumentSection
+
+    names = {section.value.lower(): section for section in DocumentSection}
+    chosen = [name.strip() for name in (only or "").split(",") if name.strip()]
+    for name in chosen:
+        if name.lower() not in names:
+            known = ", ".join(section.value for section in DocumentSection)
+            raise WrongUsage(f"--only {name}: there is no such section, only {known}.")
+    return tuple(names[name.lower()] for name in chosen)
+
+
+def load_engines() -> None:
+    """Take the compiled engines of the last command: the next one finds those of this."""
+    from kwire.codec import engine_cache
+
+    engine_cache.use_folder(engine_cache.user_folder())

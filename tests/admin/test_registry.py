@@ -1,0 +1,43 @@
+"""The registry is the truth: every row has a method, an Operation and a test of its theme."""
+
+from importlib import import_module
+
+import pytest
+
+from kwire.admin.client import AdminClient
+from kwire.admin.operation import Operation
+from kwire.admin.registry import OPERATIONS, OperationRow, Reach
+from kwire.messages.registry import all_messages
+from tests.support.paths import ROOT
+
+REQUESTS = {
+    message.__name__.removesuffix("Request"): message
+    for message in all_messages()
+    if message.__name__.endswith("Request") and message.key is not None
+}
+WITHOUT_DRIVER = {"describe_cluster", "add_raft_voter", "remove_raft_voter"}
+"""The router itself asks for the first; the answers of the others are awaited in another way."""
+
+
+@pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: row.name)
+def test_an_operation_is_found_by_its_name(row: OperationRow) -> None:
+    assert callable(getattr(AdminClient, row.name))
+    theme = import_module(f"kwire.admin.{row.theme}")
+    if row.name not in WITHOUT_DRIVER:
+        operation = getattr(theme, row.name.upper())
+        assert isinstance(operation, Operation)
+        assert operation.row is row
+    assert list((ROOT / "tests/admin").glob(f"test_{row.theme}*.py"))
+
+
+@pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: row.name)
+def test_controllers_get_only_what_their_listeners_declare(row: OperationRow) -> None:
+    """The schemas of Kafka say which listeners have an API."""
+    assert all(api in REQUESTS for api in row.apis)
+    if row.reach in (Reach.LISTED, Reach.UNLISTED):
+        assert "controller" in REQUESTS[row.api].listeners
+
+
+def test_a_method_of_java_is_one_operation() -> None:
+    names = [name for row in OPERATIONS for name in row.java]
+    assert len(names) == len(set(names)) == 61
