@@ -223,12 +223,12 @@ class Groups(ClusterClient):
         reason: str = "removed by an administrator",
         timeout: float | None = None,
     ) -> Outcomes[MemberToRemove, None]:
-        """Remove members from a group of the classic protocol; a live one may join again.
+        """Remove members from a classic or consumer group; a live one joins again at once.
 
         members: None for all that the group has now.
 
-        Refused: UNKNOWN_MEMBER_ID (25) for a member that is not there, and for one that speaks the
-        protocol of KIP-848, which has no such request.
+        Refused: UNKNOWN_MEMBER_ID (25) for a member that is not there; the first Kafkas with KIP-848
+        say so of members that speak its protocol, too. Kafka 4.3.1 and 4.4.0 remove these.
         """
         deadline = self._driver.deadline(timeout)
         if members is None:

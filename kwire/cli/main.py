@@ -22,6 +22,7 @@ COMMANDS = {
     "decode": "kwire.cli.decode:decode",
     "show": "kwire.cli.show:show",
     "quorum": "kwire.cli.quorum:app",
+    "groups": "kwire.cli.admin.groups:app",
     "topics": "kwire.cli.admin.topics:app",
     "partitions": "kwire.cli.admin.partitions:app",
     "configs": "kwire.cli.admin.configs:app",

@@ -1,0 +1,334 @@
+"""`kwire groups`: groups of all types, as kafka-groups, kafka-consumer-groups and others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.admin.group_tables import (
+    GROUP,
+    LAG_COLUMNS,
+    LISTING_COLUMNS,
+    MEMBER_COLUMNS,
+    PARTITION,
+    STATE_COLUMNS,
+    SUMMARY_COLUMNS,
+    TOPIC,
+    Row,
+    lag_rows,
+    listing_rows,
+    member_rows,
+    rows_of,
+    state_row,
+    summary_row,
+    table,
+    unlisted_rows,
+)
+from kwire.cli.admin.move_groups import delete_group_offsets, seek_groups
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, confirm
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, Table, error_document
+from kwire.cli.watching import Watch, ask_and_show
+
+if TYPE_CHECKING:
+    from kwire.admin.group_lag import GroupLags
+    from kwire.admin.group_listing import GroupListing
+    from kwire.admin.group_members import MemberToRemove
+    from kwire.admin.outcomes import Outcomes
+
+app = typer.Typer(
+    help="List, describe, move and delete groups of every type.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.command("seek")(seek_groups)
+app.command("forget")(delete_group_offsets)
+
+Names = Annotated[list[str], typer.Argument(metavar="GROUP...", help="Ids of groups.")]
+NamesOrAll = Annotated[
+    list[str] | None, typer.Argument(metavar="[GROUP]...", help="By default all groups.")
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="TYPE", help="classic, consumer, share, streams. Repeatable."),
+]
+States = Annotated[
+    list[str] | None,
+    typer.Option("--state", metavar="STATE", help="Stable, Empty, Dead and others. Repeatable."),
+]
+
+
+@app.command("list")
+@asks_cluster(registry.LIST_GROUPS)
+def list_groups(
+    cluster: ClusterOptions,
+    output: Output,
+    types: Types = None,
+    states: States = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(help="The protocol type: consumer, connect and others. Repeatable."),
+    ] = None,
+) -> None:
+    """List the groups of every broker, with type and state.
+
+    \b
+    kwire groups list --type consumer --state Empty --bootstrap-server localhost:9092
+    """
+    from kwire.admin.group_listing import listed_groups
+    from kwire.admin.groups import Groups
+
+    listed = cluster.run(
+        Groups,
+        lambda admin: admin.list_groups(
+            types=types or (), states=states or (), protocols=protocol or ()
+        ),
+    )
+    rows = listing_rows(listed, listed_groups(listed))
+    output.show(table("groups", LISTING_COLUMNS, rows), empty="no groups")
+
+
+@app.command("describe")
+@asks_cluster(registry.DESCRIBE_CONSUMER_GROUPS)
+def describe_groups(
+    cluster: ClusterOptions,
+    output: Output,
+    groups: NamesOrAll = None,
+    members: Annotated[
+        bool, typer.Option("--members", help="The members and what they read.")
+    ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="State, coordinator and assignor of each group.")
+    ] = False,
+    lag: Annotated[
+        bool, typer.Option("--lag", help="Offsets and lag of each partition: the default.")
+    ] = False,
+    watch: Watch = None,
+) -> None:
+    """Describe groups of any type: offsets and lag, members, or state.
+
+    \b
+    kwire groups describe billing --bootstrap-server localhost:9092
+    kwire groups describe billing --members -o wide --bootstrap-server localhost:9092
+    """
+    from kwire.admin.group_lag import GroupLags
+
+    if members + state + lag > 1:
+        raise WrongUsage("give one of --members, --state and --lag.")
+
+    async def describe(admin: GroupLags) -> Table:
+        listed = await admin.list_groups()
+        names = groups or _all(listed)
+        missing = [] if groups else [*unlisted_rows(listed)]
+        if members or state:
+            described = await admin.describe_groups(names, listed=listed)
+            if members:
+                rows = [*rows_of(described, member_rows), *missing]
+                return table("members", MEMBER_COLUMNS, rows)
+            rows = [*rows_of(described, lambda group: [state_row(group)]), *missing]
+            return table("groups", STATE_COLUMNS, rows)
+        lags = await admin.describe_group_lag(names, listed=listed)
+        return table("partitions", LAG_COLUMNS, [*rows_of(lags, lag_rows), *missing])
+
+    empty = "no members" if members else "no groups"
+    ask_and_show(
+        cluster, output, GroupLags, describe, lambda shown: output.show(shown, empty=empty), watch
+    )
+
+
+def _all(listed: Outcomes[int, tuple[GroupListing, ...]]) -> list[str]:
+    from kwire.admin.group_listing import listed_groups
+
+    return [group.group_id for group in listed_groups(listed)]
+
+
+@app.command("lag")
+@asks_cluster(registry.LIST_GROUP_OFFSETS)
+def describe_group_lag(
+    cluster: ClusterOptions,
+    output: Output,
+    groups: NamesOrAll = None,
+    at_least: Annotated[
+        int, typer.Option("--at-least", metavar="RECORDS", min=0, help="Leave out smaller lags.")
+    ] = 0,
+    watch: Watch = None,
+) -> None:
+    """Show the lag of each group as a whole, largest first.
+
+    \b
+    kwire groups lag --at-least 1000 --watch 5 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.group_lag import GroupLags
+
+    async def ask(admin: GroupLags) -> list[Row]:
+        listed = await admin.list_groups()
+        lags = await admin.describe_group_lag(groups or _all(listed), listed=listed)
+        rows = [*rows_of(lags, lambda lag: [summary_row(lag)])]
+        shown = [r for r in rows if r.get("error") or (r.get("lag") or 0) >= at_least]
+        shown.sort(key=lambda row: -(row.get("lag") or 0))
+        return [*shown, *([] if groups else unlisted_rows(listed))]
+
+    def show(rows: list[Row]) -> None:
+        output.show(table("groups", SUMMARY_COLUMNS, rows), empty="no groups")
+
+    ask_and_show(cluster, output, GroupLags, ask, show, watch)
+
+
+@app.command("offsets")
+@asks_cluster(registry.LIST_GROUP_OFFSETS)
+def list_group_offsets(
+    cluster: ClusterOptions,
+    output: Output,
+    groups: Names,
+    require_stable: Annotated[
+        bool, typer.Option("--require-stable", help="Wait for open transactions that commit some.")
+    ] = False,
+) -> None:
+    """Show committed offsets; of share groups the start offsets.
+
+    \b
+    kwire groups offsets billing -o tsv --bootstrap-server localhost:9092
+    """
+    from kwire.admin.group_descriptions import GroupType
+    from kwire.admin.group_offsets import GroupOffsets
+    from kwire.admin.groups import Groups
+
+    class Client(GroupOffsets, Groups):
+        """Both themes on one connection."""
+
+    async def ask(admin: Client) -> dict[str, Any]:
+        from kwire.admin.group_listing import listed_groups
+
+        listed = await admin.list_groups(types=[GroupType.SHARE])
+        share = {g.group_id for g in listed_groups(listed)} & set(groups)
+        others = [group for group in groups if group not in share]
+        committed = await admin.list_group_offsets(others, require_stable=require_stable)
+        started = await admin.list_share_group_offsets(share)
+        entries = {**committed.entries(), **started.entries()}
+        return {group: entries[group] for group in groups}
+
+    rows = [
+        row for group, found in cluster.run(Client, ask).items() for row in _offsets(group, found)
+    ]
+    columns = [
+        GROUP,
+        TOPIC,
+        PARTITION,
+        Column(key="offset", title="OFFSET", right=True),
+        Column(key="leaderEpoch", title="LEADER-EPOCH", right=True),
+        Column(key="metadata", title="METADATA"),
+    ]
+    output.show(table("offsets", columns, rows), empty="no offsets")
+
+
+def _offsets(group: str, found: Any) -> list[Row]:
+    if isinstance(found, Exception):
+        return [{"group": group, **error_document(found)}]
+    rows: list[Row] = []
+    for partition, value in sorted(found.entries().items()):
+        row: Row = {
+            "group": group,
+            "topic": partition.topic,
+            "partition": partition.partition,
+        }
+        if isinstance(value, Exception):
+            row.update(error_document(value))
+        elif value is not None:
+            offset = getattr(value, "offset", None)
+            row["offset"] = value.start_offset if offset is None else offset
+            row["leaderEpoch"] = value.leader_epoch
+            row["metadata"] = getattr(value, "metadata", None) or None
+        rows.append(row)
+    return rows
+
+
+@app.command("evict")
+@asks_cluster(registry.REMOVE_GROUP_MEMBERS)
+def remove_group_members(
+    cluster: ClusterOptions,
+    output: Output,
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="The group's id.")],
+    member: Annotated[
+        list[str] | None, typer.Option("--member", metavar="ID", help="Repeatable.")
+    ] = None,
+    instance: Annotated[
+        list[str] | None,
+        typer.Option("--instance", metavar="ID", help="A group.instance.id. Repeatable."),
+    ] = None,
+    everyone: Annotated[bool, typer.Option("--all", help="Every member it has now.")] = False,
+    reason: Annotated[
+        str, typer.Option(help="For the coordinator's log.")
+    ] = "removed by an administrator",
+    yes: Yes = False,
+) -> None:
+    """Remove members from a classic or consumer group. A live one joins again at once.
+
+    \b
+    kwire groups evict billing --instance billing-3 --yes --bootstrap-server localhost:9092
+    """
+    from kwire.admin.group_members import MemberToRemove
+    from kwire.admin.groups import Groups
+
+    chosen = [
+        *(MemberToRemove(member_id) for member_id in member or ()),
+        *(MemberToRemove("", instance_id) for instance_id in instance or ()),
+    ]
+    if bool(chosen) == everyone:
+        raise WrongUsage("give --member or --instance, or --all.")
+    confirm(f"Remove {'all members' if everyone else len(chosen)} from {group}?", yes=yes)
+    outcomes = cluster.run(
+        Groups,
+        lambda admin: admin.remove_group_members(
+            group, None if everyone else chosen, reason=reason
+        ),
+    )
+    columns = [
+        GROUP,
+        Column(key="memberId", title="CONSUMER-ID"),
+        Column(key="groupInstanceId", title="GROUP-INSTANCE-ID"),
+    ]
+
+    def values(key: MemberToRemove, done: None = None) -> Row:
+        return {
+            "group": group,
+            "memberId": key.member_id or None,
+            "groupInstanceId": key.group_instance_id,
+        }
+
+    output.show(
+        Table.of_outcomes("members", columns, outcomes, values, key_values=values),
+        empty=f"{group} has no members",
+    )
+
+
+@app.command("delete")
+@asks_cluster(registry.DELETE_GROUPS)
+def delete_groups(
+    cluster: ClusterOptions,
+    output: Output,
+    groups: Names,
+    if_exists: Annotated[
+        bool, typer.Option("--if-exists", help="A group that does not exist is no error.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Delete groups without members, and their offsets, for good.
+
+    \b
+    kwire groups delete billing-old --yes --bootstrap-server localhost:9092
+    """
+    from kwire.admin.groups import Groups
+
+    confirm(f"Delete {', '.join(groups)} with all offsets?", yes=yes)
+    outcomes = cluster.run(Groups, lambda admin: admin.delete_groups(groups))
+    rows = [*rows_of(outcomes, lambda done: [])]
+    deleted = {row["group"]: row for row in rows}
+    shown = [deleted.get(group, {"group": group}) for group in outcomes.entries()]
+    if if_exists:
+        for row in shown:
+            if row.get("error") == "GROUP_ID_NOT_FOUND":
+                row["error"] = row["message"] = None
+    output.show(table("groups", [GROUP], shown))
