@@ -227,8 +227,8 @@ class Groups(ClusterClient):
 
         members: None for all that the group has now.
 
-        Refused: UNKNOWN_MEMBER_ID (25) for a member that is not there; the first Kafkas with KIP-848
-        say so of members that speak its protocol, too. Kafka 4.3.1 and 4.4.0 remove these.
+        Refused: UNKNOWN_MEMBER_ID (25) for a member that is not there. Kafka 4.3.1 and 4.4.0 also
+        remove members that speak the protocol of KIP-848.
         """
         deadline = self._driver.deadline(timeout)
         if members is None:
