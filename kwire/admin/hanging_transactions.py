@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kwire.admin.producers import ActiveProducer, Producers
+from kwire.admin.producers import ActiveProducer
 from kwire.admin.topic_partition import TopicPartition
 from kwire.admin.topics import Topics
 from kwire.admin.transactions import TransactionDescription, Transactions
@@ -47,7 +47,7 @@ class HangingSearch:
     failed: Mapping[str, KwireError]
 
 
-class HangingTransactions(Producers, Topics, Transactions):
+class HangingTransactions(Topics, Transactions):
     """The operation of AdminClient that looks for hanging transactions."""
 
     async def find_hanging_transactions(

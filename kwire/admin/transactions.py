@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.producers import FENCE_PRODUCERS, ProducerIdAndEpoch
+from kwire.admin.producers import FENCE_PRODUCERS, ProducerIdAndEpoch, Producers
 from kwire.admin.topic_partition import TopicPartition, by_topic
-from kwire.errors import KwireError, UnsupportedVersion
+from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages.a27_write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -109,8 +108,13 @@ def _require(
 
 def _listed(
     response: ListTransactionsResponse, call: OperationCall[int, TransactionFilters]
-) -> Iterator[tuple[int, tuple[TransactionListing, ...]]]:
+) -> Iterator[tuple[int, tuple[TransactionListing, ...] | KwireError]]:
     raise_for_code(response.error_code)
+    if response.unknown_state_filters:
+        # The broker leaves them out and answers: a slip of the pen would find nothing.
+        unknown = ", ".join(map(repr, response.unknown_state_filters))
+        error = InvalidValue(f"{call.peer} knows no state of transactions called {unknown}")
+        yield from ((broker_id, error) for broker_id in call.keys)
     listings = tuple(
         TransactionListing(
             transactional_id=state.transactional_id,
@@ -207,8 +211,8 @@ FORCE_TERMINATE_TRANSACTION: Operation[str, None, ProducerIdAndEpoch] = replace(
 )
 
 
-class Transactions(ClusterClient):
-    """The operations of AdminClient on transactions."""
+class Transactions(Producers):
+    """The operations of AdminClient on transactions and on their producers."""
 
     async def list_transactions(
         self,
@@ -221,11 +225,12 @@ class Transactions(ClusterClient):
     ) -> Outcomes[int, tuple[TransactionListing, ...]]:
         """Return the transactional ids that each broker coordinates, by broker.
 
-        states: Kafka's words, as `Ongoing`; a broker ignores those it does not know.
+        states: Kafka's words, as `Ongoing`.
         longer_than_ms: only transactions that run for longer; from Kafka 3.8 on.
         pattern: a regular expression for the whole transactional id; from Kafka 4.1 on.
 
-        Outcomes: UnsupportedVersion for a broker that cannot filter so, INVALID_REGULAR_EXPRESSION
+        Outcomes: InvalidValue for a state that the broker does not know, UnsupportedVersion for a
+        broker that cannot filter so, INVALID_REGULAR_EXPRESSION
         (128), COORDINATOR_NOT_AVAILABLE (15) for a broker that shuts down.
         """
         filters = TransactionFilters(

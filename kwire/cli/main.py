@@ -30,6 +30,7 @@ COMMANDS = {
     "cluster": "kwire.cli.admin.cluster:app",
     "brokers": "kwire.cli.admin.brokers:app",
     "features": "kwire.cli.admin.features:app",
+    "transactions": "kwire.cli.admin.transactions:app",
     "api-versions": "kwire.cli.admin.api_versions:api_versions",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",

@@ -137,6 +137,15 @@ async def test_a_filter_that_a_broker_lacks_is_its_error_and_not_left_out(
         assert not outcomes.failed
 
 
+async def test_a_state_that_a_broker_does_not_know_is_its_error() -> None:
+    async with scripted_brokers(1) as brokers, client(brokers) as admin:
+        brokers.nodes[0].scripts[listing.ListTransactionsRequest] = lambda request: (
+            listing.ListTransactionsResponse(unknown_state_filters=("Onging",))
+        )
+        outcomes = await admin.list_transactions(states=["Onging"])
+    assert "knows no state of transactions called 'Onging'" in str(outcomes.failed[0])
+
+
 async def test_a_coordinator_describes_its_transactions_and_is_named() -> None:
     async with scripted_brokers(3) as three, client(three) as admin:
         three.coordinators = {"a": 2, "gone": 1}

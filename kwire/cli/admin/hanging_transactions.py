@@ -1,0 +1,228 @@
+"""`kwire transactions find-hanging` and `abort`: for transactions that no coordinator ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.admin.transactions import Partition, Topic, named_partitions, now_ms
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, confirm
+from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, error_document, time_values
+
+if TYPE_CHECKING:
+    from kwire.admin.hanging_transactions import HangingSearch, HangingTransaction
+    from kwire.admin.producers import ActiveProducer
+    from kwire.admin.topic_partition import TopicPartition
+    from kwire.admin.transactions import TransactionMarker
+
+MINUTE = 60_000
+"""Milliseconds."""
+
+
+@asks_cluster(registry.LIST_TRANSACTIONS)
+def find_hanging_transactions(
+    cluster: ClusterOptions,
+    output: Output,
+    broker: Annotated[
+        int | None,
+        typer.Option("--broker", "--broker-id", metavar="ID", help="Only replicas on this broker."),
+    ] = None,
+    topic: Annotated[
+        str | None, typer.Option(metavar="NAME", help="By default all topics.")
+    ] = None,
+    partition: Partition = None,
+    max_transaction_timeout: Annotated[
+        int,
+        typer.Option(
+            metavar="MINUTES", min=0, help="Transactions that are younger may still end well."
+        ),
+    ] = 15,
+) -> None:
+    """Find open transactions that no coordinator will end.
+
+    They hold up consumers of committed records and compaction, until they are aborted.
+
+    \b
+    kwire transactions find-hanging --bootstrap-server localhost:9092
+    """
+    from kwire.admin.hanging_transactions import HangingTransactions
+    from kwire.admin.topic_partition import TopicPartition
+
+    if partition is not None and topic is None:
+        raise WrongUsage("--partition is a partition of --topic.")
+
+    async def search(admin: HangingTransactions) -> HangingSearch:
+        partitions = None
+        if topic is not None and partition is not None:
+            partitions = [TopicPartition(topic, partition)]
+        return await admin.find_hanging_transactions(
+            topics=None if topic is None else [topic],
+            partitions=partitions,
+            broker_id=broker,
+            longer_than_ms=max_transaction_timeout * MINUTE,
+        )
+
+    found = cluster.run(HangingTransactions, search)
+    rows = [_row(transaction) for transaction in found.transactions]
+    rows += [{"topic": name, **error_document(error)} for name, error in found.failed.items()]
+    output.show(Table("transactions", COLUMNS, rows), empty="no hanging transactions")
+
+
+COLUMNS = [
+    Column(key="topic"),
+    Column(key="partition", right=True),
+    Column(key="producerId", right=True),
+    Column(key="producerEpoch", right=True),
+    Column(key="coordinatorEpoch", right=True),
+    Column(key="startOffset", right=True),
+    Column(key="lastTimestampMs", right=True, wide=True),
+    Column(key="lastTimestamp"),
+    Column(key="durationMinutes", title="Duration(min)", right=True),
+    Column(key="transactionalId", wide=True),
+    ERROR,
+    MESSAGE,
+]
+
+
+def _row(transaction: HangingTransaction) -> dict[str, Any]:
+    producer = transaction.producer
+    last = producer.last_timestamp
+    return {
+        "topic": transaction.partition.topic,
+        "partition": transaction.partition.partition,
+        "producerId": producer.producer_id,
+        "producerEpoch": producer.producer_epoch,
+        "coordinatorEpoch": producer.coordinator_epoch,
+        "startOffset": producer.transaction_start_offset,
+        **time_values("lastTimestamp", last),
+        "durationMinutes": None if last is None else max(0, now_ms() - last) // MINUTE,
+        "transactionalId": transaction.transactional_id,
+        "error": None,
+        "message": None,
+    }
+
+
+@asks_cluster(registry.ABORT_TRANSACTION)
+def abort_transaction(
+    cluster: ClusterOptions,
+    output: Output,
+    partition_name: Annotated[
+        str | None, typer.Argument(metavar="[TOPIC-PARTITION]", help="As orders-3.")
+    ] = None,
+    topic: Topic = None,
+    partition: Partition = None,
+    start_offset: Annotated[
+        int | None,
+        typer.Option(metavar="OFFSET", help="Where it begins, as find-hanging shows it."),
+    ] = None,
+    producer_id: Annotated[
+        int | None,
+        typer.Option(metavar="ID", help="For brokers before Kafka 3.0, with the epochs."),
+    ] = None,
+    producer_epoch: Annotated[int | None, typer.Option(metavar="EPOCH")] = None,
+    coordinator_epoch: Annotated[int | None, typer.Option(metavar="EPOCH")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even if a coordinator may still end it.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check that it hangs, and change nothing.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Abort a hanging transaction in one partition. Refused for one that a coordinator knows.
+
+    \b
+    kwire transactions abort orders-3 --start-offset 4711 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.hanging_transactions import HangingTransactions
+    from kwire.admin.transactions import TransactionMarker
+
+    [key] = _single(
+        named_partitions([partition_name] if partition_name else None, topic, partition)
+    )
+    marker = None
+    if start_offset is None:
+        if producer_id is None or producer_epoch is None or coordinator_epoch is None:
+            raise WrongUsage(
+                "give --start-offset, or --producer-id, --producer-epoch and --coordinator-epoch."
+            )
+        # A coordinator epoch that is not known is written -1: 0 overrules nobody.
+        marker = TransactionMarker(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            coordinator_epoch=max(0, coordinator_epoch),
+        )
+
+    async def prepare(admin: HangingTransactions) -> TransactionMarker:
+        producer = await _open_transaction(admin, key, start_offset) if marker is None else None
+        chosen = marker or _marker(producer)
+        if not force:
+            await _require_hanging(admin, key, chosen.producer_id)
+        return chosen
+
+    chosen = cluster.run(HangingTransactions, prepare)
+    if not dry_run:
+        confirm(f"Abort the transaction of producer {chosen.producer_id} in {key}?", yes=yes)
+        cluster.run(
+            HangingTransactions,
+            lambda admin: admin.abort_transaction(
+                key, chosen.producer_id, chosen.producer_epoch, chosen.coordinator_epoch
+            ),
+        )
+    row = {
+        "topic": key.topic,
+        "partition": key.partition,
+        "producerId": chosen.producer_id,
+        "producerEpoch": chosen.producer_epoch,
+        "coordinatorEpoch": chosen.coordinator_epoch,
+    }
+    columns = [Column(key=name, right=name != "topic") for name in row]
+    facts = {"dryRun": True} if dry_run else {}
+    output.show(Table("transactions", columns, [row], facts=facts))
+
+
+def _single(partitions: list[TopicPartition]) -> list[TopicPartition]:
+    if len(partitions) > 1:
+        raise WrongUsage("name one partition: a transaction begins elsewhere in each.")
+    return partitions
+
+
+async def _open_transaction(
+    admin: Any, key: TopicPartition, start_offset: int | None
+) -> ActiveProducer:
+    """Return the producer of the transaction that begins there. Raises CommandFailed."""
+    producers: tuple[ActiveProducer, ...] = (await admin.describe_producers([key]))[key]
+    for producer in producers:
+        if producer.transaction_start_offset == start_offset:
+            return producer
+    offsets = (producer.transaction_start_offset for producer in producers)
+    begins = [str(offset) for offset in offsets if offset is not None]
+    known = f"open ones begin at {', '.join(begins)}" if begins else "none is open there"
+    raise CommandFailed(f"no open transaction begins at offset {start_offset} of {key}: {known}.")
+
+
+def _marker(producer: ActiveProducer | None) -> TransactionMarker:
+    from kwire.admin.transactions import TransactionMarker
+
+    assert producer is not None
+    return TransactionMarker(
+        producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch,
+        coordinator_epoch=producer.coordinator_epoch or 0,
+    )
+
+
+async def _require_hanging(admin: Any, key: TopicPartition, producer_id: int) -> None:
+    found: HangingSearch = await admin.find_hanging_transactions(partitions=[key], longer_than_ms=0)
+    for error in found.failed.values():
+        raise error
+    if not any(t.producer.producer_id == producer_id for t in found.transactions):
+        raise CommandFailed(
+            f"a coordinator may still end the transaction of producer {producer_id} in {key}:"
+            " leave it to it, or take `kwire transactions terminate`, or give --force."
+            " Nothing was changed."
+        )

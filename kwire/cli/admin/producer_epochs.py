@@ -1,0 +1,119 @@
+"""`kwire transactions fence` and `terminate`: a new epoch ends a producer and its transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.admin.transactions import TransactionalIdFlags, TransactionalIds, named_ids
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, confirm
+from kwire.cli.output import Column, Output, Table
+
+if TYPE_CHECKING:
+    from kwire.admin.transactions import Transactions
+    from kwire.errors import KwireError
+
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check that the ids exist, and change nothing.")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Also ids that do not exist: they exist after that.")
+]
+
+
+@asks_cluster(registry.FENCE_PRODUCERS)
+def fence_producers(
+    cluster: ClusterOptions,
+    output: Output,
+    ids: TransactionalIds = None,
+    id_flags: TransactionalIdFlags = None,
+    force: Force = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Fence the producers of transactional ids: their writes are refused from then on.
+
+    Their open transactions are aborted. A producer that is started anew gets the next epoch.
+
+    \b
+    kwire transactions fence orders-1 --yes --bootstrap-server localhost:9092
+    """
+    wanted = named_ids(ids, id_flags)
+    _new_epochs(cluster, output, wanted, "Fence", force=force, dry_run=dry_run, yes=yes)
+
+
+@asks_cluster(registry.FORCE_TERMINATE_TRANSACTION)
+def force_terminate_transaction(
+    cluster: ClusterOptions,
+    output: Output,
+    ids: TransactionalIds = None,
+    id_flags: TransactionalIdFlags = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Abort the open transactions of transactional ids through their coordinators (KIP-939).
+
+    Their producers are fenced, as by `fence`.
+
+    \b
+    kwire transactions terminate orders-1 --yes --bootstrap-server localhost:9092
+    """
+    wanted = named_ids(ids, id_flags)
+    _new_epochs(cluster, output, wanted, "Terminate", force=False, dry_run=dry_run, yes=yes)
+
+
+def _new_epochs(
+    cluster: ClusterOptions,
+    output: Output,
+    wanted: list[str],
+    verb: str,
+    *,
+    force: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Give ids a new epoch, those left out that do not exist, and show the outcomes."""
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.producers import ProducerIdAndEpoch
+    from kwire.admin.transactions import Transactions
+
+    if not dry_run:
+        confirm(f"{verb} {', '.join(wanted)}, and abort what is open?", yes=yes)
+
+    async def change(admin: Transactions) -> dict[str, ProducerIdAndEpoch | KwireError]:
+        # A request for a new epoch creates an id that does not exist: a slip of the pen stays.
+        described = await admin.describe_transactions(wanted)
+        refused: dict[str, ProducerIdAndEpoch | KwireError] = {}
+        if dry_run or not force:
+            refused.update(described.failed)
+        if dry_run:
+            now = {
+                name: ProducerIdAndEpoch(
+                    producer_id=transaction.producer_id, producer_epoch=transaction.producer_epoch
+                )
+                for name, transaction in described.items()
+            }
+            return {**refused, **now}
+        fenced = await admin.fence_producers([name for name in wanted if name not in refused])
+        return {**refused, **fenced.entries()}
+
+    results = cluster.run(Transactions, change)
+    columns = [
+        Column(key="transactionalId"),
+        Column(key="producerId", right=True),
+        Column(key="producerEpoch", right=True),
+    ]
+
+    def row(name: str, identity: ProducerIdAndEpoch) -> dict[str, Any]:
+        return {
+            "transactionalId": name,
+            "producerId": identity.producer_id,
+            "producerEpoch": identity.producer_epoch,
+        }
+
+    ordered = Outcomes({name: results[name] for name in wanted if name in results})
+    facts = {"dryRun": True} if dry_run else {}
+    output.show(Table.of_outcomes("producers", columns, ordered, row, facts=facts))

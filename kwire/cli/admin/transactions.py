@@ -1,0 +1,284 @@
+"""`kwire transactions list`, `describe` and `producers`, in kafka-transactions' words (KIP-664)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.errors import WrongUsage
+from kwire.cli.lazy import lazy_group
+from kwire.cli.output import Column, Output, Table, time_values
+from kwire.cli.watching import Watch, ask_and_show
+
+if TYPE_CHECKING:
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.producers import ActiveProducer
+    from kwire.admin.topic_partition import TopicPartition
+    from kwire.admin.transactions import TransactionDescription, TransactionListing
+
+app = typer.Typer(
+    cls=lazy_group(
+        {
+            "list": f"{__name__}:list_transactions",
+            "describe": f"{__name__}:describe_transactions",
+            "producers": f"{__name__}:describe_producers",
+            "find-hanging": "kwire.cli.admin.hanging_transactions:find_hanging_transactions",
+            "abort": "kwire.cli.admin.hanging_transactions:abort_transaction",
+            "fence": "kwire.cli.admin.producer_epochs:fence_producers",
+            "terminate": "kwire.cli.admin.producer_epochs:force_terminate_transaction",
+        }
+    ),
+    help="Look at transactions and their producers, and end those that hang (KIP-664).",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+TransactionalIds = Annotated[
+    list[str] | None, typer.Argument(metavar="[ID]...", help="Transactional ids.")
+]
+TransactionalIdFlags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--transactional-id", metavar="ID", help="The same, as kafka-transactions has it."
+    ),
+]
+Topic = Annotated[
+    str | None, typer.Option(metavar="NAME", help="With --partition, as kafka-transactions has it.")
+]
+Partition = Annotated[int | None, typer.Option(metavar="N", min=0, help="A partition of --topic.")]
+
+
+@asks_cluster(registry.LIST_TRANSACTIONS)
+def list_transactions(
+    cluster: ClusterOptions,
+    output: Output,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STATE", help="As Ongoing or PrepareAbort. Repeatable."),
+    ] = None,
+    producer_id: Annotated[list[int] | None, typer.Option(metavar="ID", help="Repeatable.")] = None,
+    duration_filter: Annotated[
+        int | None,
+        typer.Option(metavar="MS", min=0, help="Only those that run for longer; from Kafka 3.8."),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            "--transactional-id-pattern",
+            metavar="REGEX",
+            help="Transactional ids that match whole; from Kafka 4.1.",
+        ),
+    ] = None,
+    watch: Watch = None,
+) -> None:
+    """List transactional ids, the brokers that coordinate them, and their states.
+
+    \b
+    kwire transactions list --state Ongoing --bootstrap-server localhost:9092
+    """
+    from kwire.admin.transactions import Transactions
+
+    async def ask(admin: Transactions) -> Outcomes[int, tuple[TransactionListing, ...]]:
+        return await admin.list_transactions(
+            states=state or (),
+            producer_ids=producer_id or (),
+            longer_than_ms=duration_filter,
+            pattern=pattern,
+        )
+
+    def show(outcomes: Outcomes[int, tuple[TransactionListing, ...]]) -> None:
+        table = Table.of_outcomes(
+            "transactions",
+            LISTING_COLUMNS,
+            outcomes,
+            lambda broker, listings: (_listing_row(broker, listing) for listing in listings),
+            key_values=lambda broker: {"coordinator": broker},
+        )
+        output.show(table, empty="no transactions")
+
+    ask_and_show(cluster, output, Transactions, ask, show, watch)
+
+
+LISTING_COLUMNS = [
+    Column(key="transactionalId"),
+    Column(key="coordinator", right=True),
+    Column(key="producerId", right=True),
+    Column(key="transactionState"),
+]
+
+
+def _listing_row(broker_id: int, listing: TransactionListing) -> dict[str, Any]:
+    return {
+        "transactionalId": listing.transactional_id,
+        "coordinator": broker_id,
+        "producerId": listing.producer_id,
+        "transactionState": listing.state,
+    }
+
+
+@asks_cluster(registry.DESCRIBE_TRANSACTIONS)
+def describe_transactions(
+    cluster: ClusterOptions,
+    output: Output,
+    ids: TransactionalIds = None,
+    id_flags: TransactionalIdFlags = None,
+    watch: Watch = None,
+) -> None:
+    """Describe the transactions of transactional ids, as their coordinators know them.
+
+    The partitions are those written to; of a transaction that ends, those without its marker yet.
+
+    \b
+    kwire transactions describe orders-1 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.transactions import Transactions
+
+    wanted = named_ids(ids, id_flags)
+
+    async def ask(admin: Transactions) -> Outcomes[str, TransactionDescription]:
+        return await admin.describe_transactions(wanted)
+
+    def show(outcomes: Outcomes[str, TransactionDescription]) -> None:
+        output.show(
+            Table.of_outcomes(
+                "transactions",
+                DESCRIPTION_COLUMNS,
+                outcomes,
+                _description_row,
+                key_values=lambda name: {"transactionalId": name},
+            )
+        )
+
+    ask_and_show(cluster, output, Transactions, ask, show, watch)
+
+
+DESCRIPTION_COLUMNS = [
+    Column(key="transactionalId"),
+    Column(key="coordinatorId", right=True),
+    Column(key="producerId", right=True),
+    Column(key="producerEpoch", right=True),
+    Column(key="transactionState"),
+    Column(key="transactionTimeoutMs", right=True),
+    Column(key="currentTransactionStartTimeMs", right=True, wide=True),
+    Column(key="currentTransactionStartTime"),
+    Column(key="transactionDurationMs", right=True),
+    Column(key="topicPartitions"),
+]
+
+
+def _description_row(name: str, transaction: TransactionDescription) -> dict[str, Any]:
+    start = transaction.start_time_ms
+    return {
+        "transactionalId": name,
+        "coordinatorId": transaction.coordinator_id,
+        "producerId": transaction.producer_id,
+        "producerEpoch": transaction.producer_epoch,
+        "transactionState": transaction.state,
+        "transactionTimeoutMs": transaction.timeout_ms,
+        **time_values("currentTransactionStartTime", start),
+        "transactionDurationMs": None if start is None else now_ms() - start,
+        "topicPartitions": [str(partition) for partition in sorted(transaction.partitions)],
+    }
+
+
+@asks_cluster(registry.DESCRIBE_PRODUCERS)
+def describe_producers(
+    cluster: ClusterOptions,
+    output: Output,
+    partitions: Annotated[
+        list[str] | None, typer.Argument(metavar="[TOPIC-PARTITION]...", help="As orders-3.")
+    ] = None,
+    broker: Annotated[
+        int | None,
+        typer.Option("--broker", "--broker-id", metavar="ID", help="By default the leader."),
+    ] = None,
+    topic: Topic = None,
+    partition: Partition = None,
+) -> None:
+    """Describe the producers that partitions remember, with their open transactions.
+
+    \b
+    kwire transactions producers orders-3 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.producers import Producers
+
+    wanted = named_partitions(partitions, topic, partition)
+    outcomes = cluster.run(
+        Producers, lambda admin: admin.describe_producers(wanted, broker_id=broker)
+    )
+    table = Table.of_outcomes(
+        "producers",
+        PRODUCER_COLUMNS,
+        outcomes,
+        _producer_rows,
+        key_values=lambda key: {"topic": key.topic, "partition": key.partition},
+    )
+    output.show(table, empty="no producers")
+
+
+PRODUCER_COLUMNS = [
+    Column(key="topic"),
+    Column(key="partition", right=True),
+    Column(key="producerId", right=True),
+    Column(key="producerEpoch", right=True),
+    Column(key="latestCoordinatorEpoch", right=True),
+    Column(key="lastSequence", right=True),
+    Column(key="lastTimestampMs", right=True, wide=True),
+    Column(key="lastTimestamp"),
+    Column(key="currentTransactionStartOffset", right=True),
+]
+
+
+def _producer_rows(
+    partition: TopicPartition, producers: tuple[ActiveProducer, ...]
+) -> Iterator[dict[str, Any]]:
+    for producer in producers:
+        yield {
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "producerId": producer.producer_id,
+            "producerEpoch": producer.producer_epoch,
+            "latestCoordinatorEpoch": producer.coordinator_epoch,
+            "lastSequence": producer.last_sequence,
+            **time_values("lastTimestamp", producer.last_timestamp),
+            "currentTransactionStartOffset": producer.transaction_start_offset,
+        }
+
+
+def named_ids(ids: list[str] | None, flags: list[str] | None) -> list[str]:
+    """Return the transactional ids in the options. Raises WrongUsage if there is none."""
+    wanted = list(dict.fromkeys([*(ids or []), *(flags or [])]))
+    if not wanted:
+        raise WrongUsage("name a transactional id.")
+    return wanted
+
+
+def named_partitions(
+    texts: list[str] | None, topic: str | None, partition: int | None
+) -> list[TopicPartition]:
+    """Return the partitions in the options. Raises WrongUsage if there is none."""
+    from kwire.admin.topic_partition import TopicPartition
+    from kwire.errors import InvalidValue
+
+    if (topic is None) is not (partition is None):
+        raise WrongUsage("--topic and --partition belong together.")
+    try:
+        wanted = [TopicPartition.parse(text) for text in texts or []]
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    if topic is not None and partition is not None:
+        wanted.append(TopicPartition(topic, partition))
+    if not wanted:
+        raise WrongUsage("name a partition, as in orders-3.")
+    return list(dict.fromkeys(wanted))
+
+
+def now_ms() -> int:
+    """Return the time by this machine's clock, which may differ from the brokers'."""
+    return int(time.time() * 1000)
