@@ -7,7 +7,8 @@ import asyncio
 from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster import ClusterNodes
 from kwire.admin.quorum import MetadataQuorum
-from kwire.errors import ConnectionFailed, UnsupportedVersion
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, ConnectionFailed, UnsupportedVersion
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.observer import LiveImage
@@ -32,7 +33,7 @@ async def live_metadata(
     the principal may not read the log (CLUSTER_ACTION on the cluster), InvalidValue for addresses.
     """
     # 1.
-    cluster_id = None
+    cluster_id: str | None = None
     client = _QuorumClient(
         bootstrap_controllers=bootstrap_controllers,
         client_id=CLIENT_ID,
@@ -45,7 +46,11 @@ async def live_metadata(
             cluster_id = (await client.describe_cluster()).cluster_id
         except UnsupportedVersion:
             # Controllers before Kafka 3.7 describe nothing, and let their log be read.
-            pass
+            cluster_id = None
+        except BrokerError as error:
+            # Describing the controllers takes ALTER on the cluster, reading their log does not.
+            if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+                raise
     # 2.
     addresses = Bootstrap.of(None, bootstrap_controllers).addresses
     live = LiveImage(addresses, open=SecureConnect(security, CLIENT_ID))
