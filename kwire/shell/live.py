@@ -84,7 +84,7 @@ class LiveSource:
             trouble = f": {self._live.trouble}" if self._live.trouble else ""
             raise ConnectionFailed(
                 f"no controller of {self} leads, or gave its metadata within"
-                f" {self._timeout:g} seconds{trouble}"
+                f" {self._timeout:g} seconds{trouble}; brokers cannot be asked"
             ) from None
 
     async def _latest(self) -> PositionedImage:
