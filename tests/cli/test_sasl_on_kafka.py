@@ -210,3 +210,17 @@ def recorded_request(secure: SecureCluster, properties: Path, topic: str) -> Cap
     assert found
     consumer.close()
     return found
+
+
+def test_the_shell_logs_in_at_a_controller(
+    secure: SecureCluster, properties: Path, kwire: Command
+) -> None:
+    controller = ("--bootstrap-controller", secure.node("CONTROLLER_SASL"))
+    users = ("ls", "/image/scram/SCRAM-SHA-512")
+    run = kwire("shell", *controller, "--config", str(properties), *users)
+    assert (run.code, run.out, run.err) == (0, f"{USER}\n", "")
+    wrong = secure.client_properties(properties, SHA_512, USER, "wrong")
+    run = kwire("shell", *controller, "--config", str(wrong), *users)
+    assert (run.code, run.out) == (1, "")
+    assert "SASL_AUTHENTICATION_FAILED" in run.error
+    assert "wrong" not in run.err

@@ -5,11 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.errors import FileError, InvalidValue
+from kwire.image import EMPTY
 from kwire.logdir.log import MetadataLog
+from kwire.logdir.names import BOOTSTRAP_SNAPSHOT
+from kwire.logdir.snapshots import build_snapshot, write_snapshot
+from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.shell import DirectorySource, FileSource
 from kwire.shell.position import OffsetNotAvailable
 from tests.support.paths import FIXTURES
+from tests.support.shell.sessions import Session
 
 LOGS = FIXTURES / "logdirs"
 NODE = LOGS / "kafka-4.3.1"
@@ -105,8 +111,7 @@ def test_a_batch_that_a_node_is_writing_is_not_there_yet(tmp_path: Path) -> None
         # The files are read once, and again when that is asked for.
         (tmp_path / SEGMENT).write_bytes(data)
         assert source.latest().offset == offset
-        source.reload()
-        assert source.latest().offset == 115
+        assert Session(source)("at latest")[0].startswith("offset 115, ")
 
 
 def test_the_file_of_formatting_has_its_records_and_no_place() -> None:
@@ -123,8 +128,15 @@ def test_a_first_checkpoint_is_not_mistaken_for_the_start_of_a_log(tmp_path: Pat
         assert source.latest().offset is None
         with pytest.raises(OffsetNotAvailable, match="no records"):
             source.at(0)
+    (tmp_path / first).unlink()
+    record = FeatureLevelRecord(name="metadata.version", feature_level=30)
+    batches = build_snapshot([VersionedRecord(record=record, version=0)], epoch=0, now=1)
+    write_snapshot(tmp_path, BOOTSTRAP_SNAPSHOT, batches)
     with DirectorySource(copied(tmp_path, SEGMENT)) as source:
         assert source.latest().offset == 115
+        # The record is in the log, too, and not yet at its beginning.
+        assert source.at(0).image == EMPTY
+        assert source.latest().image.features.has_metadata_version
 
 
 @pytest.mark.parametrize("name", ["", "missing"])
