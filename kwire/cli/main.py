@@ -31,6 +31,7 @@ COMMANDS = {
     "brokers": "kwire.cli.admin.brokers:app",
     "features": "kwire.cli.admin.features:app",
     "transactions": "kwire.cli.admin.transactions:app",
+    "logdirs": "kwire.cli.admin.logdirs:app",
     "api-versions": "kwire.cli.admin.api_versions:api_versions",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",

@@ -1,0 +1,177 @@
+"""`kwire logdirs`: the log directories of brokers, and moves between them (KIP-113)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.admin.logdir_rows import Grouping, log_dir_table
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, Table
+
+if TYPE_CHECKING:
+    from kwire.admin.logdirs import LogDirs, ReplicaLogDirs
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.topic_partition import TopicPartitionReplica
+
+app = typer.Typer(
+    help="Show what log directories hold, and move replicas between those of one broker.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Replicas = Annotated[
+    list[str],
+    typer.Argument(metavar="TOPIC-PARTITION@BROKER...", help="As orders-3@1."),
+]
+
+
+@app.command("describe")
+@asks_cluster(registry.DESCRIBE_LOG_DIRS)
+def describe_log_dirs(
+    cluster: ClusterOptions,
+    output: Output,
+    broker: Annotated[
+        list[int] | None,
+        typer.Option("--broker", "-b", metavar="ID", help="By default all. Repeatable."),
+    ] = None,
+    broker_list: Annotated[
+        str | None, typer.Option(metavar="ID,...", help="The same, as kafka-log-dirs has it.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option("--topic", "-t", metavar="NAME", help="Only its replicas. Repeatable."),
+    ] = None,
+    topic_list: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="The same, as kafka-log-dirs has it.")
+    ] = None,
+    by: Annotated[Grouping, typer.Option("--by", help="What a row is for.")] = Grouping.DIRECTORY,
+) -> None:
+    """Show the log directories of brokers: replicas, sizes, space, and disks that failed.
+
+    \b
+    kwire logdirs describe --bootstrap-server localhost:9092
+    kwire logdirs describe --by topic --bootstrap-server localhost:9092
+    """
+    from kwire.admin.logdirs import LogDirs
+
+    brokers = [*(broker or []), *_numbers(broker_list)]
+    topics = {*(topic or []), *filter(None, (topic_list or "").split(","))}
+    outcomes = cluster.run(LogDirs, lambda admin: admin.describe_log_dirs(brokers or None))
+    output.show(log_dir_table(outcomes, by, lambda name: not topics or name in topics))
+
+
+def _numbers(text: str | None) -> list[int]:
+    try:
+        return [int(number) for number in (text or "").split(",") if number]
+    except ValueError:
+        raise WrongUsage(f"--broker-list is {text!r}: write 1,2,3.") from None
+
+
+@app.command("replicas")
+@asks_cluster(registry.DESCRIBE_REPLICA_LOG_DIRS)
+def describe_replica_log_dirs(cluster: ClusterOptions, output: Output, replicas: Replicas) -> None:
+    """Show the directory of replicas, and the one they are being moved to.
+
+    \b
+    kwire logdirs replicas orders-3@1 orders-3@2 --bootstrap-server localhost:9092
+    """
+    from kwire.admin.logdirs import LogDirs
+
+    wanted = _parsed(replicas)
+    outcomes = cluster.run(LogDirs, lambda admin: admin.describe_replica_log_dirs(wanted))
+    output.show(_locations(outcomes))
+
+
+def _locations(outcomes: Outcomes[TopicPartitionReplica, ReplicaLogDirs]) -> Table:
+    columns = [
+        Column(key="replica"),
+        Column(key="currentLogDir"),
+        Column(key="currentOffsetLag", right=True),
+        Column(key="futureLogDir"),
+        Column(key="futureOffsetLag", right=True),
+    ]
+
+    def row(replica: TopicPartitionReplica, directories: ReplicaLogDirs) -> dict[str, Any]:
+        return {
+            "replica": str(replica),
+            "currentLogDir": directories.current,
+            "currentOffsetLag": directories.current_offset_lag,
+            "futureLogDir": directories.future,
+            "futureOffsetLag": directories.future_offset_lag,
+        }
+
+    return Table.of_outcomes("replicas", columns, outcomes, row)
+
+
+@app.command("move")
+@asks_cluster(registry.ALTER_REPLICA_LOG_DIRS)
+def alter_replica_log_dirs(
+    cluster: ClusterOptions,
+    output: Output,
+    replicas: Replicas,
+    to: Annotated[str, typer.Option(metavar="DIRECTORY", help="As in the broker's log.dirs.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check replicas and directory, and change nothing.")
+    ] = False,
+) -> None:
+    """Have brokers move replicas to another log directory of theirs, in the background.
+
+    `kwire logdirs replicas` shows how far they are.
+
+    \b
+    kwire logdirs move orders-3@1 --to /disk2/kafka --bootstrap-server localhost:9092
+    """
+    from kwire.admin.logdirs import LogDirs
+
+    directories = dict.fromkeys(_parsed(replicas), to)
+    outcomes: Outcomes[TopicPartitionReplica, None] = cluster.run(
+        LogDirs,
+        lambda admin: (
+            _check_move(admin, directories)
+            if dry_run
+            else admin.alter_replica_log_dirs(directories)
+        ),
+    )
+    columns = [Column(key="replica"), Column(key="logDir")]
+
+    def row(replica: TopicPartitionReplica, _: None) -> dict[str, Any]:
+        return {"replica": str(replica), "logDir": to}
+
+    facts = {"dryRun": True} if dry_run else {}
+    output.show(Table.of_outcomes("replicas", columns, outcomes, row, facts=facts))
+
+
+async def _check_move(
+    admin: LogDirs, directories: dict[TopicPartitionReplica, str]
+) -> Outcomes[TopicPartitionReplica, None]:
+    """Return what a move would come to, as far as the brokers' directories tell."""
+    from kwire.admin.errors import refusal
+    from kwire.admin.outcomes import Outcomes
+    from kwire.error_codes import ErrorCode
+
+    located = await admin.describe_replica_log_dirs(directories)
+    described = await admin.describe_log_dirs({replica.broker_id for replica in located})
+    checked: dict[TopicPartitionReplica, Any] = dict(located.failed)
+    for replica in located:
+        path = directories[replica]
+        known = described[replica.broker_id]
+        if path in known:
+            checked[replica] = known[path].error
+        else:
+            listed = f"broker {replica.broker_id} has {', '.join(known)}"
+            checked[replica] = refusal(ErrorCode.LOG_DIR_NOT_FOUND, listed)
+    return Outcomes({replica: checked[replica] for replica in directories})
+
+
+def _parsed(texts: list[str]) -> list[TopicPartitionReplica]:
+    from kwire.admin.topic_partition import TopicPartitionReplica
+    from kwire.errors import InvalidValue
+
+    try:
+        return list(dict.fromkeys(map(TopicPartitionReplica.parse, texts)))
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
