@@ -1,0 +1,162 @@
+"""A throttle is there while partitions move, and gone afterwards whatever happened."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kwire.admin.errors import ReassignmentChanged
+from kwire.admin.outcomes import Outcomes
+from kwire.admin.reassigning import Reassigning, ThrottleRemoval
+from kwire.admin.reassignment.journal import ThrottleJournal
+from kwire.admin.reassignment.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
+from kwire.admin.reassignment_run import (
+    MoveProgress,
+    MoveState,
+    RunOptions,
+    check_targets,
+    move_states,
+    run_reassignment,
+)
+from kwire.admin.topic_partition import TopicPartition
+from kwire.errors import InvalidValue
+from kwire.messages.config_resource import ResourceType
+from tests.support.admin.scripted_moves import ScriptedMoves, scripted_moves
+from tests.support.eventually import eventually
+
+A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+TARGETS = {A0: (0, 2)}
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[ThrottleJournal]:
+    with ThrottleJournal("scripted", tmp_path) as opened:
+        yield opened
+
+
+def client(moves: ScriptedMoves, *, timeout: float = 60) -> Reassigning:
+    moves.replicas = moves.replicas or {A0: (0, 1), A1: (1, 2)}
+    return Reassigning(bootstrap_servers=moves.brokers.addresses, timeout=timeout)
+
+
+async def run(
+    admin: Reassigning, journal: ThrottleJournal, options: RunOptions
+) -> Outcomes[TopicPartition, MoveState]:
+    now = await admin.moving_cluster(["a"])
+    return await run_reassignment(admin, journal, now, TARGETS, options)
+
+
+async def test_the_throttle_comes_before_the_moves_and_goes_after_them(
+    journal: ThrottleJournal,
+) -> None:
+    progress: list[MoveProgress] = []
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        options = RunOptions(rate=1000, progress=progress.append)
+        assert dict(await run(admin, journal, options)) == {A0: MoveState.COMPLETED}
+        assert moves.replicas[A0] == (0, 2)
+        assert not moves.throttled
+        assert set(moves.events[: moves.events.index("move")]) == {"throttle"}
+        assert moves.events[-1] == "no throttle"
+        assert "no throttle" not in moves.events[: moves.events.index("moved")]
+    assert [(now.done, now.copies) for now in progress] == [(0, 1), (1, 0)]
+    assert not journal.read()
+
+
+async def test_what_was_set_before_is_set_afterwards(journal: ThrottleJournal) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.config(ResourceType.BROKER, "1")[RATES[0]] = "77"
+        moves.config(ResourceType.TOPIC, "a")[LEADER_REPLICAS] = "1:1"
+        await run(admin, journal, RunOptions(rate=1000))
+        assert moves.config(ResourceType.BROKER, "1") == {RATES[0]: "77"}
+        assert moves.config(ResourceType.BROKER, "2") == {}
+        assert moves.config(ResourceType.TOPIC, "a") == {LEADER_REPLICAS: "1:1"}
+
+
+async def test_moves_that_are_refused_leave_no_throttle(journal: ThrottleJournal) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.refused = 39
+        outcomes = await run(admin, journal, RunOptions(rate=1000))
+        assert str(outcomes.failed[A0]) == "INVALID_REPLICA_ASSIGNMENT"
+        assert not moves.throttled
+
+
+async def test_a_run_that_is_cancelled_takes_the_throttle_off(journal: ThrottleJournal) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.listings = -1
+        task = asyncio.create_task(run(admin, journal, RunOptions(rate=1000)))
+        await eventually(lambda: moves.moving and moves.throttled)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert moves.moving
+        assert not moves.throttled
+
+
+async def killed_while_it_moves(admin: Reassigning, journal: ThrottleJournal) -> None:
+    """Leave what a process leaves that is killed: throttle, moves and journal."""
+    await run(admin, journal, RunOptions(rate=1000, wait=False))
+    assert journal.read()
+
+
+async def test_the_next_run_finds_what_a_killed_one_left(journal: ThrottleJournal) -> None:
+    removals: list[ThrottleRemoval] = []
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.listings = 5
+        await killed_while_it_moves(admin, journal)
+        assert moves.throttled
+        options = RunOptions(throttle_removed=removals.append)
+        assert dict(await run(admin, journal, options)) == {A0: MoveState.COMPLETED}
+        assert not moves.throttled
+        assert moves.events.count("move") == 1
+    assert {setting.name for setting in removals[0].removed} == {"0", "1", "2", "a"}
+
+
+async def test_a_rate_that_somebody_changed_meanwhile_is_left(journal: ThrottleJournal) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.listings = 5
+        await killed_while_it_moves(admin, journal)
+        moves.config(ResourceType.BROKER, "1")[RATES[0]] = "5"
+        moves.config(ResourceType.TOPIC, "a")[FOLLOWER_REPLICAS] += ",1:0"
+        removal = await admin.remove_throttle(journal)
+        assert [(s.name, s.key) for s in removal.changed] == [("1", RATES[0])]
+        assert moves.config(ResourceType.BROKER, "1") == {RATES[0]: "5"}
+        assert moves.config(ResourceType.TOPIC, "a") == {FOLLOWER_REPLICAS: "1:0"}
+    assert not journal.read()
+
+
+async def test_what_cannot_be_taken_off_stays_in_the_journal(journal: ThrottleJournal) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.listings = 5
+        await killed_while_it_moves(admin, journal)
+        await moves.brokers.nodes[2].stop()
+        async with client(moves, timeout=0.5) as hasty:
+            removal = await hasty.remove_throttle(journal)
+        assert {setting.name for setting, _ in removal.failed} == {"2"}
+        assert {setting.name for setting in journal.read()} == {"2"}
+        await moves.brokers.nodes[2].start()
+        await admin.remove_throttle(journal)
+        assert not moves.throttled
+
+
+async def test_partitions_that_ended_elsewhere_are_told(journal: ThrottleJournal) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        (error,) = (await move_states(admin, TARGETS)).values()
+        assert isinstance(error, ReassignmentChanged)
+        assert str(error) == "a-0 is on 0, 1, not on 0, 2"
+
+
+async def test_what_could_not_end_is_refused_before_anything_is_sent() -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        now = await admin.moving_cluster(["a"])
+        with pytest.raises(InvalidValue, match="no partition a-7"):
+            check_targets(now, {TopicPartition("a", 7): (1,)})
+        with pytest.raises(InvalidValue, match="no broker 9: its brokers are 0, 1, 2"):
+            check_targets(now, {A0: (0, 9)})
+        moves.moving = {A0: (0, 2)}
+        moves.listings = -1
+        now = await admin.moving_cluster(["a"])
+        check_targets(now, TARGETS)
+        with pytest.raises(InvalidValue, match="a-0 moves elsewhere already"):
+            check_targets(now, {A0: (1, 2)})
+        check_targets(now, {A0: (1, 2)}, additional=True)
