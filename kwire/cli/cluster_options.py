@@ -249,19 +249,27 @@ def _form(form: OutputForm, as_json: bool) -> OutputForm:
 
 
 def _cluster(chosen: dict[str, Any]) -> ClusterOptions:
-    """Merge options and profile: an option wins. Raises WrongUsage for none, or two bootstraps."""
+    """Merge options, profile and the addresses of a file of properties, in this order.
+
+    Raises WrongUsage for none, or two bootstraps.
+    """
     profile: Profile = read_profile(chosen["profile"])
     server, controller = chosen["bootstrap_server"], chosen["bootstrap_controller"]
     if server and controller:
         raise WrongUsage("give --bootstrap-server or --bootstrap-controller, not both.")
     if not server and not controller:
         server, controller = profile.bootstrap_servers, profile.bootstrap_controllers
+    config = chosen["command_config"] or profile.command_config
+    if not server and not controller and config is not None:
+        from kwire.cli.tls_options import client_bootstrap
+
+        server, controller = client_bootstrap(config)
     if not server and not controller:
         raise WrongUsage("give --bootstrap-server, --bootstrap-controller or --profile.")
     return ClusterOptions(
         server=server,
         controller=controller,
-        command_config=chosen["command_config"] or profile.command_config,
+        command_config=config,
         timeout=chosen["timeout"] or profile.timeout or TIMEOUT,
         read_only=profile.read_only,
         unlisted=chosen.get("allow_unlisted", False),

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -73,6 +71,8 @@ def read_profile(name: str | None = None) -> Profile:
 
 def read_profiles(path: Path) -> dict[str, Profile]:
     """Return all profiles of a file by name. Raises WrongUsage."""
+    import tomllib  # every command imports this module, and few read profiles
+
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
@@ -174,6 +174,8 @@ _KEYS: Mapping[str, tuple[Callable[[object], Any], str]] = {
 
 def _proposal(word: str, known: Mapping[str, object]) -> str:
     """Return the known word that is meant perhaps, else all of them."""
+    from difflib import get_close_matches
+
     if close := get_close_matches(word, known, n=1):
         return f"did you mean {close[0]}?"
     return f"it has {', '.join(known)}" if known else "it has none"

@@ -23,6 +23,20 @@ def client_security(config: Path) -> Security:
         raise WrongUsage(f"{error}.") from error
 
 
+def client_bootstrap(config: Path) -> tuple[str | None, str | None]:
+    """Return bootstrap.servers and bootstrap.controllers of a file, for a command that names none.
+
+    Raises WrongUsage if both are there.
+    """
+    from kwire.errors import InvalidValue
+    from kwire.net.security import read_bootstrap
+
+    try:
+        return read_bootstrap(config)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+
+
 def server_tls(files: list[str]) -> ServerTls:
     """Return the TLS with clients that the files of --listen-tls give. Raises WrongUsage."""
     from kwire.net.tls import ServerTls

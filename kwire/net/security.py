@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kwire.errors import InvalidValue
 from kwire.net.sasl import Credentials
-from kwire.net.sasl_properties import SASL_IGNORED, SASL_KNOWN, read_credentials
 from kwire.net.tls import ClientTls
-from kwire.net.tls_properties import TLS_IGNORED, TLS_KNOWN, read_client_tls
 from kwire.net.wrong_property import WrongProperty
-from kwire.text.properties import Properties, parse_properties
 from kwire.text.untrusted import read_text
+
+if TYPE_CHECKING:
+    from kwire.text.properties import Properties
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
@@ -69,6 +70,10 @@ def read_bootstrap(path: Path) -> tuple[str | None, str | None]:
 
 def security(pairs: Mapping[str, str]) -> Security:
     """Read properties, ignoring those that are not about security. Raises WrongProperty."""
+    # Every command imports this module, and few read properties.
+    from kwire.net.sasl_properties import SASL_IGNORED, SASL_KNOWN, read_credentials
+    from kwire.net.tls_properties import TLS_IGNORED, TLS_KNOWN, read_client_tls
+
     known = TLS_KNOWN | TLS_IGNORED | SASL_KNOWN | SASL_IGNORED
     for name in pairs:
         if name.startswith(("sasl.", "ssl.", "kwire.")) and name not in known:
@@ -88,6 +93,8 @@ def security(pairs: Mapping[str, str]) -> Security:
 
 
 def _read(path: Path) -> Properties:
+    from kwire.text.properties import parse_properties
+
     return parse_properties(read_text(path, InvalidValue))
 
 

@@ -6,16 +6,14 @@ A store is read when a context is made from it, so that a renewed file takes eff
 from __future__ import annotations
 
 import os
-import secrets
 import ssl
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwire.errors import LocalError
-from kwire.net.pem import CERTIFICATE, pem_blocks
 
+# Every command imports this module, and few have stores: what else they need is imported there.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
 
@@ -37,15 +35,21 @@ class TlsIdentity:
     @property
     def certificates(self) -> str:
         """The chain alone."""
+        from kwire.net.pem import CERTIFICATE, pem_blocks
+
         return "".join(str(block) for block in pem_blocks(self.pem) if block.label == CERTIFICATE)
 
     @property
     def key(self) -> str:
         """The private key alone."""
+        from kwire.net.pem import CERTIFICATE, pem_blocks
+
         return "".join(str(block) for block in pem_blocks(self.pem) if block.label != CERTIFICATE)
 
     def load(self, context: ssl.SSLContext) -> None:
         """Load it into a context. Raises ssl.SSLError, and OSError if no file can be written."""
+        import tempfile
+
         # ssl loads a private key from a file only. mkstemp lets nobody but this user read it.
         handle, name = tempfile.mkstemp(prefix="kwire-", suffix=".pem")
         try:
@@ -93,6 +97,8 @@ class TlsStore:
         if not self.is_pkcs12:
             return TlsIdentity(pem=self._pem(), password=self.key_password)
         store = self._pkcs12()
+        import secrets
+
         from cryptography.hazmat.primitives.serialization import (
             BestAvailableEncryption,
             Encoding,
