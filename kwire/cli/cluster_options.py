@@ -120,6 +120,8 @@ def asks_cluster(row: OperationRow, *, changes: bool | None = None) -> Callable[
             except (typer.Exit, typer.Abort, WrongUsage):
                 raise
             except Exception as error:
+                if _is_usage(error):
+                    raise WrongUsage(f"{error}.") from error
                 if output.is_document:
                     output.print_document(error_document(error))
                 raise
@@ -136,6 +138,13 @@ def asks_cluster(row: OperationRow, *, changes: bool | None = None) -> Callable[
         return wrapper
 
     return decorate
+
+
+def _is_usage(error: Exception) -> bool:
+    """True for a value of the command line that has no meaning: an id, an address, a partition."""
+    from kwire.errors import InvalidValue
+
+    return isinstance(error, InvalidValue)
 
 
 def _refuse(row: OperationRow) -> None:
