@@ -85,6 +85,24 @@ async def test_a_session_is_renewed_on_the_connection(
         assert [login.lifetime for login in logins] == [60.0] * 3
 
 
+def test_the_metadata_of_controllers_that_want_sasl_is_exported_and_compared(
+    secure: SecureCluster, properties: Path, kwire: Command, tmp_path: Path
+) -> None:
+    controller = secure.node("CONTROLLER_SASL")
+    options = ("--bootstrap-controller", controller, "--command-config", str(properties))
+    exported = kwire("export", *options)
+    assert (exported.code, exported.err) == (0, "")
+    assert f"id: {secure.cluster.cluster_id}" in exported.out
+    assert f"user: {USER}" in exported.out
+    nightly = tmp_path / "nightly.yaml"
+    nightly.write_text(exported.out)
+    same = kwire("diff", str(nightly), f"controllers:{controller}", *options[2:])
+    assert (same.code, same.err) == (0, "")
+    refused = kwire("export", "--bootstrap-controller", controller, "--timeout", "2")
+    assert refused.code == 1
+    assert controller in refused.error
+
+
 def test_any_client_bootstraps_at_controllers_that_want_sasl(
     secure: SecureCluster, properties: Path
 ) -> None:
