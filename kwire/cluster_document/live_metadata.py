@@ -6,9 +6,15 @@ import asyncio
 
 from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster import ClusterNodes
+from kwire.admin.errors import MismatchedEndpointType
 from kwire.admin.quorum import MetadataQuorum
 from kwire.error_codes import ErrorCode
-from kwire.errors import BrokerError, ConnectionFailed, UnsupportedVersion
+from kwire.errors import (
+    BrokerError,
+    ConnectionFailed,
+    UnsupportedEndpointType,
+    UnsupportedVersion,
+)
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.observer import LiveImage
@@ -30,7 +36,8 @@ async def live_metadata(
     2. Read the log from the leader, to its high watermark.
 
     timeout: seconds for each of the two. Raises NoReachableLeader, ConnectionFailed, BrokerError if
-    the principal may not read the log (CLUSTER_ACTION on the cluster), InvalidValue for addresses.
+    the principal may not read the log (CLUSTER_ACTION on the cluster), UnsupportedEndpointType for
+    brokers, InvalidValue for addresses.
     """
     # 1.
     cluster_id: str | None = None
@@ -44,6 +51,11 @@ async def live_metadata(
         try:
             await client.describe_metadata_quorum()
             cluster_id = (await client.describe_cluster()).cluster_id
+        except MismatchedEndpointType as error:
+            raise UnsupportedEndpointType(
+                f"{bootstrap_controllers} are brokers, which do not give the metadata log:"
+                " give the addresses of controllers"
+            ) from error
         except UnsupportedVersion:
             # Controllers before Kafka 3.7 describe nothing, and let their log be read.
             cluster_id = None
