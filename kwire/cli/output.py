@@ -43,14 +43,15 @@ class OutputForm(StrEnum):
 def cell_text(value: Any) -> str:
     """Return a JSON value as the text of a cell; a dash for null and for an empty list."""
     match value:
-        case None | [] | () | {} | "":
+        case None | [] | () | "":
             return NOT_KNOWN
         case bool():
             return "yes" if value else "no"
         case list() | tuple():
             return ",".join(map(cell_text, value))
         case dict():
-            return ",".join(f"{name}={cell_text(item)}" for name, item in value.items())
+            # The pattern {} matches every mapping, not the empty one.
+            return ",".join(f"{k}={cell_text(v)}" for k, v in value.items()) or NOT_KNOWN
     return harmless(str(value))
 
 

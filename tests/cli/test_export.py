@@ -69,6 +69,17 @@ def test_a_changed_file_differs_in_just_that(kwire: Command, exported: Path) -> 
     assert shown.code == 1
 
 
+def test_what_is_there_on_one_side_only_is_shown_with_its_fields(
+    kwire: Command, exported: Path
+) -> None:
+    before = kwire("export", str(FOLDER), "--only", "scramCredentials").out
+    exported.write_text(before.partition("- user")[0].rstrip() + " []\n")
+    run = kwire("diff", str(exported), str(FOLDER))
+    assert run.out.splitlines()[1].split() == [
+        *("added", "scramCredentials", "alice", "SCRAM-SHA-256", "-", "-", "iterations=4096")
+    ]
+
+
 def test_sections_that_a_file_lacks_are_not_compared(
     kwire: Command, exported: Path, tmp_path: Path
 ) -> None:
