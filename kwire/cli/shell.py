@@ -114,14 +114,14 @@ def _source(
     if config is not None and controllers is None:
         raise WrongUsage("--config goes with --bootstrap-controller.")
     from kwire.codec import engine_cache
-    from kwire.shell.files import DirectorySource, FileSource
+    from kwire.shell.files import DirectorySource, SingleFileSource
 
     # The next command loads the engines' code from there instead of compiling it.
     engine_cache.use_folder(engine_cache.user_folder())
     if directory is not None:
         return DirectorySource(directory)
     if snapshot is not None:
-        return FileSource(snapshot)
+        return SingleFileSource(snapshot)
     assert controllers is not None, "one of the three is given"
     return _live(controllers, config, timeout)
 

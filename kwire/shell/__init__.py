@@ -7,7 +7,7 @@ with DirectorySource(Path("/var/lib/kafka/__cluster_metadata-0")) as source:
 The tree is made of a `MetadataImage` and computes only the nodes that are asked for.
 """
 
-from kwire.shell.files import DirectorySource, FileSource
+from kwire.shell.files import DirectorySource, SingleFileSource
 from kwire.shell.shell import Shell
 
-__all__ = ["DirectorySource", "FileSource", "Shell"]
+__all__ = ["DirectorySource", "Shell", "SingleFileSource"]

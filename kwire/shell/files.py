@@ -170,7 +170,7 @@ class DirectorySource(FileBasedSource):
         return sorted((id for id in ids if id is not None), key=lambda id: id.offset)
 
 
-class FileSource(FileBasedSource):
+class SingleFileSource(FileBasedSource):
     """One checkpoint, which has the image of one offset, or one segment that begins at 0."""
 
     def __enter__(self) -> Self:

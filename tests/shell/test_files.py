@@ -12,7 +12,7 @@ from kwire.logdir.log import MetadataLog
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
 from kwire.messages.records.feature_level import FeatureLevelRecord
-from kwire.shell import DirectorySource, FileSource
+from kwire.shell import DirectorySource, SingleFileSource
 from kwire.shell.position import OffsetNotAvailable
 from tests.support.paths import FIXTURES
 from tests.support.shell.sessions import Session
@@ -39,7 +39,10 @@ def test_a_log_directory_leads_to_the_folder_in_it() -> None:
 
 
 def test_a_checkpoint_has_the_image_of_the_log_at_its_offset() -> None:
-    with FileSource(BROKERS / CHECKPOINT) as checkpoint, FileSource(BROKERS / SEGMENT) as segment:
+    with (
+        SingleFileSource(BROKERS / CHECKPOINT) as checkpoint,
+        SingleFileSource(BROKERS / SEGMENT) as segment,
+    ):
         assert checkpoint.latest().image == segment.at(157).image
         assert checkpoint.latest().offset == 157
         assert checkpoint.latest().epoch == 1
@@ -58,7 +61,7 @@ def test_every_offset_is_there_and_is_that_of_a_log_without_checkpoints(tmp_path
 
 
 def test_a_batch_is_there_whole_or_not_at_all() -> None:
-    with FileSource(BROKERS / SEGMENT) as source:
+    with SingleFileSource(BROKERS / SEGMENT) as source:
         images = [source.at(offset) for offset in range(40)]
     offsets = {position.offset for position in images}
     assert len(offsets) < 40
@@ -95,7 +98,7 @@ def test_damage_is_named_with_file_and_place(tmp_path: Path) -> None:
     broken = tmp_path / CHECKPOINT
     broken.write_bytes((BROKERS / CHECKPOINT).read_bytes()[:-50])
     with (
-        FileSource(broken) as file,
+        SingleFileSource(broken) as file,
         pytest.raises(FileError, match=r"checkpoint, byte \d+: "),
     ):
         file.latest()
@@ -115,7 +118,7 @@ def test_a_batch_that_a_node_is_writing_is_not_there_yet(tmp_path: Path) -> None
 
 
 def test_the_file_of_formatting_has_its_records_and_no_place() -> None:
-    with FileSource(NODE / "bootstrap.checkpoint") as source:
+    with SingleFileSource(NODE / "bootstrap.checkpoint") as source:
         position = source.latest()
     assert position.image.features.has_metadata_version
     assert position.offset is None
@@ -146,7 +149,7 @@ def test_a_folder_without_a_log_says_what_to_give(tmp_path: Path, name: str) -> 
         DirectorySource(tmp_path / name),
     ):
         pass
-    with pytest.raises(InvalidValue, match="--directory"), FileSource(tmp_path):
+    with pytest.raises(InvalidValue, match="--directory"), SingleFileSource(tmp_path):
         pass
 
 

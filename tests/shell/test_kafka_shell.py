@@ -7,7 +7,7 @@ import pytest
 
 from kwire.logdir.names import snapshot_id
 from kwire.net.address import Address
-from kwire.shell import DirectorySource, FileSource
+from kwire.shell import DirectorySource, SingleFileSource
 from kwire.shell.live import LiveSource
 from kwire.shell.position import ImageSource, OffsetNotAvailable
 from real_kafka import Cluster, Layout
@@ -79,7 +79,7 @@ def test_live_checkpoint_and_kafkas_shell_show_the_same(
         checkpoint.parent.mkdir()
         shutil.copyfile(folder / checkpoint.name, checkpoint)
         offset = end_of(checkpoint) - 1
-        with FileSource(checkpoint) as file, DirectorySource(folder) as directory:
+        with SingleFileSource(checkpoint) as file, DirectorySource(folder) as directory:
             expected = tree(file)
             for source in (live, directory):
                 session = Session(source)
