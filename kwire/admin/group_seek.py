@@ -90,11 +90,12 @@ class GroupSeeks(GroupLags, Topics):
         chosen = await self._chosen(topics or {}, old if named is None else named, deadline)
         if named is not None:
             chosen = [partition for partition in chosen if partition in named]
-        if not chosen:
-            raise InvalidValue(f"{group_id} has no offsets there: name its topics with --topic")
         # 3.
-        moves = await self._moves(target, chosen, old, named or {}, deadline)
-        return SeekPlan(group_id=group_id, group=group, moves=moves)
+        moves = await self._moves(target, chosen, old, named or {}, deadline) if chosen else ()
+        plan = SeekPlan(group_id=group_id, group=group, moves=moves)
+        if not chosen and not plan.obstacle:
+            raise InvalidValue(f"{group_id} has no offsets there: name the topics to seek in")
+        return plan
 
     async def seek(
         self, plan: SeekPlan, *, timeout: float | None = None

@@ -19,6 +19,7 @@ _ISO = re.compile(
     r"(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
 )
 _LARGEST = 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ def parse_seek_target(text: str, group_id: str, now: datetime | None = None) -> 
         return AtTime(_time(text[1:]))
     # 4.
     if text.startswith("-"):
-        moment = (now or datetime.now(UTC)) - _duration(text[1:])
-        return AtTime(max(0, int(moment.timestamp() * 1000)))
+        before = (now or datetime.now(UTC)) - _EPOCH - _duration(text[1:])
+        return AtTime(max(0, before // timedelta(milliseconds=1)))
     # 5.
     if text.endswith(".csv"):
         return AsListed(tuple(_listed(Path(text), group_id).items()))
@@ -111,7 +112,7 @@ def _time(text: str) -> int:
             f"@{text} is no time: write @2026-11-22T10:00:00Z, or ms since 1970"
         ) from None
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0, int(zoned.timestamp() * 1000))
+    return max(0, (zoned - _EPOCH) // timedelta(milliseconds=1))
 
 
 def _duration(text: str) -> timedelta:
