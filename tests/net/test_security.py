@@ -6,10 +6,13 @@ import pytest
 
 from kwire.errors import InvalidValue
 from kwire.net.sasl import Credentials, Mechanism
+from kwire.net.sasl_properties import SASL_KNOWN
 from kwire.net.security import PLAINTEXT, Security, read_bootstrap, read_security
 from kwire.net.stores import TlsStore
 from kwire.net.tls import ClientTls
+from kwire.net.tls_properties import TLS_KNOWN
 from kwire.net.token_sources import TokenCommand, TokenEndpoint, TokenFile
+from tests.support.paths import ROOT
 
 LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
@@ -263,3 +266,10 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff")
     with pytest.raises(InvalidValue, match="is no text in UTF-8"):
         read_security(tmp_path / "binary")
+
+
+def test_the_page_names_every_property() -> None:
+    page = (ROOT / "docs" / "security.md").read_text()
+    java = {"sasl.login.callback.handler.class", "sasl.oauthbearer.jwt.retriever.class"}
+    missing = {name for name in (TLS_KNOWN | SASL_KNOWN) - java if name not in page}
+    assert not missing
