@@ -1,0 +1,194 @@
+"""A broker of real Kafka is drained while somebody produces; a throttle survives no kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, Message, Producer
+
+from kwire.admin.reassignment.journal import VARIABLE
+from real_kafka import Cluster, Layout
+from tests.support.cli.command import KWIRE
+from tests.support.eventually import eventually_blocking
+from tests.support.real_kafka.own_cluster import OwnCluster
+
+RACKS = {1: {"broker.rack": "x"}, 2: {"broker.rack": "y"}, 3: {"broker.rack": "y"}}
+REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+RATE = "100000"
+PARTITIONS = 4
+
+
+class ProducerBeside:
+    """Produces numbered records in a thread, and knows which of them were acknowledged."""
+
+    def __init__(self, servers: str) -> None:
+        self.acknowledged: set[int] = set()
+        self._stop = Event()
+        self._producer = Producer({"bootstrap.servers": servers, "acks": "all"})
+        self._thread = Thread(target=self._run)
+
+    def _run(self) -> None:
+        number = 0
+        while not self._stop.wait(0.002):
+            self._producer.produce(
+                "orders",
+                str(number).encode(),
+                partition=number % PARTITIONS,
+                on_delivery=self._delivered,
+            )
+            self._producer.poll(0)
+            number += 1
+        self._producer.flush(60)
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        value = message.value()
+        if error is None and value is not None:
+            self.acknowledged.add(int(value))
+
+    def __enter__(self) -> ProducerBeside:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def consumed(servers: str, count: int) -> set[int]:
+    """Read the topic until so many numbers were seen."""
+    consumer = Consumer(
+        {"bootstrap.servers": servers, "group.id": "all", "auto.offset.reset": "earliest"}
+    )
+    numbers: set[int] = set()
+    try:
+        consumer.subscribe(["orders"])
+
+        def read() -> int:
+            for message in consumer.consume(10_000, timeout=1.0):
+                value = message.value()
+                if message.error() is None and value is not None and len(value) < 20:
+                    numbers.add(int(value))
+            return len(numbers)
+
+        eventually_blocking(read, lambda found: found >= count)
+    finally:
+        consumer.close()
+    return numbers
+
+
+@pytest.fixture
+def cluster(own_cluster: OwnCluster) -> Iterator[Cluster]:
+    layout = Layout(controllers=(3000,), brokers=(1, 2, 3), node_properties=RACKS)
+    with own_cluster(layout) as running:
+        yield running
+
+
+class Kwire:
+    """Runs the command as a user does, in a process that can be killed."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._at = ["--bootstrap-server", cluster.bootstrap_servers]
+        self._folder = folder
+        self._environment = {**os.environ, VARIABLE: str(folder / "state")}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [KWIRE, *arguments, *self._at],
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, *arguments: str) -> str:
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        return out
+
+
+def throttles(kwire: Kwire) -> dict[str, str]:
+    """Return every throttle that is set on a broker or on the topic."""
+    found = {}
+    for kind, name in [("broker", "1"), ("broker", "2"), ("broker", "3"), ("topic", "orders")]:
+        document = json.loads(kwire("configs", "describe", kind, name, "--json"))
+        for row in document["configs"]:
+            if "replication.throttled" in row["name"] and row["value"] and row["value"] != "-1":
+                found[f"{kind} {name} {row['name']}"] = row["value"]
+    return found
+
+
+def moving(cluster: Cluster) -> str:
+    """Return what Kafka's own tool lists."""
+    run = cluster.tool(REASSIGN, "--bootstrap-server", cluster.bootstrap_servers, "--list")
+    return run.stdout
+
+
+def test_a_broker_is_drained_and_nothing_is_lost(cluster: Cluster, tmp_path: Path) -> None:
+    """In one cluster, since it takes long to start.
+
+    1. Drain broker 3 with a throttle that makes it slow; kwire and Kafka's tool list the same.
+    2. Kill kwire: the throttle is there. The next run ends the move and leaves none but the rate
+       that somebody had set before.
+    3. Kafka's tool verifies kwire's plan; planning again plans nothing; no record is lost.
+    4. Ctrl-C takes the throttle off while the moves go on; `cancel` takes the moves back.
+    """
+    kwire = Kwire(cluster, tmp_path)
+    kwire("topics", "create", "orders", "--replica-assignment", "1:3,3:1,1:2,3:1")
+    rate = "leader.replication.throttled.rate"
+    kwire("configs", "set", "broker", "1", f"{rate}=77000000")
+    filler = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for number in range(4000):
+        filler.produce("orders", os.urandom(1000), partition=number % PARTITIONS)
+    filler.flush(60)
+    # 1.
+    with ProducerBeside(cluster.bootstrap_servers) as beside:
+        kwire("partitions", "reassign", "plan", "--drain", "3", "--out", "plan.json")
+        apply = ["partitions", "reassign", "apply", "plan.json", "--yes"]
+        process = kwire.start(*apply, "--throttle", RATE)
+        ours = eventually_blocking(
+            lambda: json.loads(kwire("partitions", "reassignments", "--json"))["partitions"]
+        )
+        assert {row["topic"] for row in ours} == {"orders"}
+        assert {2} in [set(row["adding"]) for row in ours]
+        listed = moving(cluster)
+        for row in ours:
+            replicas = ",".join(map(str, row["replicas"]))
+            assert f"orders-{row['partition']}: replicas: {replicas}. adding: 2. removing: 3." in (
+                listed
+            )
+        # 2.
+        process.kill()
+        process.communicate()
+        assert throttles(kwire)[f"broker 2 {rate}"] == RATE
+        kwire(*apply)
+        assert throttles(kwire) == {f"broker 1 {rate}": "77000000"}
+        # 3.
+        document = json.loads(kwire("partitions", "reassign", "plan", "--drain", "3", "--json"))
+        assert document["partitions"] == []
+    arguments = ["--reassignment-json-file", str(tmp_path / "plan.json"), "--preserve-throttles"]
+    verified = cluster.tool(
+        REASSIGN, "--bootstrap-server", cluster.bootstrap_servers, *arguments, "--verify"
+    ).stdout
+    assert verified.count("is completed.") == 3, verified
+    assert beside.acknowledged <= consumed(cluster.bootstrap_servers, len(beside.acknowledged))
+    # 4.
+    kwire("partitions", "reassign", "plan", "--rf", "3", "orders", "--out", "three.json")
+    process = kwire.start(
+        "partitions", "reassign", "apply", "three.json", "--yes", "--throttle", RATE
+    )
+    eventually_blocking(lambda: "adding: 3." in moving(cluster))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert throttles(kwire) == {f"broker 1 {rate}": "77000000"}
+    kwire("partitions", "reassign", "cancel", "--all", "--yes")
+    assert json.loads(kwire("partitions", "reassignments", "--json")) == {"partitions": []}
