@@ -94,7 +94,7 @@ class Driver:
         self._connections = connections
         self._lookup = NodeLookup(router)
         self._request_timeout = request_timeout
-        self._read_only = read_only
+        self.read_only = read_only
         self._allow_unlisted = allow_unlisted
         self._slots: defaultdict[Address | None, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(IN_FLIGHT)
@@ -157,7 +157,7 @@ class Driver:
 
     def check_allowed(self, row: OperationRow) -> None:
         """Raise ReadOnly or UnsupportedEndpointType for what must not be sent."""
-        if row.changes and self._read_only:
+        if row.changes and self.read_only:
             raise ReadOnly(
                 f"{row.name} changes the cluster, and this client is read-only:"
                 " take a profile without read_only = true"

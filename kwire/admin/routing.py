@@ -154,6 +154,21 @@ class OperationRouter:
         self._stale = False
         return self._cluster
 
+    async def call_once(
+        self, attempt: Attempt[T], deadline: Deadline, address: Address | None = None
+    ) -> T:
+        """Run `attempt` once, at this address or at the first that can be connected to.
+
+        Raises what `attempt` raises; ConnectionFailed if no node can be connected to.
+        """
+        failures = Failures(self._bootstrap)
+        for candidate in [address] if address else self._candidates():
+            try:
+                return await self._attempt(attempt, candidate, deadline, repeatable=False)
+            except _TryAnother as failed:
+                failures.add(candidate, failed.reason)
+        raise failures.unreachable()
+
     async def first_answer(self, attempt: Attempt[T], deadline: Deadline) -> T:
         """Run `attempt` at the first known node that answers, whether it is the active one or not.
 

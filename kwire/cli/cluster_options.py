@@ -95,23 +95,34 @@ class ClusterOptions:
         return asyncio.run(run())
 
 
-def asks_cluster(row: OperationRow, *, changes: bool | None = None) -> Callable[[Any], Any]:
+def asks_cluster(
+    row: OperationRow,
+    *,
+    changes: bool | None = None,
+    json_flag: bool = True,
+    offline: str = "",
+) -> Callable[[Any], Any]:
     """Return a decorator that gives a command the options of a cluster and of its output.
 
     row: of the operation that decides about controllers. changes: by default the row's; True for a
-    command that changes the cluster by other operations besides.
+    command that changes the cluster by other operations besides. json_flag: False for a command
+    that has a --json of its own. offline: the name of a flag of its own that asks no cluster.
 
     The command takes `cluster: ClusterOptions` and `output: Output` before its own parameters. It
     ends with exit code 1 if an item of its output failed; if all fails and JSON was asked for, the
     error is the one JSON object.
     """
 
+    options = _parameters(row)
+    if not json_flag:
+        del options["as_json"]
+
     def decorate(command: Callable[..., Any]) -> Callable[..., None]:
         @functools.wraps(command)
         def wrapper(**values: Any) -> None:
-            chosen = {name: values.pop(name) for name in _option_names(row)}
-            output = Output(_form(chosen["output_form"], chosen["as_json"]))
-            cluster = _cluster(chosen)
+            chosen = {name: values.pop(name) for name in options}
+            output = Output(_form(chosen["output_form"], chosen.get("as_json", False)))
+            cluster = ClusterOptions() if values.get(offline) else _cluster(chosen)
             refuse_change = cluster.read_only and (row.changes if changes is None else changes)
             try:
                 if refuse_change:
@@ -129,7 +140,7 @@ def asks_cluster(row: OperationRow, *, changes: bool | None = None) -> Callable[
                 raise typer.Exit(1)
 
         own = _own_parameters(command)
-        added = [*_parameters(row).values()]
+        added = [*options.values()]
         wrapper.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
         wrapper.__annotations__ = {
             parameter.name: parameter.annotation for parameter in own + added
@@ -163,10 +174,6 @@ def _own_parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
         parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in parameters
     ]
-
-
-def _option_names(row: OperationRow) -> list[str]:
-    return [*_parameters(row)]
 
 
 def _parameters(row: OperationRow) -> dict[str, inspect.Parameter]:

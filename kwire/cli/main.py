@@ -33,6 +33,7 @@ COMMANDS = {
     "transactions": "kwire.cli.admin.transactions:app",
     "logdirs": "kwire.cli.admin.logdirs:app",
     "api-versions": "kwire.cli.admin.api_versions:api_versions",
+    "request": "kwire.cli.admin.request:send_request",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
     "shell": "kwire.cli.shell:shell",

@@ -75,6 +75,11 @@ def from_json(cls: type[M], value: Mapping[str, Any], version: int) -> M:
     return cast(M, _checked(cls, version, lambda: _read(struct, value, "")))
 
 
+def defaults(struct: ObjectStruct) -> dict[str, Any]:
+    """Return the members of a struct that nothing was set in; tagged ones have no need to be."""
+    return _write_struct(struct, struct.cls(), "", exact=False)
+
+
 def _checked(cls: type[Message], version: int, convert: Callable[[], Any]) -> Any:
     try:
         return convert()

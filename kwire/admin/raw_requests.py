@@ -1,0 +1,101 @@
+"""Any request to any node, as it is: nothing is looked up for it and nothing is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kwire.admin import registry
+from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.errors import NodeNotFound, ReadOnly
+from kwire.admin.registry import OperationRow, Reach, Route
+from kwire.codec.declaration import Request, Response
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.net.connection import Connection
+
+SEND_REQUEST = OperationRow(
+    name="send_request",
+    java=(),
+    apis=("any",),
+    theme="raw_requests",
+    route=Route.ANY_NODE,
+    reach=Reach.LISTED,
+    repeatable=False,
+    command="request",
+)
+"""Not an operation of Java's Admin, and so not among OPERATIONS."""
+
+_CHANGING = {api for row in registry.OPERATIONS if row.changes for api in row.apis}
+_READING = {api for row in registry.OPERATIONS if not row.changes for api in row.apis}
+READING_APIS = frozenset(
+    (_READING - _CHANGING)
+    | {
+        "Fetch",
+        "FetchSnapshot",
+        "FindCoordinator",
+        "OffsetForLeaderEpoch",
+        "ReadShareGroupState",
+        "ReadShareGroupStateSummary",
+    }
+)
+"""APIs that change nothing; all others are refused to a read-only client."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawAnswer:
+    """What was sent, and what came back: None if this request is not answered."""
+
+    peer: str
+    version: int
+    request: Request
+    response: Response | None
+
+
+class RawRequests(ClusterClient):
+    """The operation of AdminClient that sends any request."""
+
+    async def send_request(
+        self,
+        request: type[Request],
+        build: Callable[[int], Request],
+        *,
+        version: int | None = None,
+        node_id: int | None = None,
+        timeout: float | None = None,
+    ) -> RawAnswer:
+        """Send one request and return its answer; error codes in it are the caller's to judge.
+
+        request, build: the API, and what returns the request for the version that is chosen.
+        version: by default the highest that both sides have; a given one is not held against what
+        the node offers. node_id: by default the first node that can be connected to.
+
+        1. A read-only client sends nothing that may change the cluster.
+        2. The request is sent once: a lost answer is AnswerLost, and it may have been carried out.
+
+        Raises ReadOnly, NodeNotFound, UnsupportedVersion, what `build` raises, ConnectionFailed.
+        """
+        # 1.
+        name = request.__name__.removesuffix("Request")
+        if self._driver.read_only and name not in READING_APIS:
+            raise ReadOnly(f"{name} may change the cluster, and this client is read-only")
+        deadline = self._driver.deadline(timeout)
+
+        # 2.
+        async def send(connection: Connection, within: float) -> RawAnswer:
+            chosen = connection.version_for(request) if version is None else version
+            body = build(chosen)
+            response = None
+            if isinstance(body, ProduceRequest) and body.acks == 0:
+                await connection.send_unanswered(body, chosen)
+            else:
+                response = await connection.send(body, chosen, timeout=deadline.remaining)
+            return RawAnswer(peer=connection.peer, version=chosen, request=body, response=response)
+
+        router = self._driver.router
+        if node_id is None:
+            return await router.call_once(send, deadline)
+        nodes = (await router.cluster(deadline)).nodes
+        if node_id not in nodes:
+            known = ", ".join(map(str, sorted(nodes)))
+            raise NodeNotFound(f"the cluster has no {router.noun} {node_id}, only {known}")
+        return await router.call_once(send, deadline, nodes[node_id].address)
