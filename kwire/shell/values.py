@@ -89,7 +89,11 @@ def text_of(value: Any) -> str:
     """Return a value as Kafka's shell prints it; `-` for none."""
     match value:
         case Structure():
-            inner = ", ".join(f"{name}={text_of(item)}" for name, item in value.fields.items())
+            texts = {
+                name: "null" if item is None else text_of(item)
+                for name, item in value.fields.items()
+            }
+            inner = ", ".join(f"{name}={text}" for name, text in texts.items())
             return f"{value.kind}{value.brackets[0]}{inner}{value.brackets[1]}"
         case OptionalText():
             return "Optional.empty" if value.text is None else f"Optional[{value.text}]"
@@ -119,7 +123,11 @@ def broker_value(broker: BrokerRegistration) -> Structure:
         "inControlledShutdown": broker.in_controlled_shutdown,
         "isMigratingZkBroker": broker.is_migrating_zk_broker,
         "directories": list(map(uuid_text, broker.directories)),
-        "cordonedDirectories": list(map(uuid_text, broker.cordoned_directories or ())),
+        "cordonedDirectories": (
+            None
+            if broker.cordoned_directories is None
+            else list(map(uuid_text, broker.cordoned_directories))
+        ),
     }
     return Structure("BrokerRegistration", fields)
 

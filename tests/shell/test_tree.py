@@ -1,5 +1,6 @@
 """The tree is that of Kafka's MetadataShell 4.3.1, whose outputs on the same logs are fixtures."""
 
+import json
 from uuid import UUID
 
 import pytest
@@ -11,6 +12,7 @@ from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.delegation_token import DelegationTokenRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
@@ -175,3 +177,12 @@ def test_topics_that_nobody_asked_for_are_not_looked_at(monkeypatch: pytest.Monk
     assert session("ls /image/topics/byName/t7") == ["id", "name"]
     assert len(session("ls /image/topics/byName")) == 499
     assert set(looked_at) == {"t7"}
+
+
+def test_directories_that_a_broker_has_not_told_of_are_not_none() -> None:
+    """A log of Kafka 3.9.1 in Kafka's shell has `cordonedDirectories=null`."""
+    broker = RegisterBrokerRecord(broker_id=1, incarnation_id=UUID(int=9), broker_epoch=8)
+    session = session_of(broker)
+    assert session("cat /image/cluster/brokers/1")[0].endswith("cordonedDirectories=null)")
+    answer = json.loads("".join(session("cat --json /image/cluster/brokers/1")))
+    assert answer["nodes"][0]["value"]["cordonedDirectories"] is None
