@@ -28,7 +28,7 @@ class Route(Enum):
 class Reach(Enum):
     """The willingness of controllers to answer an operation that comes straight to them."""
 
-    LISTED = "listed by KIP-919"
+    LISTED = "listed by KIP-919 or a later KIP"
     UNLISTED = "served, though not listed"
     OBSERVED = "read from the metadata log"
     NEVER = "not served"
@@ -156,7 +156,7 @@ ELECT_LEADERS = OperationRow(
     apis=("ElectLeaders",),
     theme="partitions",
     route=Route.CONTROLLER,
-    reach=Reach.UNLISTED,
+    reach=Reach.LISTED,
     key="partition",
     changes=True,
     tool="kafka-leader-election",
@@ -466,6 +466,7 @@ DESCRIBE_CLIENT_QUOTAS = OperationRow(
     apis=("DescribeClientQuotas",),
     theme="quotas",
     route=Route.ANY_NODE,
+    reach=Reach.LISTED,
     tool="kafka-configs --describe --entity-type users|clients|ips",
     command="quotas list",
 )
@@ -475,7 +476,7 @@ ALTER_CLIENT_QUOTAS = OperationRow(
     apis=("AlterClientQuotas",),
     theme="quotas",
     route=Route.ANY_NODE,
-    reach=Reach.UNLISTED,
+    reach=Reach.LISTED,
     key="entity",
     changes=True,
     tool="kafka-configs --alter --entity-type users|clients|ips",
@@ -487,6 +488,7 @@ DESCRIBE_USER_SCRAM_CREDENTIALS = OperationRow(
     apis=("DescribeUserScramCredentials",),
     theme="scram",
     route=Route.ANY_NODE,
+    reach=Reach.LISTED,
     key="user",
     tool="kafka-configs --describe --entity-type users",
     command="scram list",
@@ -540,6 +542,7 @@ DESCRIBE_DELEGATION_TOKEN = OperationRow(
     apis=("DescribeDelegationToken",),
     theme="tokens",
     route=Route.ANY_NODE,
+    reach=Reach.LISTED,
     tool="kafka-delegation-tokens --describe",
     command="tokens list",
 )
