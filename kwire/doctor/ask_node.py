@@ -96,6 +96,8 @@ async def ask_node(
         # A node answers in the order of the requests: this one, which a node might keep back, must
         # not stand before the others.
         follows = await questions.ask("Fetch", questions.followed_leader)
+    if node_id is None and quorum is not None and questions.is_controller:
+        node_id = quorum.leader_id  # a controller describes the quorum only while it leads
     return NodeEvidence(
         address=address,
         seconds=seconds,

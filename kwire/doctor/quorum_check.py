@@ -157,7 +157,8 @@ def without(evidence: Evidence, node_id: int) -> Finding:
     )
     shown = f" ({times})" if times else ""
     text = f"without {node_id}: {len(ready)} of {len(voters)} voters caught up{shown}"
-    leads = [f"{node_id} leads: another voter is elected"] if node_id == quorum.leader_id else []
+    elects = node_id == quorum.leader_id and bool(others)
+    leads = [f"{node_id} leads: another voter is elected"] if elects else []
     if len(ready) >= needed:
         return SAFE(f"{text}: safe", *leads)
     return UNSAFE(f"{text}, {needed} are needed: not safe", *leads)

@@ -143,3 +143,11 @@ async def test_nonsense_in_a_list_of_voters_is_passed_over() -> None:
         evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
     origins = {endpoint.origin for endpoint in evidence.endpoints}
     assert EndpointOrigin.VOTER_SET not in origins
+
+
+async def test_a_leader_that_does_not_describe_itself_is_known_by_its_quorum() -> None:
+    async with controllers(1) as scripted:
+        (node,) = scripted.quorum.nodes
+        del node.scripts[DescribeConfigsRequest]  # as before Kafka 3.7
+        evidence = await gather([at(node)], with_image=False)
+    assert [answers.node_id for answers in evidence.controllers] == [0]

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from kwire.doctor.evidence import Evidence
 from kwire.doctor.examine import examine
 from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.doctor.gather import gather, gather_briefly
-from kwire.doctor.quorum_check import takes_part
+from kwire.doctor.quorum_check import takes_part, without
 from kwire.net.address import Address
 from real_kafka import Cluster, Layout
 from real_kafka.metadata_quorum import remove_controller
@@ -50,7 +51,7 @@ def bad(found: dict[str, Finding]) -> set[str]:
 def wait_for(cluster: Cluster, *ids: str, also: tuple[Address, ...] = ()) -> dict[str, Finding]:
     """Ask until exactly these are found, and no other bad ones."""
     return eventually_blocking(
-        lambda: findings(cluster, *also), lambda found: bad(found) == set(ids)
+        lambda: findings(cluster, *also), lambda found: bad(found) == set(ids), pause=0.5
     )
 
 
@@ -59,9 +60,9 @@ def test_doctor_names_the_fault_at_each_step(own_cluster: OwnCluster) -> None:
         create(cluster.bootstrap_servers, "orders")
         healthy = wait_for(cluster)
         assert "3 of 3 voters caught up" in healthy["quorum/ok"].sentence
+        assert without(briefly(cluster), 3001).id == "check/safe-to-restart"
         _a_broker_stops(cluster)
-        _a_voter_advertises_another_node(cluster)
-        _static_voters_are_left_over(cluster)
+        _a_voter_is_misconfigured(cluster)
         _a_controller_joins_by_itself_and_is_removed(cluster)
         _a_disk_is_replaced(cluster)
         _another_quorum_has_the_same_cluster_id(cluster)
@@ -79,28 +80,21 @@ def _a_broker_stops(cluster: Cluster) -> None:
     wait_for(cluster)
 
 
-def _a_voter_advertises_another_node(cluster: Cluster) -> None:
+def _a_voter_is_misconfigured(cluster: Cluster) -> None:
+    """Have a voter advertise another node, and keep static voters beside a dynamic quorum."""
     node = cluster.nodes[3002]
     own, other = node.controller_address, cluster.nodes[3001].controller_address
+    voters = ",".join(f"{id}@{c.controller_address}" for id, c in cluster.controllers.items())
     with restarted(node):
         node.advertise(other)
-    found = wait_for(cluster, "endpoints/other-node")
+        node.configure({"controller.quorum.voters": voters})
+    found = wait_for(cluster, "endpoints/other-node", "voters/static-left-over")
     assert found["endpoints/other-node"].sentence == (
         f"voter 3002 advertises CONTROLLER://{other}, where controller 3001 answers"
     )
-    with restarted(node):
-        node.advertise(own)
-    wait_for(cluster)
-
-
-def _static_voters_are_left_over(cluster: Cluster) -> None:
-    node = cluster.nodes[3001]
-    voters = ",".join(f"{id}@{c.controller_address}" for id, c in cluster.controllers.items())
-    with restarted(node):
-        node.configure({"controller.quorum.voters": voters})
-    found = wait_for(cluster, "voters/static-left-over")
     assert found["voters/static-left-over"].evidence == (f"controller.quorum.voters={voters}",)
     with restarted(node):
+        node.advertise(own)
         node.configure({"controller.quorum.voters": ""})
     wait_for(cluster)
 
@@ -145,6 +139,7 @@ def _a_disk_is_replaced(cluster: Cluster) -> None:
     finding = found["voters/two-directories"]
     assert f"votes with directory id {old} and fetches with {node.directory_id}" in finding.sentence
     assert old in finding.advice
+    assert without(briefly(cluster), 3001).id == "check/not-safe-to-restart"
 
 
 def _another_quorum_has_the_same_cluster_id(cluster: Cluster) -> None:
@@ -179,8 +174,12 @@ def _the_majority_is_gone(cluster: Cluster) -> None:
 
 def probed(cluster: Cluster) -> Finding:
     """Return what the probe of controller 3000 says."""
-    address = cluster.controllers[3000].controller_address
-    return takes_part(asyncio.run(gather_briefly([address], node_id=3000)), 3000)
+    return takes_part(briefly(cluster), 3000)
+
+
+def briefly(cluster: Cluster) -> Evidence:
+    """Return what `kwire quorum check` learns from controller 3000."""
+    return asyncio.run(gather_briefly([cluster.controllers[3000].controller_address]))
 
 
 def _voter(cluster: Cluster, node_id: int) -> Voter:

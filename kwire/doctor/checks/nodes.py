@@ -37,8 +37,8 @@ REFUSED = FindingKind(
     id="nodes/refused",
     verdict=FindingVerdict.UNKNOWN,
     meaning="A node answers but refuses a request; the checks that need its answer are incomplete.",
-    advice="give the principal DESCRIBE, DESCRIBE_CONFIGS and CLUSTER_ACTION on the cluster, or"
-    " ask with another one",
+    advice="with an authorizer, give the principal DESCRIBE, DESCRIBE_CONFIGS and CLUSTER_ACTION on"
+    " the cluster; controllers older than Kafka 3.7 do not have all of these requests",
     source="KIP-919",
 )
 NO_IMAGE = FindingKind(
@@ -53,7 +53,7 @@ NO_IMAGE = FindingKind(
 FINE = FindingKind(
     id="nodes/ok",
     verdict=FindingVerdict.OK,
-    meaning="Every node that was asked answered everything.",
+    meaning="The nodes that answer answered all that they were asked, in time.",
 )
 KINDS = (NONE_ANSWER, UNREACHABLE, SLOW_NODE, REFUSED, NO_IMAGE, FINE)
 
@@ -87,4 +87,6 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         fine = False
         yield NO_IMAGE(f"the metadata log was not read: {evidence.no_image}")
     if fine:
-        yield FINE(f"{count(len(answering), 'node')} answered")
+        silent = len(evidence.nodes) - len(answering)
+        others = f", {silent} did not" if silent else ""
+        yield FINE(f"{count(len(answering), 'node')} answered{others}")
