@@ -6,9 +6,7 @@ from kwire.admin.acls import Acls
 from kwire.admin.cluster import ClusterNodes
 from kwire.admin.configs import Configs
 from kwire.admin.features import Features
-from kwire.admin.group_lag import GroupLags
-from kwire.admin.group_offsets import GroupOffsets
-from kwire.admin.groups import Groups
+from kwire.admin.group_seek import GroupSeeks
 from kwire.admin.hanging_transactions import HangingTransactions
 from kwire.admin.logdirs import LogDirs
 from kwire.admin.node_versions import NodeVersions
@@ -22,10 +20,8 @@ class AdminClient(
     ClusterNodes,
     Configs,
     Features,
-    GroupLags,
-    GroupOffsets,
-    Groups,
     HangingTransactions,
+    GroupSeeks,
     LogDirs,
     NodeVersions,
     Partitions,

@@ -61,7 +61,7 @@ class SeekPlan:
 class GroupSeeks(GroupLags, Topics):
     """The moves of groups, on top of the operations of AdminClient."""
 
-    async def plan_seek(
+    async def plan_group_seek(
         self,
         group_id: str,
         target: SeekTarget,
@@ -97,7 +97,7 @@ class GroupSeeks(GroupLags, Topics):
             raise InvalidValue(f"{group_id} has no offsets there: name the topics to seek in")
         return plan
 
-    async def seek(
+    async def seek_group(
         self, plan: SeekPlan, *, timeout: float | None = None
     ) -> Outcomes[TopicPartition, None]:
         """Carry out a plan; return the outcome of each partition that has a new offset.

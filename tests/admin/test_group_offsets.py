@@ -214,7 +214,7 @@ async def test_a_seek_stays_inside_the_log_and_says_so() -> None:
     async with scripted_brokers(1) as brokers, client(brokers) as admin:
         a_group_that_reads_orders(brokers)
         for offset, new, note in ((7, 7, None), (1, 2, "before the start"), (99, 8, "after")):
-            plan = await admin.plan_seek("a", AtOffset(offset), {"orders": (0,)})
+            plan = await admin.plan_group_seek("a", AtOffset(offset), {"orders": (0,)})
             [move] = plan.moves
             assert (move.old_offset, move.new_offset) == (5, new)
             assert (note or "") in (move.note or "")
@@ -224,7 +224,7 @@ async def test_a_seek_stays_inside_the_log_and_says_so() -> None:
 async def test_a_group_with_members_is_not_moved_and_nothing_is_sent() -> None:
     async with scripted_brokers(1) as brokers, client(brokers) as admin:
         a_group_that_reads_orders(brokers, members=2)
-        plan = await admin.plan_seek("a", AtOffset(7), {"orders": (0,)})
+        plan = await admin.plan_group_seek("a", AtOffset(7), {"orders": (0,)})
         with pytest.raises(InvalidValue, match="a has 2 members: stop them first"):
-            await admin.seek(plan)
+            await admin.seek_group(plan)
     assert brokers.nodes[0].requests(commit.OffsetCommitRequest) == []

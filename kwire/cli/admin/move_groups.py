@@ -69,7 +69,7 @@ def seek_groups(
         raise WrongUsage(f"{error}.") from error
     topics = topic_choice(topic or [])
     if dry_run:
-        plan = cluster.run(GroupSeeks, lambda admin: admin.plan_seek(group, target, topics))
+        plan = cluster.run(GroupSeeks, lambda admin: admin.plan_group_seek(group, target, topics))
         shown = table("partitions", SEEK_COLUMNS, _rows(plan))
         shown.facts = {"dryRun": True, "obstacle": plan.obstacle}
         output.show(shown)
@@ -77,11 +77,11 @@ def seek_groups(
         return
 
     async def seek(admin: GroupSeeks) -> tuple[SeekPlan, Outcomes[Any, None]]:
-        plan = await admin.plan_seek(group, target, topics)
+        plan = await admin.plan_group_seek(group, target, topics)
         if plan.obstacle:
             raise CommandFailed(f"{plan.obstacle}; nothing was changed.")
         _ask(plan, output, yes=yes)
-        return plan, await admin.seek(plan)
+        return plan, await admin.seek_group(plan)
 
     plan, outcomes = cluster.run(GroupSeeks, seek)
     output.show(table("partitions", SEEK_COLUMNS, _rows(plan, outcomes)))
