@@ -110,7 +110,7 @@ class Connection:
                 awaited = "SASL" if self.node.api_versions else "ApiVersions"
                 raise _silent(peer, link.connected, awaited, connect_timeout) from None
             if isinstance(error, AnswerLost | WireError | OSError | UnicodeError | OverflowError):
-                raise _failed(peer, error) from error
+                raise _failed(peer, error, with_tls=ssl is not None) from error
             raise
         return self
 
@@ -220,7 +220,7 @@ def _silent(peer: str, connected: bool, awaited: str, timeout: float) -> Connect
     return ConnectionFailed(f"{peer} could not be connected to within {timeout:.1f} s")
 
 
-def _failed(peer: str, error: BaseException) -> KwireError:
+def _failed(peer: str, error: BaseException, *, with_tls: bool) -> KwireError:
     if isinstance(error, AnswerLost):
         return ConnectionFailed(
             f"{peer} closed the connection instead of answering ApiVersions: check that it is a"
@@ -236,6 +236,6 @@ def _failed(peer: str, error: BaseException) -> KwireError:
         return ConnectionFailed(f"{peer} refused the connection: nothing listens there")
     if isinstance(error, gaierror | UnicodeError):
         return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
-    if isinstance(error, SSLError):
+    if isinstance(error, SSLError) or (with_tls and isinstance(error, ConnectionError)):
         return ConnectionFailed(f"{peer} {handshake_failure(error)}")
     return ConnectionFailed(f"{peer} cannot be reached: {error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import ssl
 import subprocess
@@ -310,3 +311,20 @@ def test_versions_and_ciphers_are_restricted() -> None:
 def test_a_store_hides_what_is_in_it() -> None:
     store = TlsStore(name="keystore", text="s3cret", password="s3cret", key_password="s3cret")
     assert "s3cret" not in repr(store) + repr(store.identity())
+
+
+async def test_a_node_that_ends_the_handshake_without_a_reason_is_named(
+    certificates: Certificates,
+) -> None:
+    """Kafka closes a connection whose first bytes are no request: to it TLS is none."""
+
+    async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.transport.abort()
+
+    server = await asyncio.start_server(close, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    context = certificates.authority.client()
+    with pytest.raises(ConnectionFailed, match=rf"127\.0\.0\.1:{port} ends the TLS handshake: \w"):
+        await Connection.open("127.0.0.1", port, ssl=context, connect_timeout=60)
+    server.close()
