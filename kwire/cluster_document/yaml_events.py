@@ -69,7 +69,7 @@ class _Reader:
         if self._stack and self._stack[-1].takes_key:
             self._key(event.value, line)
             return
-        is_null = event.implicit[0] and not event.style and event.value in _NULLS
+        is_null = event.implicit[0] and event.value in _NULLS
         self._add(None if is_null else event.value, line)
         if self._stack:
             self._place.pop()
