@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kwire.admin import client
+from kwire.admin.acls import EVERY_ACL
 from kwire.admin.background_loop import BackgroundLoop
 from kwire.admin.cluster_client import CONNECT_TIMEOUT, REQUEST_TIMEOUT, TIMEOUT
 from kwire.admin.hanging_transactions import LONGEST_TIMEOUT_MS
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from uuid import UUID
 
+    from kwire.admin.acls import AclBinding, AclFilter
     from kwire.admin.cluster_description import ClusterDescription
     from kwire.admin.configs import ConfigChange, ConfigEntry
     from kwire.admin.features import FeatureMetadata, FeatureUpdate
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from kwire.admin.group_listing import GroupListing
     from kwire.admin.group_members import MemberToRemove
     from kwire.admin.group_offsets import CommittedOffsets, OffsetAndMetadata, Wanted
+    from kwire.admin.group_seek import SeekPlan, TopicChoice
     from kwire.admin.hanging_transactions import HangingSearch
     from kwire.admin.logdirs import LogDirByReplica, LogDirsByPath, ReplicaLogDirs
     from kwire.admin.outcomes import Outcomes
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from kwire.admin.producers import ActiveProducer, ProducerIdAndEpoch
     from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint
     from kwire.admin.reassignments import OngoingReassignment, TargetsByPartition
+    from kwire.admin.seek_target import SeekTarget
     from kwire.admin.share_group_offsets import SharePartitionOffsetInfo
     from kwire.admin.streams_groups import StreamsGroupDescription
     from kwire.admin.topic_descriptions import TopicDescription, TopicKey, TopicListing
@@ -85,6 +89,24 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
                 allow_unlisted=allow_unlisted,
             )
         )
+
+    def describe_acls(
+        self, acl_filter: AclFilter = EVERY_ACL, *, timeout: float | None = None
+    ) -> tuple[AclBinding, ...]:
+        """Return the ACLs that a filter matches, by default all."""
+        return self._wait(self._client.describe_acls(acl_filter, timeout=timeout))
+
+    def create_acls(
+        self, bindings: Iterable[AclBinding], *, timeout: float | None = None
+    ) -> Outcomes[AclBinding, None]:
+        """Add ACLs; one that exists already stays as it is, and counts as done."""
+        return self._wait(self._client.create_acls(bindings, timeout=timeout))
+
+    def delete_acls(
+        self, filters: Iterable[AclFilter], *, timeout: float | None = None
+    ) -> Outcomes[AclFilter, Outcomes[AclBinding, None]]:
+        """Remove every ACL that a filter matches; return the outcomes of each filter's ACLs."""
+        return self._wait(self._client.delete_acls(filters, timeout=timeout))
 
     def describe_cluster(
         self,
@@ -171,6 +193,43 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
         return self._wait(
             self._client.update_features(updates, validate_only=validate_only, timeout=timeout)
         )
+
+    def find_hanging_transactions(
+        self,
+        *,
+        topics: Iterable[str] | None = None,
+        partitions: Iterable[TopicPartition] | None = None,
+        broker_id: int | None = None,
+        longer_than_ms: int = LONGEST_TIMEOUT_MS,
+        timeout: float | None = None,
+    ) -> HangingSearch:
+        """Return the transactions that hang in these partitions, or in those of these topics."""
+        return self._wait(
+            self._client.find_hanging_transactions(
+                topics=topics,
+                partitions=partitions,
+                broker_id=broker_id,
+                longer_than_ms=longer_than_ms,
+                timeout=timeout,
+            )
+        )
+
+    def plan_group_seek(
+        self,
+        group_id: str,
+        target: SeekTarget,
+        topics: TopicChoice | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> SeekPlan:
+        """Return the old and new offset of each partition; nothing is changed."""
+        return self._wait(self._client.plan_group_seek(group_id, target, topics, timeout=timeout))
+
+    def seek_group(
+        self, plan: SeekPlan, *, timeout: float | None = None
+    ) -> Outcomes[TopicPartition, None]:
+        """Carry out a plan; return the outcome of each partition that has a new offset."""
+        return self._wait(self._client.seek_group(plan, timeout=timeout))
 
     def describe_group_lag(
         self,
@@ -347,48 +406,66 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
         reason: str = "removed by an administrator",
         timeout: float | None = None,
     ) -> Outcomes[MemberToRemove, None]:
-        """Remove members from a group of the classic protocol; a live one may join again."""
+        """Remove members from a classic or consumer group; a live one joins again at once."""
         return self._wait(
             self._client.remove_group_members(group_id, members, reason=reason, timeout=timeout)
         )
 
-    def find_hanging_transactions(
+    def describe_log_dirs(
+        self, broker_ids: Iterable[int] | None = None, *, timeout: float | None = None
+    ) -> Outcomes[int, LogDirsByPath]:
+        """Return the directories of each broker by path, with the replicas in them."""
+        return self._wait(self._client.describe_log_dirs(broker_ids, timeout=timeout))
+
+    def describe_replica_log_dirs(
+        self, replicas: Iterable[TopicPartitionReplica], *, timeout: float | None = None
+    ) -> Outcomes[TopicPartitionReplica, ReplicaLogDirs]:
+        """Return the directory of each replica, and the one it is being moved to."""
+        return self._wait(self._client.describe_replica_log_dirs(replicas, timeout=timeout))
+
+    def alter_replica_log_dirs(
+        self, directories: LogDirByReplica, *, timeout: float | None = None
+    ) -> Outcomes[TopicPartitionReplica, None]:
+        """Have brokers move replicas to other directories of theirs; they copy in the
+        background.
+        """
+        return self._wait(self._client.alter_replica_log_dirs(directories, timeout=timeout))
+
+    def node_api_versions(
+        self, node_ids: Iterable[int] | None = None, *, timeout: float | None = None
+    ) -> Outcomes[int, NodeApiVersions]:
+        """Return the APIs, versions and features that each node offers."""
+        return self._wait(self._client.node_api_versions(node_ids, timeout=timeout))
+
+    def list_offsets(
         self,
+        times: Mapping[TopicPartition, int],
         *,
-        topics: Iterable[str] | None = None,
+        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+        timeout: float | None = None,
+    ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
+        """Return the offset of each partition at a time in ms since 1970, or at an OffsetSpec."""
+        return self._wait(
+            self._client.list_offsets(times, isolation_level=isolation_level, timeout=timeout)
+        )
+
+    def delete_records(
+        self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
+    ) -> Outcomes[TopicPartition, int]:
+        """Delete the records before an offset, or HIGH_WATERMARK; return the new first offsets."""
+        return self._wait(self._client.delete_records(before, timeout=timeout))
+
+    def elect_leaders(
+        self,
         partitions: Iterable[TopicPartition] | None = None,
-        broker_id: int | None = None,
-        longer_than_ms: int = LONGEST_TIMEOUT_MS,
-        timeout: float | None = None,
-    ) -> HangingSearch:
-        """Return the transactions that hang in these partitions, or in those of these topics."""
-        return self._wait(
-            self._client.find_hanging_transactions(
-                topics=topics,
-                partitions=partitions,
-                broker_id=broker_id,
-                longer_than_ms=longer_than_ms,
-                timeout=timeout,
-            )
-        )
-
-    def describe_producers(
-        self,
-        partitions: Iterable[TopicPartition],
         *,
-        broker_id: int | None = None,
+        election_type: ElectionType = ElectionType.PREFERRED,
         timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, tuple[ActiveProducer, ...]]:
-        """Return the producers that each partition's leader remembers."""
+    ) -> Outcomes[TopicPartition, ElectionOutcome]:
+        """Elect the leaders of partitions, of all if None."""
         return self._wait(
-            self._client.describe_producers(partitions, broker_id=broker_id, timeout=timeout)
+            self._client.elect_leaders(partitions, election_type=election_type, timeout=timeout)
         )
-
-    def fence_producers(
-        self, transactional_ids: Collection[str], *, timeout: float | None = None
-    ) -> Outcomes[str, ProducerIdAndEpoch]:
-        """Give each transactional id a new epoch: its producers can write no more."""
-        return self._wait(self._client.fence_producers(transactional_ids, timeout=timeout))
 
     def create_topics(
         self,
@@ -480,61 +557,23 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
             self._client.force_terminate_transaction(transactional_id, timeout=timeout)
         )
 
-    def describe_log_dirs(
-        self, broker_ids: Iterable[int] | None = None, *, timeout: float | None = None
-    ) -> Outcomes[int, LogDirsByPath]:
-        """Return the directories of each broker by path, with the replicas in them."""
-        return self._wait(self._client.describe_log_dirs(broker_ids, timeout=timeout))
-
-    def describe_replica_log_dirs(
-        self, replicas: Iterable[TopicPartitionReplica], *, timeout: float | None = None
-    ) -> Outcomes[TopicPartitionReplica, ReplicaLogDirs]:
-        """Return the directory of each replica, and the one it is being moved to."""
-        return self._wait(self._client.describe_replica_log_dirs(replicas, timeout=timeout))
-
-    def alter_replica_log_dirs(
-        self, directories: LogDirByReplica, *, timeout: float | None = None
-    ) -> Outcomes[TopicPartitionReplica, None]:
-        """Have brokers move replicas to other directories of theirs; they copy in the
-        background.
-        """
-        return self._wait(self._client.alter_replica_log_dirs(directories, timeout=timeout))
-
-    def node_api_versions(
-        self, node_ids: Iterable[int] | None = None, *, timeout: float | None = None
-    ) -> Outcomes[int, NodeApiVersions]:
-        """Return the APIs, versions and features that each node offers."""
-        return self._wait(self._client.node_api_versions(node_ids, timeout=timeout))
-
-    def list_offsets(
+    def describe_producers(
         self,
-        times: Mapping[TopicPartition, int],
+        partitions: Iterable[TopicPartition],
         *,
-        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+        broker_id: int | None = None,
         timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
-        """Return the offset of each partition at a time in ms since 1970, or at an OffsetSpec."""
+    ) -> Outcomes[TopicPartition, tuple[ActiveProducer, ...]]:
+        """Return the producers that each partition's leader remembers."""
         return self._wait(
-            self._client.list_offsets(times, isolation_level=isolation_level, timeout=timeout)
+            self._client.describe_producers(partitions, broker_id=broker_id, timeout=timeout)
         )
 
-    def delete_records(
-        self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
-    ) -> Outcomes[TopicPartition, int]:
-        """Delete the records before an offset, or HIGH_WATERMARK; return the new first offsets."""
-        return self._wait(self._client.delete_records(before, timeout=timeout))
-
-    def elect_leaders(
-        self,
-        partitions: Iterable[TopicPartition] | None = None,
-        *,
-        election_type: ElectionType = ElectionType.PREFERRED,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, ElectionOutcome]:
-        """Elect the leaders of partitions, of all if None."""
-        return self._wait(
-            self._client.elect_leaders(partitions, election_type=election_type, timeout=timeout)
-        )
+    def fence_producers(
+        self, transactional_ids: Collection[str], *, timeout: float | None = None
+    ) -> Outcomes[str, ProducerIdAndEpoch]:
+        """Give each transactional id a new epoch: its producers can write no more."""
+        return self._wait(self._client.fence_producers(transactional_ids, timeout=timeout))
 
     def alter_partition_reassignments(
         self,
