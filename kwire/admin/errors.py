@@ -61,6 +61,10 @@ class WrongGroupType(LocalError):
     """The group exists, but is not of the type that it was asked for as."""
 
 
+class ReassignmentRefused(LocalError):
+    """The cluster as it is cannot move partitions so, or another command moves them already."""
+
+
 class OutcomeUnknown(KwireError):
     """A change was sent and not answered: it may have been carried out. It was not repeated."""
 

@@ -16,6 +16,7 @@ from kwire.admin.cluster import ClusterNodes
 from kwire.admin.cluster_description import ClusterNode
 from kwire.admin.configs import AlterConfigOperation, ConfigChange, Configs
 from kwire.admin.errors import NoReachableLeader
+from kwire.admin.operation import UNKNOWN_NAMES
 from kwire.admin.reassignment.journal import ThrottleJournal
 from kwire.admin.reassignment.layout import ClusterLayout, PartitionReplicas
 from kwire.admin.reassignment.plan import ReplicaMove
@@ -31,7 +32,7 @@ from kwire.admin.reassignments import OngoingReassignment, Reassignments
 from kwire.admin.topic_descriptions import TopicDescription, TopicKey
 from kwire.admin.topic_partition import TopicPartition
 from kwire.admin.topics import Topics
-from kwire.errors import KwireError
+from kwire.errors import BrokerError, KwireError
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
@@ -78,7 +79,8 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
     async def moving_cluster(self, topics: Collection[str] | None = None) -> MovingCluster:
         """Return the layout of these topics, or of all, and what moves.
 
-        Raises the error of a topic that cannot be described.
+        A topic that does not exist has no partitions in it. Raises the error of any other that
+        cannot be described.
         """
         if self._at_controllers:
             description = await self.describe_cluster()
@@ -89,7 +91,8 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
             keys: list[TopicKey] | None = None if topics is None else [*topics]
             described = await self.describe_topics(keys)
             for error in described.failed.values():
-                raise error
+                if not (isinstance(error, BrokerError) and error.code in UNKNOWN_NAMES):
+                    raise error
             states = [state for topic in described.values() for state in _states(topic)]
             brokers = list(description.nodes.values())
         ongoing = await self.list_partition_reassignments()

@@ -12,14 +12,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from kwire.admin.errors import ReassignmentChanged
+from kwire.admin.errors import ReassignmentChanged, ReassignmentRefused
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.reassigning import MovingCluster, Reassigning, ThrottleRemoval
 from kwire.admin.reassignment.journal import ThrottleJournal
 from kwire.admin.reassignment.plan import ReplicaMove
 from kwire.admin.reassignments import OngoingReassignment
 from kwire.admin.topic_partition import TopicPartition, by_topic
-from kwire.errors import ConnectionFailed, InvalidValue, KwireError
+from kwire.errors import ConnectionFailed, KwireError
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
 """Seconds between two questions how far it is."""
@@ -115,7 +115,7 @@ def check_targets(
     *,
     additional: bool = False,
 ) -> None:
-    """Refuse what could not end. Raises InvalidValue.
+    """Refuse what could not end. Raises ReassignmentRefused.
 
     1. A partition that does not exist, a broker that is not registered.
     2. A new replica on a fenced broker, which copies nothing.
@@ -124,7 +124,7 @@ def check_targets(
     layout = cluster.layout
     # 1.
     if missing := [str(key) for key in targets if key not in layout.partitions]:
-        raise InvalidValue(f"the cluster has no partition {', '.join(missing)}")
+        raise ReassignmentRefused(f"the cluster has no partition {', '.join(missing)}")
     layout.known({broker for replicas in targets.values() for broker in replicas})
     # 2.
     layout.targets({b for move in moves_to(cluster, targets) for b in move.adding})
@@ -135,7 +135,7 @@ def check_targets(
         if key in targets and cluster.ongoing[key].target != tuple(targets[key])
     ]
     if elsewhere and not additional:
-        raise InvalidValue(
+        raise ReassignmentRefused(
             f"{', '.join(elsewhere)} moves elsewhere already: wait, cancel it, or add --additional"
         )
 

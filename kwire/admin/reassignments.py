@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kwire.admin import registry
 from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.operation import Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_partition import TopicPartition, by_topic
 from kwire.errors import KwireError, UnsupportedVersion
@@ -23,6 +23,10 @@ TargetsByPartition = Mapping[TopicPartition, Sequence[int] | None]
 """The replicas that each partition is to have; None takes back what was asked for before."""
 
 _FIXED_FACTOR_SINCE = 1
+
+_MOST_OF_A_REQUEST = 5_000
+"""Partitions of one request: Kafka's controller refuses what exceeds 10,000 records of the log
+(QuorumController.MAX_RECORDS_PER_USER_OP)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,33 +49,43 @@ class _ReassignmentArguments:
     allow_replication_factor_change: bool
 
 
-def _reassignment_request(
+def _reassignment_parts(
     call: OperationCall[TopicPartition, _ReassignmentArguments],
-) -> altered.AlterPartitionReassignmentsRequest:
-    request = altered.AlterPartitionReassignmentsRequest
+) -> Iterator[Part[TopicPartition]]:
     allowed = call.arguments.allow_replication_factor_change
+    request = altered.AlterPartitionReassignmentsRequest
     if not allowed and not call.offers(request, _FIXED_FACTOR_SINCE):
         raise UnsupportedVersion(
             f"{call.peer} cannot refuse a change of the replication factor: that needs"
             f" AlterPartitionReassignments v{_FIXED_FACTOR_SINCE}"
         )
-    return request(
-        timeout_ms=call.timeout_ms,
-        allow_replication_factor_change=allowed,
-        topics=[
-            altered.ReassignableTopic(
-                name=topic,
-                partitions=[
-                    altered.ReassignablePartition(
-                        partition_index=index,
-                        replicas=_brokers(call.arguments.replicas[TopicPartition(topic, index)]),
-                    )
-                    for index in indexes
-                ],
-            )
-            for topic, indexes in by_topic(call.keys).items()
-        ],
-    )
+    for first in range(0, len(call.keys), _MOST_OF_A_REQUEST):
+        keys = call.keys[first : first + _MOST_OF_A_REQUEST]
+        yield (
+            keys,
+            request(
+                timeout_ms=call.timeout_ms,
+                allow_replication_factor_change=allowed,
+                topics=_topics(keys, call.arguments.replicas),
+            ),
+        )
+
+
+def _topics(
+    keys: Sequence[TopicPartition], targets: TargetsByPartition
+) -> list[altered.ReassignableTopic]:
+    return [
+        altered.ReassignableTopic(
+            name=topic,
+            partitions=[
+                altered.ReassignablePartition(
+                    partition_index=index, replicas=_brokers(targets[TopicPartition(topic, index)])
+                )
+                for index in indexes
+            ],
+        )
+        for topic, indexes in by_topic(keys).items()
+    ]
 
 
 def _brokers(replicas: Sequence[int] | None) -> tuple[int, ...] | None:
@@ -90,7 +104,7 @@ def _reassigned(
 
 
 ALTER_PARTITION_REASSIGNMENTS: Operation[TopicPartition, _ReassignmentArguments, None] = Operation(
-    row=registry.ALTER_PARTITION_REASSIGNMENTS, build=_reassignment_request, parse=_reassigned
+    row=registry.ALTER_PARTITION_REASSIGNMENTS, build=_reassignment_parts, parse=_reassigned
 )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.admin.errors import ReassignmentChanged
+from kwire.admin.errors import ReassignmentChanged, ReassignmentRefused
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.reassigning import Reassigning, ThrottleRemoval
 from kwire.admin.reassignment.journal import ThrottleJournal
@@ -20,7 +20,6 @@ from kwire.admin.reassignment_run import (
     run_reassignment,
 )
 from kwire.admin.topic_partition import TopicPartition
-from kwire.errors import InvalidValue
 from kwire.messages.config_resource import ResourceType
 from tests.support.admin.scripted_moves import ScriptedMoves, scripted_moves
 from tests.support.eventually import eventually
@@ -149,14 +148,14 @@ async def test_partitions_that_ended_elsewhere_are_told(journal: ThrottleJournal
 async def test_what_could_not_end_is_refused_before_anything_is_sent() -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         now = await admin.moving_cluster(["a"])
-        with pytest.raises(InvalidValue, match="no partition a-7"):
+        with pytest.raises(ReassignmentRefused, match="no partition a-7"):
             check_targets(now, {TopicPartition("a", 7): (1,)})
-        with pytest.raises(InvalidValue, match="no broker 9: its brokers are 0, 1, 2"):
+        with pytest.raises(ReassignmentRefused, match="no broker 9: its brokers are 0, 1, 2"):
             check_targets(now, {A0: (0, 9)})
         moves.moving = {A0: (0, 2)}
         moves.listings = -1
         now = await admin.moving_cluster(["a"])
         check_targets(now, TARGETS)
-        with pytest.raises(InvalidValue, match="a-0 moves elsewhere already"):
+        with pytest.raises(ReassignmentRefused, match="a-0 moves elsewhere already"):
             check_targets(now, {A0: (1, 2)})
         check_targets(now, {A0: (1, 2)}, additional=True)

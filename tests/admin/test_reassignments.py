@@ -65,6 +65,22 @@ async def test_moves_are_begun_and_taken_back_in_one_request() -> None:
         assert sent(one.nodes[0]) == {"a-0": (1, 2), "a-1": None, "b-0": None}
 
 
+async def test_more_partitions_than_a_controller_takes_at_once_are_several_requests() -> None:
+    """QuorumController.MAX_RECORDS_PER_USER_OP is 10,000: it refuses what goes beyond."""
+    async with scripted_quorum(1) as one:
+        request = altered.AlterPartitionReassignmentsRequest
+        one.nodes[0].scripts[request] = partial(answer, {})
+        many = {TopicPartition("a", number): [1, 2] for number in range(10_001)}
+        async with client(one) as admin:
+            assert len(await admin.alter_partition_reassignments(many)) == len(many)
+        sizes = []
+        for sent_request in one.nodes[0].requests(request):
+            assert isinstance(sent_request, request)
+            sizes.append(sum(len(topic.partitions) for topic in sent_request.topics))
+        assert sum(sizes) == len(many)
+        assert max(sizes) < 10_000
+
+
 async def test_the_controller_that_leads_now_is_asked() -> None:
     async with scripted_quorum(2) as two:
         stale = altered.AlterPartitionReassignmentsResponse(

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Never
 
+from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.layout import ClusterLayout
 from kwire.admin.reassignment.load import BrokerLoad, even_out
 from kwire.admin.topic_partition import TopicPartition
-from kwire.errors import InvalidValue
 
 
 class ReplicaDraft:
@@ -48,7 +48,7 @@ class ReplicaDraft:
     def fill(self, sizes: Mapping[TopicPartition, int], targets: Sequence[int]) -> None:
         """Add replicas on the idlest targets until each partition has its size; even them out.
 
-        Raises InvalidValue if there are too few targets.
+        Raises ReassignmentRefused if there are too few targets.
         """
         for partition, size in sizes.items():
             idlest = partial(self.load.total_first, partition)
@@ -85,7 +85,7 @@ class ReplicaDraft:
 
     def _refuse(self, partition: TopicPartition, size: int, targets: Sequence[int]) -> Never:
         usable = sorted({*self.members[partition], *targets})
-        raise InvalidValue(
+        raise ReassignmentRefused(
             f"{partition} is to have {size} replicas, and only {len(usable)} brokers can hold one"
             f" ({', '.join(map(str, usable)) or 'none'}): start another broker, or choose a lower"
             " replication factor"

@@ -22,7 +22,7 @@ def drain(
     4. A partition whose preferred leader leaves gets another, the leaders spread evenly too.
 
     targets: the brokers that may get replicas; None for all that are not fenced.
-    Raises InvalidValue if a broker is unknown, or too few would remain.
+    Raises ReassignmentRefused if a broker is unknown, or too few would remain.
     """
     layout.known_or_assigned(leaving)
     stay = [broker for broker in layout.targets(targets) if broker not in leaving]

@@ -15,6 +15,7 @@ from typing import Self
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
+from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.throttle import ThrottleSetting
 from kwire.errors import InvalidValue
 from kwire.operating_system import BINARY, flush_folder, lock_file
@@ -40,7 +41,7 @@ def state_folder() -> Path:
 class ThrottleJournal:
     """The journal of one cluster; locked from its making to `close`.
 
-    Raises InvalidValue if another process has it: it throttles the same cluster.
+    Raises ReassignmentRefused if another process has it: it throttles the same cluster.
     """
 
     def __init__(self, cluster_id: str, folder: Path | None = None) -> None:
@@ -54,7 +55,7 @@ class ThrottleJournal:
             lock_file(self._lock)
         except OSError:
             os.close(self._lock)
-            raise InvalidValue(
+            raise ReassignmentRefused(
                 "another kwire applies a reassignment to this cluster: wait for it, or stop it"
                 f" (it holds {lock})"
             ) from None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from kwire.admin.cluster_description import ClusterNode
+from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.topic_partition import TopicPartition
-from kwire.errors import InvalidValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,35 +48,35 @@ class ClusterLayout:
         return node.rack if node else None
 
     def of_topics(self, topics: Collection[str]) -> list[PartitionReplicas]:
-        """Return the partitions of these topics. Raises InvalidValue if one has none."""
+        """Return the partitions of these topics. Raises ReassignmentRefused if one has none."""
         present = {partition.topic for partition in self.partitions}
         if missing := sorted(set(topics) - present):
-            raise InvalidValue(f"the cluster has no topic {', '.join(missing)}")
+            raise ReassignmentRefused(f"the cluster has no topic {', '.join(missing)}")
         chosen = set(topics)
         return [state for key, state in self.partitions.items() if key.topic in chosen]
 
     def targets(self, brokers: Collection[int] | None = None) -> list[int]:
         """Return the brokers that may get replicas: these, or all that are not fenced.
 
-        Raises InvalidValue if one of these is unknown or fenced.
+        Raises ReassignmentRefused if one of these is unknown or fenced.
         """
         live = [node.node_id for node in self.brokers.values() if not node.is_fenced]
         if brokers is None:
             return live
         self.known(brokers)
         if fenced := sorted(set(brokers) - set(live)):
-            raise InvalidValue(
+            raise ReassignmentRefused(
                 f"{named_brokers(fenced)} fenced and would not copy anything: start"
                 f" {'it' if len(fenced) == 1 else 'them'} first, or choose others"
             )
         return sorted(set(brokers))
 
     def known(self, brokers: Iterable[int]) -> None:
-        """Raise InvalidValue if a broker is not registered."""
+        """Raise ReassignmentRefused if a broker is not registered."""
         self._refuse(set(brokers) - set(self.brokers))
 
     def known_or_assigned(self, brokers: Iterable[int]) -> None:
-        """Raise InvalidValue if a broker is not registered and has no replica either."""
+        """Raise ReassignmentRefused if a broker is not registered and has no replica either."""
         assigned = {b for state in self.partitions.values() for b in state.replicas}
         self._refuse(set(brokers) - set(self.brokers) - assigned)
 
@@ -84,7 +84,7 @@ class ClusterLayout:
         if unknown:
             ids = ", ".join(map(str, sorted(unknown)))
             known = ", ".join(map(str, self.brokers)) or "none"
-            raise InvalidValue(f"the cluster has no broker {ids}: its brokers are {known}")
+            raise ReassignmentRefused(f"the cluster has no broker {ids}: its brokers are {known}")
 
 
 def named_brokers(brokers: Collection[int]) -> str:

@@ -30,7 +30,8 @@ def set_replication_factor(
        the most crowded rack, there the preferred leader last, else those of the busiest broker.
 
     targets: the brokers that may get replicas; None for all that are not fenced.
-    Raises InvalidValue if a topic or a broker is unknown, or there are too few brokers.
+    Raises InvalidValue for a factor that Kafka does not have, ReassignmentRefused if a topic or a
+    broker is unknown, or there are too few brokers.
     """
     if not 1 <= factor <= LARGEST:
         raise InvalidValue(f"a replication factor is 1 to {LARGEST}, not {factor}")

@@ -28,7 +28,8 @@ def spread(
     4. The preferred leaders of every topic are spread evenly, then their total.
 
     targets: None for all brokers that are not fenced.
-    Raises InvalidValue if a topic or a broker is unknown, a broker is fenced, or there are too few.
+    Raises ReassignmentRefused if a topic or a broker is unknown, or a broker is fenced, or there
+    are too few.
     """
     usable = layout.targets(targets)
     states = layout.of_topics(topics)

@@ -334,14 +334,14 @@ def cancel(
 
 async def _tidy(admin: Reassigning, output: Output) -> None:
     """Take a left-over throttle off, unless the kwire that set it still runs."""
+    from kwire.admin.errors import ReassignmentRefused
     from kwire.admin.reassignment.journal import ThrottleJournal
     from kwire.cli.admin.reassign_progress import show_removal
-    from kwire.errors import InvalidValue
 
     cluster_id = (await admin.describe_cluster()).cluster_id
     try:
         journal = ThrottleJournal(cluster_id)
-    except InvalidValue as error:
+    except ReassignmentRefused as error:
         output.warn(f"the throttle is left to the command that runs: {error}")
         return
     with journal:

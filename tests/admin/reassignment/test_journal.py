@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.journal import VARIABLE, ThrottleJournal, state_folder
 from kwire.admin.reassignment.throttle import ThrottleSetting
 from kwire.errors import InvalidValue
@@ -32,6 +33,7 @@ def test_each_cluster_has_its_own(tmp_path: Path) -> None:
 HOLD = """
 import sys
 from pathlib import Path
+from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.journal import ThrottleJournal
 journal = ThrottleJournal("abc", Path(sys.argv[1]))
 print("held", flush=True)
@@ -46,7 +48,7 @@ def test_a_second_process_is_refused_while_the_first_runs(tmp_path: Path) -> Non
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(InvalidValue, match="another kwire applies a reassignment"):
+        with pytest.raises(ReassignmentRefused, match="another kwire applies a reassignment"):
             ThrottleJournal("abc", tmp_path)
         holder.kill()
     ThrottleJournal("abc", tmp_path).close()

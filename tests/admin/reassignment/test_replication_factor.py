@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.layout import ClusterLayout
 from kwire.admin.reassignment.replication_factor import set_replication_factor
 from kwire.errors import InvalidValue
@@ -75,12 +76,12 @@ def test_a_factor_that_kafka_does_not_have_is_refused(factor: int) -> None:
 
 
 def test_more_replicas_than_brokers_are_refused() -> None:
-    with pytest.raises(InvalidValue, match="a-0 is to have 4 replicas, and only 3 brokers"):
+    with pytest.raises(ReassignmentRefused, match="a-0 is to have 4 replicas, and only 3 brokers"):
         set_replication_factor(layout(partition("a-0", 1), brokers=3), 4, ["a"])
 
 
 def test_an_unknown_topic_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="the cluster has no topic b"):
+    with pytest.raises(ReassignmentRefused, match="the cluster has no topic b"):
         set_replication_factor(layout(partition("a-0", 1), brokers=3), 2, ["a", "b"])
 
 
@@ -88,7 +89,7 @@ def test_an_unknown_topic_is_refused() -> None:
 def test_every_factor_is_reached_or_refused(cluster: ClusterLayout, factor: int) -> None:
     try:
         plan = set_replication_factor(cluster, factor, ["a"])
-    except InvalidValue:
+    except ReassignmentRefused:
         return
     assert_valid(plan)
     after = applied(plan)
@@ -114,7 +115,7 @@ def test_where_all_are_in_sync_the_racks_stay_as_many_as_they_can(
 ) -> None:
     try:
         plan = set_replication_factor(cluster, factor, ["a"])
-    except InvalidValue:
+    except ReassignmentRefused:
         return
     for move in plan.moves:
         old, new = racks_of(cluster, move.old), racks_of(cluster, move.new)
@@ -127,7 +128,7 @@ def test_where_all_are_in_sync_the_racks_stay_as_many_as_they_can(
 def test_no_new_replica_would_be_better_elsewhere(cluster: ClusterLayout, factor: int) -> None:
     try:
         plan = set_replication_factor(cluster, factor, ["a"])
-    except InvalidValue:
+    except ReassignmentRefused:
         return
     load = Counter(b for s in applied(plan).partitions.values() for b in s.replicas)
     for move in plan.moves:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.layout import ClusterLayout
 from kwire.admin.reassignment.spread import spread
-from kwire.errors import InvalidValue
 from tests.support.admin.layouts import (
     applied,
     assert_valid,
@@ -57,12 +57,12 @@ def test_what_lies_well_stays() -> None:
 
 
 def test_too_few_brokers_are_refused() -> None:
-    with pytest.raises(InvalidValue, match="a-0 is to have 2 replicas, and only 1 brokers"):
+    with pytest.raises(ReassignmentRefused, match="a-0 is to have 2 replicas, and only 1 brokers"):
         spread(layout(partition("a-0", 1, 2), brokers=3), ["a"], targets=[3])
 
 
 def test_an_unknown_target_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="the cluster has no broker 9"):
+    with pytest.raises(ReassignmentRefused, match="the cluster has no broker 9"):
         spread(layout(partition("a-0", 1, 2), brokers=3), ["a"], targets=[1, 9])
 
 
@@ -72,7 +72,7 @@ def test_every_spread_is_valid_or_refused(cluster: ClusterLayout, data: st.DataO
     topics = data.draw(st.sampled_from([["a"], [*{key.topic for key in cluster.partitions}]]))
     try:
         plan = spread(cluster, topics, targets=targets)
-    except InvalidValue:
+    except ReassignmentRefused:
         return
     assert_valid(plan)
     after = applied(plan)

@@ -138,7 +138,8 @@ def test_a_broker_is_drained_and_nothing_is_lost(cluster: Cluster, tmp_path: Pat
     1. Drain broker 3 with a throttle that makes it slow; kwire and Kafka's tool list the same.
     2. Kill kwire: the throttle is there. The next run ends the move and leaves none but the rate
        that somebody had set before.
-    3. Kafka's tool verifies kwire's plan; planning again plans nothing; no record is lost.
+    3. Kafka's tool verifies kwire's plan; planning again plans nothing; no record is lost; both
+       list the same offsets.
     4. Ctrl-C takes the throttle off while the moves go on; `cancel` takes the moves back.
     """
     kwire = Kwire(cluster, tmp_path)
@@ -180,6 +181,12 @@ def test_a_broker_is_drained_and_nothing_is_lost(cluster: Cluster, tmp_path: Pat
     ).stdout
     assert verified.count("is completed.") == 3, verified
     assert beside.acknowledged <= consumed(cluster.bootstrap_servers, len(beside.acknowledged))
+    offsets = cluster.tool(
+        "org.apache.kafka.tools.GetOffsetShell",
+        *("--bootstrap-server", cluster.bootstrap_servers, "--topic", "orders"),
+    ).stdout.split()
+    rows = kwire("partitions", "offsets", "orders", "-o", "tsv").splitlines()
+    assert [":".join(row.split("\t")[:3]) for row in rows] == offsets
     # 4.
     kwire("partitions", "reassign", "plan", "--rf", "3", "orders", "--out", "three.json")
     process = kwire.start(
