@@ -84,7 +84,7 @@ Part = tuple[tuple[K, ...], Request]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(Generic[K, A, R]):
-    """How to ask for the keys of one operation, and how to read the answers.
+    """The way to ask for the keys of one operation, and to read the answers.
 
     row: its facts in the registry.
     build: returns the request for a call's keys, or several Parts, which are sent at once.

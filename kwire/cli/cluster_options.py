@@ -30,7 +30,38 @@ Client = TypeVar("Client", bound="ClusterClient")
 TIMEOUT = 10.0
 """Seconds of an operation where neither an option nor a profile says so."""
 
-_SERVER = "Ask these brokers; they forward to the active controller."
+SERVER = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-server",
+        metavar="HOST:PORT,...",
+        help="Ask these brokers; they forward to the active controller.",
+    ),
+]
+COMMAND_CONFIG = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."),
+]
+PROFILE = Annotated[
+    str | None,
+    typer.Option("--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."),
+]
+SECONDS = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.1,
+        show_default=False,
+        help=f"Give up after so long, all tries counted. By default {TIMEOUT:g}.",
+    ),
+]
+OUTPUT = Annotated[OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")]
+ALLOW_UNLISTED = Annotated[
+    bool,
+    typer.Option("--allow-unlisted", help="Send it to controllers although KIP-919 does not."),
+]
+
 _CONTROLLER = {
     Reach.LISTED: "Ask these controllers directly (KIP-919). Give one of the two, or a profile.",
     Reach.UNLISTED: "Ask these controllers directly; needs --allow-unlisted (KIP-919).",
@@ -178,84 +209,33 @@ def _own_parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def _parameters(row: OperationRow) -> dict[str, inspect.Parameter]:
     """Return the added options by name; --allow-unlisted only where it has a meaning."""
-    never = row.reach is Reach.NEVER
     options: dict[str, tuple[Any, Any]] = {
-        "bootstrap_server": (
-            Annotated[
-                str | None,
-                typer.Option("--bootstrap-server", metavar="HOST:PORT,...", help=_SERVER),
-            ],
-            None,
-        ),
-        "bootstrap_controller": (
-            Annotated[
-                str | None,
-                typer.Option(
-                    "--bootstrap-controller",
-                    metavar="HOST:PORT,...",
-                    help=_CONTROLLER[row.reach],
-                    hidden=never,
-                ),
-            ],
-            None,
-        ),
-        "command_config": (
-            Annotated[
-                Path | None,
-                typer.Option(
-                    metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."
-                ),
-            ],
-            None,
-        ),
-        "profile": (
-            Annotated[
-                str | None,
-                typer.Option(
-                    "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."
-                ),
-            ],
-            None,
-        ),
-        "timeout": (
-            Annotated[
-                float | None,
-                typer.Option(
-                    metavar="SECONDS",
-                    min=0.1,
-                    show_default=False,
-                    help=f"Give up after so long, all tries counted. By default {TIMEOUT:g}.",
-                ),
-            ],
-            None,
-        ),
-        "output_form": (
-            Annotated[
-                OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")
-            ],
-            OutputForm.TABLE,
-        ),
-        "as_json": (
-            Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")],
-            False,
-        ),
+        "bootstrap_server": (SERVER, None),
+        "bootstrap_controller": (_controller(row.reach), None),
+        "command_config": (COMMAND_CONFIG, None),
+        "profile": (PROFILE, None),
+        "timeout": (SECONDS, None),
+        "output_form": (OUTPUT, OutputForm.TABLE),
+        "as_json": (JSON, False),
     }
     if row.reach is Reach.UNLISTED:
-        options["allow_unlisted"] = (
-            Annotated[
-                bool,
-                typer.Option(
-                    "--allow-unlisted", help="Send it to controllers although KIP-919 does not."
-                ),
-            ],
-            False,
-        )
+        options["allow_unlisted"] = (ALLOW_UNLISTED, False)
     return {
         name: inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
         )
         for name, (annotation, default) in options.items()
     }
+
+
+def _controller(reach: Reach) -> Any:
+    option = typer.Option(
+        "--bootstrap-controller",
+        metavar="HOST:PORT,...",
+        help=_CONTROLLER[reach],
+        hidden=reach is Reach.NEVER,
+    )
+    return Annotated[str | None, option]
 
 
 def _form(form: OutputForm, as_json: bool) -> OutputForm:
