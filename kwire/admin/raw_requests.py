@@ -43,7 +43,7 @@ READING_APIS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawAnswer:
-    """What was sent, and what came back: None if this request is not answered."""
+    """A request that was sent, and its response: None if it is of the kind that gets none."""
 
     peer: str
     version: int

@@ -268,23 +268,25 @@ def _update(
             "toLevel": wanted[name],
         }
 
-    columns = [
-        Column(key="feature"),
-        Column(key="from", right=True),
-        Column(key="to", right=True),
-        Column(key="fromLevel", right=True, wide=True),
-        Column(key="toLevel", right=True, wide=True),
-    ]
     output.show(
         Table.of_outcomes(
             "features",
-            columns,
+            CHANGE_COLUMNS,
             outcomes,
             lambda name, _: levels(name),
             key_values=levels,
             facts={"dryRun": True} if dry_run else {},
         )
     )
+
+
+CHANGE_COLUMNS = [
+    Column(key="feature"),
+    Column(key="from", right=True),
+    Column(key="to", right=True),
+    Column(key="fromLevel", right=True, wide=True),
+    Column(key="toLevel", right=True, wide=True),
+]
 
 
 @app.command("version-mapping")

@@ -139,50 +139,59 @@ def abort_transaction(
     kwire transactions abort orders-3 --start-offset 4711 --bootstrap-server localhost:9092
     """
     from kwire.admin.hanging_transactions import HangingTransactions
-    from kwire.admin.transactions import TransactionMarker
 
     [key] = _single(
         named_partitions([partition_name] if partition_name else None, topic, partition)
     )
-    marker = None
-    if start_offset is None:
-        if producer_id is None or producer_epoch is None or coordinator_epoch is None:
-            raise WrongUsage(
-                "give --start-offset, or --producer-id, --producer-epoch and --coordinator-epoch."
-            )
-        # A coordinator epoch that is not known is written -1: 0 overrules nobody.
-        marker = TransactionMarker(
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            coordinator_epoch=max(0, coordinator_epoch),
+    given = _given_marker(producer_id, producer_epoch, coordinator_epoch)
+    if start_offset is None and given is None:
+        raise WrongUsage(
+            "give --start-offset, or --producer-id, --producer-epoch and --coordinator-epoch."
         )
 
     async def prepare(admin: HangingTransactions) -> TransactionMarker:
-        producer = await _open_transaction(admin, key, start_offset) if marker is None else None
-        chosen = marker or _marker(producer)
+        marker = given or _marker(await _open_transaction(admin, key, start_offset))
         if not force:
-            await _require_hanging(admin, key, chosen.producer_id)
-        return chosen
+            await _require_hanging(admin, key, marker.producer_id)
+        return marker
 
-    chosen = cluster.run(HangingTransactions, prepare)
+    marker = cluster.run(HangingTransactions, prepare)
     if not dry_run:
-        confirm(f"Abort the transaction of producer {chosen.producer_id} in {key}?", yes=yes)
+        confirm(f"Abort the transaction of producer {marker.producer_id} in {key}?", yes=yes)
         cluster.run(
             HangingTransactions,
             lambda admin: admin.abort_transaction(
-                key, chosen.producer_id, chosen.producer_epoch, chosen.coordinator_epoch
+                key, marker.producer_id, marker.producer_epoch, marker.coordinator_epoch
             ),
         )
+    output.show(_aborted(key, marker, {"dryRun": True} if dry_run else {}))
+
+
+def _given_marker(
+    producer_id: int | None, producer_epoch: int | None, coordinator_epoch: int | None
+) -> TransactionMarker | None:
+    from kwire.admin.transactions import TransactionMarker
+
+    if producer_id is None or producer_epoch is None or coordinator_epoch is None:
+        return None
+    # A coordinator epoch that is not known is written -1: 0 overrules nobody.
+    return TransactionMarker(
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        coordinator_epoch=max(0, coordinator_epoch),
+    )
+
+
+def _aborted(key: TopicPartition, marker: TransactionMarker, facts: dict[str, Any]) -> Table:
     row = {
         "topic": key.topic,
         "partition": key.partition,
-        "producerId": chosen.producer_id,
-        "producerEpoch": chosen.producer_epoch,
-        "coordinatorEpoch": chosen.coordinator_epoch,
+        "producerId": marker.producer_id,
+        "producerEpoch": marker.producer_epoch,
+        "coordinatorEpoch": marker.coordinator_epoch,
     }
     columns = [Column(key=name, right=name != "topic") for name in row]
-    facts = {"dryRun": True} if dry_run else {}
-    output.show(Table("transactions", columns, [row], facts=facts))
+    return Table("transactions", columns, [row], facts=facts)
 
 
 def _single(partitions: list[TopicPartition]) -> list[TopicPartition]:
@@ -205,10 +214,9 @@ async def _open_transaction(
     raise CommandFailed(f"no open transaction begins at offset {start_offset} of {key}: {known}.")
 
 
-def _marker(producer: ActiveProducer | None) -> TransactionMarker:
+def _marker(producer: ActiveProducer) -> TransactionMarker:
     from kwire.admin.transactions import TransactionMarker
 
-    assert producer is not None
     return TransactionMarker(
         producer_id=producer.producer_id,
         producer_epoch=producer.producer_epoch,
