@@ -1,6 +1,5 @@
 """Transactions: whom each question goes to, what is asked of old brokers, what hangs."""
 
-from collections.abc import Mapping
 from typing import cast
 
 import pytest
@@ -18,87 +17,21 @@ from kwire.messages import a65_describe_transactions as describing
 from kwire.messages import a66_list_transactions as listing
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.net.frames import RequestFrame
-from scripted_node import Script, api_versions
+from scripted_node import api_versions
 from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_brokers
+from tests.support.admin.scripted_transactions import (
+    LONG_AGO,
+    described,
+    hanging_cluster,
+    listed,
+    producing,
+)
 
 ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-LONG_AGO = 1_000
 
 
 def client(brokers: ScriptedBrokers) -> AdminClient:
     return AdminClient(brokers.addresses, timeout=60)
-
-
-def listed(**producer_ids: int) -> Script:
-    """Answer ListTransactions with these transactional ids, of the producers asked for."""
-
-    def script(request: RequestFrame) -> Response:
-        wanted = cast(listing.ListTransactionsRequest, request.body).producer_id_filters
-        return listing.ListTransactionsResponse(
-            transaction_states=[
-                listing.TransactionState(
-                    transactional_id=name, producer_id=producer_id, transaction_state="Ongoing"
-                )
-                for name, producer_id in producer_ids.items()
-                if not wanted or producer_id in wanted
-            ]
-        )
-
-    return script
-
-
-def described(partitions: Mapping[str, tuple[int, ...]]) -> Script:
-    """Answer DescribeTransactions with the partitions of `orders` by transactional id."""
-
-    def script(request: RequestFrame) -> Response:
-        names = cast(describing.DescribeTransactionsRequest, request.body).transactional_ids
-        return describing.DescribeTransactionsResponse(
-            transaction_states=[
-                describing.TransactionState(
-                    transactional_id=name,
-                    error_code=0 if name in partitions else 105,
-                    transaction_state="Ongoing",
-                    transaction_start_time_ms=-1,
-                    topics=[
-                        describing.TopicData(topic="orders", partitions=partitions.get(name, ()))
-                    ],
-                )
-                for name in names
-            ]
-        )
-
-    return script
-
-
-def producing(open_by: Mapping[int, int], last_timestamp: int = LONG_AGO) -> Script:
-    """Answer DescribeProducers: by partition the producer that has a transaction open."""
-
-    def script(request: RequestFrame) -> Response:
-        [topic] = cast(producers.DescribeProducersRequest, request.body).topics
-        return producers.DescribeProducersResponse(
-            topics=[
-                producers.TopicResponse(
-                    name=topic.name,
-                    partitions=[
-                        producers.PartitionResponse(
-                            partition_index=index,
-                            active_producers=[
-                                producers.ProducerState(
-                                    producer_id=open_by[index],
-                                    last_timestamp=last_timestamp,
-                                    coordinator_epoch=-1,
-                                    current_txn_start_offset=7,
-                                ),
-                                producers.ProducerState(producer_id=99, last_timestamp=LONG_AGO),
-                            ],
-                        )
-                        for index in topic.partition_indexes
-                    ],
-                )
-            ]
-        )
-
-    return script
 
 
 async def test_every_broker_lists_the_transactions_it_coordinates() -> None:
@@ -259,20 +192,6 @@ async def test_a_producer_is_fenced_once_its_open_transaction_has_been_aborted()
     assert [(r.transactional_id, r.producer_id, r.producer_epoch) for r in requests] == [
         ("a", -1, -1)
     ] * 3
-
-
-def hanging_cluster(brokers: ScriptedBrokers) -> None:
-    """Partitions 0 to 3 of `orders`, each with an open transaction of producer 10 to 13.
-
-    11: coordinated, with partition 1. 12: coordinated, without partition 2. 13: listed, then gone.
-    """
-    brokers.leaders = {("orders", index): index % 2 for index in range(4)}
-    brokers.coordinators = {"b": 1, "c": 1, "d": 1}
-    brokers.nodes[0].scripts[listing.ListTransactionsRequest] = listed()
-    brokers.nodes[1].scripts[listing.ListTransactionsRequest] = listed(b=11, c=12, d=13)
-    for node in brokers.nodes:
-        node.scripts[describing.DescribeTransactionsRequest] = described({"b": (0, 1), "c": (3,)})
-        node.scripts[producers.DescribeProducersRequest] = producing({0: 10, 1: 11, 2: 12, 3: 13})
 
 
 def names(transactions: tuple[HangingTransaction, ...]) -> dict[str, str | None]:
