@@ -18,9 +18,9 @@ from kwire.text.ids import parse_uuid, uuid_text
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from kwire.admin.outcomes import Outcomes
     from kwire.admin.topic_descriptions import PartitionDescription, TopicDescription, TopicKey
     from kwire.admin.topics import CreatedTopic
+    from kwire.cli.admin.topic_health import TopicsWithMinimum
 
 app = typer.Typer(
     help="Create, list, describe, grow and delete topics.",
@@ -153,6 +153,12 @@ def describe_topics(
     under_replicated: Annotated[
         bool, typer.Option("--under-replicated", help="Partitions with replicas out of sync.")
     ] = False,
+    under_min_isr: Annotated[
+        bool, typer.Option("--under-min-isr", help="Fewer in sync than min.insync.replicas.")
+    ] = False,
+    at_min_isr: Annotated[
+        bool, typer.Option("--at-min-isr", help="Just as many in sync as min.insync.replicas.")
+    ] = False,
     unavailable: Annotated[
         bool, typer.Option("--unavailable", help="Partitions without a leader.")
     ] = False,
@@ -160,38 +166,43 @@ def describe_topics(
 ) -> None:
     """Describe the partitions of topics: leader, replicas, in-sync and eligible replicas.
 
+    Several of the filters show partitions for which any of them holds.
+
     \b
     kwire topics describe orders --bootstrap-server localhost:9092
     kwire topics describe --under-replicated --watch 2 --bootstrap-server localhost:9092
     """
-    from kwire.admin.topics import Topics
+    from kwire.admin import AdminClient
+    from kwire.cli.admin.topic_health import PartitionFilter, describe_with_minimum
 
     matches = _matcher(matching)
     keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
+    health = PartitionFilter(
+        under_replicated=under_replicated,
+        under_min_isr=under_min_isr,
+        at_min_isr=at_min_isr,
+        unavailable=unavailable,
+    )
 
-    async def describe(admin: Topics) -> Outcomes[TopicKey, TopicDescription]:
-        if keys or matching is None:
-            return await admin.describe_topics(keys or None)
-        listed = await admin.list_topics()
-        return await admin.describe_topics(t.name for t in listed if matches(t.name))
+    async def describe(admin: AdminClient) -> TopicsWithMinimum:
+        chosen = keys or None
+        if not keys and matching is not None:
+            chosen = [t.name for t in await admin.list_topics() if matches(t.name)]
+        return await describe_with_minimum(admin, chosen, health)
 
-    def shown(partition: PartitionDescription) -> bool:
-        if unavailable and partition.leader_id is None:
-            return True
-        if under_replicated and len(partition.isr) < len(partition.replicas):
-            return True
-        return not (unavailable or under_replicated)
-
-    def show(outcomes: Outcomes[TopicKey, TopicDescription]) -> None:
+    def show(described: TopicsWithMinimum) -> None:
+        outcomes, minimum = described
         table = Table.of_outcomes(
             "partitions",
             PARTITION_COLUMNS,
             outcomes,
-            lambda _, topic: _partition_rows(topic, shown),
+            lambda _, topic: _partition_rows(
+                topic, lambda partition: health.shows(partition, minimum.get(topic.name))
+            ),
         )
         output.show(table, empty="no partitions")
 
-    ask_and_show(cluster, output, Topics, describe, show, watch)
+    ask_and_show(cluster, output, AdminClient, describe, show, watch)
 
 
 PARTITION_COLUMNS = [
