@@ -1,0 +1,138 @@
+"""`kwire request`: what is sent is what the JSON says, what comes back is printed whole."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kwire.codec.json_form import from_json
+from kwire.codec.json_template import completed, template
+from kwire.errors import EncodeError
+from kwire.messages import a64_unregister_broker as unregistering
+from kwire.messages import a65_describe_transactions as describing
+from kwire.messages.registry import message, names
+from tests.support.admin.scripted_brokers import ScriptedBrokers
+from tests.support.admin.scripted_transactions import described
+from tests.support.cli.command import Command
+from tests.support.cli.scripted_cluster import scripted_cluster
+
+
+@pytest.fixture
+def cluster() -> Iterator[ScriptedBrokers]:
+    with scripted_cluster(2) as two:
+        for node in two.nodes:
+            node.scripts[describing.DescribeTransactionsRequest] = described({"a": (1,)})
+            node.scripts[unregistering.UnregisterBrokerRequest] = lambda request: (
+                unregistering.UnregisterBrokerResponse()
+            )
+        yield two
+
+
+def at(cluster: ScriptedBrokers) -> tuple[str, str]:
+    return "--bootstrap-server", cluster.addresses[0]
+
+
+def test_a_response_is_printed_as_it_came(kwire: Command, cluster: ScriptedBrokers) -> None:
+    body = '{"transactionalIds": ["a"]}'
+    run = kwire("request", "DescribeTransactions", "--json", body, *at(cluster))
+    [state] = run.json["transactionStates"]
+    assert (run.code, state["transactionalId"], state["topics"][0]["partitions"]) == (0, "a", [1])
+    assert [type(frame.body).__name__ for frame in cluster.nodes[0].asked] == [
+        "ApiVersionsRequest",
+        "DescribeTransactionsRequest",
+    ]
+
+
+def test_an_error_code_anywhere_is_named_and_exit_code_1(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    words = ("request", "65", "--json", '{"transactionalIds": ["a", "b"]}', *at(cluster))
+    run = kwire(*words)
+    assert run.code == 1
+    assert "transactionStates[1].errorCode is 105, TRANSACTIONAL_ID_NOT_FOUND" in run.err
+    document = kwire(*words, "-o", "json").json
+    assert (document["api"], document["version"], document["peer"]) == (
+        "DescribeTransactions",
+        0,
+        cluster.addresses[0],
+    )
+    assert document["errors"] == [
+        {
+            "path": "transactionStates[1].errorCode",
+            "code": 105,
+            "error": "TRANSACTIONAL_ID_NOT_FOUND",
+        }
+    ]
+
+
+def test_a_request_goes_to_the_node_that_is_named(
+    kwire: Command, cluster: ScriptedBrokers, tmp_path: Path
+) -> None:
+    file = tmp_path / "body.json"
+    file.write_text('{"transactionalIds": []}')
+    words = ("request", "DescribeTransactions", "--json", f"@{file}", *at(cluster))
+    assert kwire(*words, "--node", "1").code == 0
+    assert cluster.nodes[1].requests(describing.DescribeTransactionsRequest)
+    assert "the cluster has no broker 9, only 0, 1" in kwire(*words, "--node", "9").error
+
+
+def test_frames_are_shown_in_hex(kwire: Command, cluster: ScriptedBrokers) -> None:
+    run = kwire("request", "DescribeTransactions", "--hex", *at(cluster))
+    assert run.err.splitlines() == [
+        "request  000000180041000000000001000b6b776972652d61646d696e000100",
+        "response 0000000b00000001000000000001" + "00",
+    ]
+
+
+def test_a_read_only_profile_refuses_what_may_change_the_cluster(
+    kwire: Command, cluster: ScriptedBrokers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles = tmp_path / "config.toml"
+    profiles.write_text(
+        f'[profiles.look]\nbootstrap_servers = "{cluster.addresses[0]}"\nread_only = true\n'
+    )
+    monkeypatch.setenv("KWIRE_CONFIG", str(profiles))
+    refused = kwire("request", "UnregisterBroker", "-P", "look")
+    assert "UnregisterBroker may change the cluster, and this client is read-only" in refused.error
+    assert not cluster.nodes[0].asked
+    assert kwire("request", "DescribeTransactions", "-P", "look").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["Nonsense"], 2, "no API is called 'Nonsense'"),
+        (["DescribeTransactions", "--json", "{"], 1, "--json is no JSON"),
+        (["DescribeTransactions", "--json", "[]"], 1, "--json is no JSON object"),
+        (["DescribeTransactions", "--version", "9"], 1, "has versions 0, not 9"),
+        (
+            ["DescribeTransactions", "--version", "0", "--json", '{"ids": []}'],
+            1,
+            "v0 ids: there is no such member; there are transactionalIds",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_sent(
+    kwire: Command, words: list[str], code: int, sentence: str
+) -> None:
+    run = kwire("request", *words, "--bootstrap-server", "localhost:1")
+    assert (run.code, sentence in run.error) == (code, True), run.error
+
+
+def test_a_template_asks_no_cluster(kwire: Command) -> None:
+    run = kwire("request", "DescribeProducers", "--template")
+    assert run.json == {"topics": [{"name": "", "partitionIndexes": []}]}
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name.endswith("Request")])
+def test_templates_and_empty_objects_are_requests(name: str) -> None:
+    cls = message(name)
+    for version in cls.versions:
+        example = template(cls, version)
+        from_json(cls, example, version).encode(version)
+        assert from_json(cls, completed(cls, {}, version), version) == cls()
+
+
+def test_a_member_that_no_field_is_for_is_refused_with_its_path() -> None:
+    with pytest.raises(EncodeError, match=r"topics\[1\].nmae: there is no such member"):
+        completed(message("DescribeProducersRequest"), {"topics": [{}, {"nmae": 1}]}, 0)
