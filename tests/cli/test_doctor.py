@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kwire.doctor.examine import KINDS
+from kwire.doctor.quorum_check import CHECK_KINDS
 from tests.support.cli.command import Command
 from tests.support.doctor.controllers import controllers_beside
 from tests.support.doctor.page import PAGE, page
@@ -80,6 +83,20 @@ def test_an_unknown_check_is_wrong_usage(kwire: Command, arguments: list[str]) -
     run = kwire("doctor", "--only", "quorums", *arguments)
     assert run.code == 2
     assert "'quorums' is no check" in run.err
+
+
+ADVICE = " ".join(kind.advice for kind in (*KINDS, *CHECK_KINDS))
+COMMANDS = sorted(set(re.findall(r"kwire [a-z]+ [a-z]+(?:-[a-z]+)?", ADVICE)))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_in_an_advice_exists(kwire: Command, command: str) -> None:
+    _, *words = command.split()
+    if words[0] == "doctor":
+        words = words[:1]
+    run = kwire(*words, "--help")
+    assert run.code == 0
+    assert run.out.startswith(f"Usage: kwire {' '.join(words)} ")
 
 
 def test_the_page_has_every_finding_in_todays_words() -> None:

@@ -12,13 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
+from kwire.admin import AdminClient, RaftVoterEndpoint
 from kwire.doctor.evidence import Evidence
 from kwire.doctor.examine import examine
 from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.doctor.gather import gather, gather_briefly
 from kwire.doctor.quorum_check import takes_part, without
 from kwire.net.address import Address
+from kwire.text.ids import parse_uuid
 from real_kafka import Cluster, Layout
 from real_kafka.metadata_quorum import remove_controller
 from real_kafka.node import Quorum, Voter
@@ -140,6 +143,18 @@ def _a_disk_is_replaced(cluster: Cluster) -> None:
     assert f"votes with directory id {old} and fetches with {node.directory_id}" in finding.sentence
     assert old in finding.advice
     assert without(briefly(cluster), 3001).id == "check/not-safe-to-restart"
+    # As the advice says.
+    asyncio.run(_change_disk(cluster, parse_uuid(old), parse_uuid(node.directory_id)))
+    wait_for(cluster, "registrations/stale")
+
+
+async def _change_disk(cluster: Cluster, old: UUID, new: UUID) -> None:
+    """Let the directory id `new` of controller 3002 vote in place of `old`."""
+    at = cluster.nodes[3002].controller_address
+    endpoint = RaftVoterEndpoint(name="CONTROLLER", host=at.host, port=at.port)
+    async with AdminClient(bootstrap_controllers=cluster.bootstrap_controllers) as admin:
+        await admin.remove_raft_voter(3002, old)
+        await admin.add_raft_voter(3002, new, [endpoint])
 
 
 def _another_quorum_has_the_same_cluster_id(cluster: Cluster) -> None:

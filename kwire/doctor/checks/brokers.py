@@ -22,7 +22,7 @@ FENCED = FindingKind(
     meaning="A broker is registered but fenced: its heartbeats do not reach the active controller."
     " It leads nothing and is in no ISR.",
     advice="if it is down, start it, or if it is gone for good, move its partitions away and"
-    " unregister it; if it answers, check its way to the controllers",
+    " kwire brokers unregister ID; if it answers, check its way to the controllers",
     source="KIP-631",
 )
 SHUTTING_DOWN = FindingKind(

@@ -13,7 +13,7 @@ RAISABLE = FindingKind(
     id="features/can-be-finalized",
     verdict=FindingVerdict.INFO,
     meaning="All registered nodes support a higher level of a feature than the finalised one.",
-    advice="when the upgrade of all nodes has proved itself: kafka-features.sh upgrade; some levels"
+    advice="when the upgrade of all nodes has proved itself: kwire features upgrade; some levels"
     " cannot be lowered again",
     source="KIP-584",
 )

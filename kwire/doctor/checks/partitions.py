@@ -20,7 +20,8 @@ LEADERLESS = FindingKind(
     " the eligible leader replicas (ELR), which miss nothing that was committed; if there are none,"
     " the last known ELR may have lost something.",
     advice="start one of the brokers of the ELR, or if it is empty, of the last known ELR; only if"
-    " none of them comes back, elect an unclean leader, which loses records",
+    " none of them comes back, kwire partitions elect"
+    " --unclean, which loses records",
     source="KIP-966",
 )
 UNDER_MIN_ISR = FindingKind(

@@ -27,7 +27,7 @@ BLOCKS = FindingKind(
     meaning="A controller or broker that is registered but takes no part supports less of a feature"
     " than all the others: the feature cannot be raised while it is registered.",
     advice="controllers: see registrations/stale; brokers: start them with the new version, or"
-    " unregister them with kafka-cluster.sh unregister",
+    " kwire brokers unregister ID",
     source="KAFKA-20395",
 )
 MISSING = FindingKind(

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
+from kwire.admin.quorum import ReplicaState
 from kwire.doctor.checks.quorum import OBSERVER_LIMIT_MS
-from kwire.doctor.evidence import Evidence, NodeEvidence, is_caught_up, listed
+from kwire.doctor.evidence import (
+    FETCH_TIMEOUT_MS,
+    Evidence,
+    NodeEvidence,
+    is_caught_up,
+    listed,
+)
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.text.ids import uuid_text
@@ -45,7 +52,8 @@ STATIC = FindingKind(
     verdict=FindingVerdict.INFO,
     meaning="The voters are static, set by controller.quorum.voters: none can be added or removed"
     " while the cluster runs.",
-    advice="when all nodes run Kafka 3.9 or later: kwire quorum upgrade --plan",
+    advice="when all nodes run Kafka 3.9 or later: kwire features upgrade kraft.version=1, then"
+    " replace controller.quorum.voters by controller.quorum.bootstrap.servers node by node",
     source="KIP-853",
 )
 COULD_VOTE = FindingKind(
@@ -111,7 +119,10 @@ def _two_directories(evidence: Evidence) -> Iterator[Finding]:
     for voter in quorum.voters if quorum else ():
         for observer in quorum.observers if quorum else ():
             same = observer.replica_id == voter.replica_id
-            if same and observer.replica_directory_id != voter.replica_directory_id:
+            # The leader lists an observer for minutes after its last fetch: one that was a voter
+            # with the old disk is no finding.
+            alive = _is_newer(observer, voter)
+            if same and alive and observer.replica_directory_id != voter.replica_directory_id:
                 old, new = map(_directory, (voter, observer))
                 node_id = voter.replica_id
                 yield TWO_DIRECTORIES(
@@ -120,6 +131,13 @@ def _two_directories(evidence: Evidence) -> Iterator[Finding]:
                     advice=f"kwire quorum remove-controller {node_id} --directory-id {old}, then"
                     f" kwire quorum add-controller {node_id}",
                 )
+
+
+def _is_newer(observer: ReplicaState, voter: ReplicaState) -> bool:
+    """True if the observer has fetched later than the voter, or as late; or the voter never."""
+    last, others = observer.last_fetch_timestamp, voter.last_fetch_timestamp
+    # Two processes of one id both fetch, several times in this long.
+    return others is None or (last is not None and last > others - FETCH_TIMEOUT_MS)
 
 
 def _directory(replica: object) -> str:

@@ -31,13 +31,26 @@ def pair(*observers: int) -> QuorumInfo:
 
 def test_two_directory_ids_of_one_node_come_with_the_commands_that_mend_it() -> None:
     new_disk = replace(replica(2), replica_directory_id=directory(99))
-    quorum = quorum_info([replica(1), replica(2)], [new_disk])
+    quorum = quorum_info([replica(1), replica(2, silent_ms=90_000)], [new_disk])
     (finding,) = check(evidence_of(controller(1, quorum)))
     assert finding.id == "voters/two-directories"
     assert "votes with directory id AAAAAAAAAAIAAAAAAACAAA and fetches with" in finding.sentence
     assert finding.advice.startswith(
         "kwire quorum remove-controller 2 --directory-id AAAAAAAAAAIAAAAAAACAAA, then"
     )
+
+
+def test_two_processes_of_one_id_are_found_whichever_fetched_last() -> None:
+    other = replace(replica(2, silent_ms=400), replica_directory_id=directory(99))
+    quorum = quorum_info([replica(1), replica(2)], [other])
+    (finding,) = check(evidence_of(controller(1, quorum)))
+    assert finding.id == "voters/two-directories"
+
+
+def test_an_old_disk_that_the_leader_still_lists_as_observer_is_no_finding() -> None:
+    old_disk = replace(replica(2, silent_ms=90_000), replica_directory_id=directory(99))
+    quorum = quorum_info([replica(1), replica(2)], [old_disk])
+    assert [finding.id for finding in check(evidence_of(controller(1, quorum)))] == ["voters/ok"]
 
 
 def test_static_voters_left_over_are_named_at_each_node_that_has_them() -> None:
