@@ -153,7 +153,7 @@ def asks_cluster(
         def wrapper(**values: Any) -> None:
             chosen = {name: values.pop(name) for name in options}
             output = Output(_form(chosen["output_form"], chosen.get("as_json", False)))
-            cluster = ClusterOptions() if values.get(offline) else _cluster(chosen)
+            cluster = ClusterOptions() if values.get(offline) else _cluster(chosen, row.reach)
             refuse_change = cluster.read_only and (row.changes if changes is None else changes)
             try:
                 if refuse_change:
@@ -244,7 +244,7 @@ def _form(form: OutputForm, as_json: bool) -> OutputForm:
     return OutputForm.JSON if as_json else form
 
 
-def _cluster(chosen: dict[str, Any]) -> ClusterOptions:
+def _cluster(chosen: dict[str, Any], reach: Reach) -> ClusterOptions:
     """Merge options, profile and the addresses of a file of properties, in this order.
 
     Raises WrongUsage for none, or two bootstraps.
@@ -255,6 +255,10 @@ def _cluster(chosen: dict[str, Any]) -> ClusterOptions:
         raise WrongUsage("give --bootstrap-server or --bootstrap-controller, not both.")
     if not server and not controller:
         server, controller = profile.bootstrap_servers, profile.bootstrap_controllers
+        if server and controller:
+            # KIP-919's operations need no broker; everything else is better off with one.
+            listed = reach is Reach.LISTED
+            server, controller = (None, controller) if listed else (server, None)
     config = chosen["command_config"] or profile.command_config
     if not server and not controller and config is not None:
         from kwire.cli.tls_options import client_bootstrap

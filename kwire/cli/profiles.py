@@ -26,7 +26,8 @@ PROFILE_VARIABLE = "KWIRE_PROFILE"
 class Profile:
     """A cluster, and how to reach it; None and False for what is not set.
 
-    bootstrap_servers, bootstrap_controllers: `host:port,host:port`, never both. command_config: a
+    bootstrap_servers, bootstrap_controllers: `host:port,host:port`; with both, a command asks the
+    controllers if KIP-919 lists its operation, else the brokers. command_config: a
     file of client properties. timeout: seconds of an operation. read_only: True to refuse commands
     that change the cluster.
     """
@@ -115,9 +116,6 @@ class _ProfilesFile:
             values[key] = convert(value)
             if values[key] is None:
                 raise self._error(name, key, f"{key} of profiles.{name} must be {form}")
-        if {"bootstrap_servers", "bootstrap_controllers"} <= values.keys():
-            reason = f"profiles.{name} has bootstrap_servers and bootstrap_controllers: keep one"
-            raise self._error(name, "bootstrap_servers", reason)
         if "command_config" in values:
             config = values["command_config"].expanduser()
             values["command_config"] = self._path.parent / config

@@ -50,6 +50,12 @@ def shell(
             metavar="FILE", help="Client properties with TLS and SASL for --bootstrap-controller."
         ),
     ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile", "-P", metavar="NAME", help="Follow the controllers of this profile."
+        ),
+    ] = None,
     offset: Annotated[
         int | None,
         typer.Option("--at", metavar="OFFSET", min=0, help="Show the cluster as it was there."),
@@ -73,6 +79,8 @@ def shell(
     kwire shell --directory /var/lib/kafka/data --at 131 find /image/topics
     """
     _check_command(words, as_json)
+    if profile is not None and controllers is None:
+        controllers, config = _of_profile(profile, config)
     with _source(directory, snapshot, controllers, config, timeout) as source:
         session = _shell(source)
         if offset is not None:
@@ -99,6 +107,16 @@ def _check_command(words: list[str] | None, as_json: bool) -> None:
         raise WrongUsage(f"{words[0]!r} is no command that runs by itself: {names} are.")
     if as_json and not command.has_json:
         raise WrongUsage(f"{words[0]} prints no JSON: cat and find do.")
+
+
+def _of_profile(name: str, config: Path | None) -> tuple[str, Path | None]:
+    """Return the controllers of a profile and its properties. Raises WrongUsage."""
+    from kwire.cli.profiles import read_profile
+
+    chosen = read_profile(name)
+    if chosen.bootstrap_controllers is None:
+        raise WrongUsage(f"profile {name} names no bootstrap_controllers, which the shell follows.")
+    return chosen.bootstrap_controllers, config or chosen.command_config
 
 
 def _source(

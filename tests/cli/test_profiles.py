@@ -83,11 +83,6 @@ def test_the_file_is_in_the_users_folder_for_configuration(
         ("[profiles.prod]\nbootstrap_servers = 9092", 2, "must be text or a list of texts"),
         ("[profiles.prod]\nbootstrap_servers = []", 2, "must be text or a list of texts"),
         ("[profiles.prod]\ncommand_config = ''", 2, "must be the path of a file"),
-        (
-            "[profiles.prod]\nbootstrap_controllers = 'a:1'\nbootstrap_servers = 'b:1'",
-            3,
-            "has bootstrap_servers and bootstrap_controllers: keep one",
-        ),
         ("default = 1", 1, "default is not known at the top: write [profiles.NAME]"),
         ("profiles = 1", 1, "profiles is a table"),
         ("[profiles]\nprod = 1", 2, "profiles.prod is a table"),
