@@ -11,12 +11,18 @@ from kwire.admin.hanging_transactions import HangingTransactions
 from kwire.admin.logdirs import LogDirs
 from kwire.admin.node_versions import NodeVersions
 from kwire.admin.partitions import Partitions
+from kwire.admin.quotas import ClientQuotas
 from kwire.admin.reassignments import Reassignments
+from kwire.admin.scram import ScramCredentials
+from kwire.admin.tokens import DelegationTokens
 from kwire.admin.voters import Voters
 
 
 class AdminClient(
     Acls,
+    DelegationTokens,
+    ScramCredentials,
+    ClientQuotas,
     ClusterNodes,
     Configs,
     Features,

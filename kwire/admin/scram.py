@@ -1,0 +1,242 @@
+"""SCRAM credentials of users: Describe- and AlterUserScramCredentials (KIP-554).
+
+Only brokers describe them: controllers 4.3.1 advertise it, and do not answer. The password never
+leaves this process; what is sent is salted and hashed.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from hashlib import pbkdf2_hmac
+from typing import NamedTuple
+
+from kwire.admin import registry
+from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.errors import raise_for_code, refusal
+from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.outcomes import Outcomes
+from kwire.errors import InvalidValue, KwireError
+from kwire.messages import a50_describe_user_scram_credentials as described
+from kwire.messages import a51_alter_user_scram_credentials as altered
+
+LEAST_ITERATIONS = 4096
+MOST_ITERATIONS = 16384
+"""The limits of controllers (org.apache.kafka.common.security.scram.internals.ScramMechanism)."""
+
+ITERATIONS = 8192
+SALT_LENGTH = 32
+
+
+class ScramMechanism(IntEnum):
+    """The mechanisms by their numbers on the wire."""
+
+    SCRAM_SHA_256 = 1
+    SCRAM_SHA_512 = 2
+
+    @property
+    def text(self) -> str:
+        """The name that SASL has for it: `SCRAM-SHA-256`."""
+        return self.name.replace("_", "-")
+
+
+_TEXTS = {mechanism.value: mechanism.text for mechanism in ScramMechanism}
+
+
+class ScramKey(NamedTuple):
+    """A user and one mechanism: what a user has at most one credential for."""
+
+    user: str
+    mechanism: int
+
+    def __str__(self) -> str:
+        return f"{mechanism_text(self.mechanism)} of {self.user}"
+
+
+def mechanism_text(number: int) -> str:
+    """Return the name that SASL has for a mechanism, or its number as text."""
+    return _TEXTS.get(number, str(number))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScramCredentialInfo:
+    """A credential that a user has. mechanism: a ScramMechanism, or a number kwire has not."""
+
+    mechanism: int
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScramUpsertion:
+    """A credential to set. salt: random; the same is sent again if an answer is lost.
+
+    Raises InvalidValue for too few or too many iterations, or an empty name or password.
+    """
+
+    user: str
+    mechanism: ScramMechanism
+    password: str = field(repr=False)
+    iterations: int = ITERATIONS
+    salt: bytes = field(default_factory=lambda: secrets.token_bytes(SALT_LENGTH), repr=False)
+
+    def __post_init__(self) -> None:
+        if not LEAST_ITERATIONS <= self.iterations <= MOST_ITERATIONS:
+            raise InvalidValue(
+                f"{self.iterations} iterations: Kafka takes {LEAST_ITERATIONS} to {MOST_ITERATIONS}"
+            )
+        if not self.user:
+            raise InvalidValue("a SCRAM credential needs the name of a user")
+        if not self.password:
+            raise InvalidValue("a SCRAM credential needs a password that is not empty")
+
+    @property
+    def salted_password(self) -> bytes:
+        """The password as it is sent: hashed with the salt, in Kafka's UTF-8 without SASLprep."""
+        digest = "sha256" if self.mechanism is ScramMechanism.SCRAM_SHA_256 else "sha512"
+        return pbkdf2_hmac(digest, self.password.encode(), self.salt, self.iterations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScramDeletion:
+    """A credential to delete."""
+
+    user: str
+    mechanism: int
+
+
+ScramAlteration = ScramUpsertion | ScramDeletion
+
+
+ScramAlterations = Mapping[ScramKey, ScramAlteration]
+
+
+def _credentials(
+    result: described.DescribeUserScramCredentialsResult,
+) -> tuple[ScramCredentialInfo, ...]:
+    return tuple(
+        ScramCredentialInfo(mechanism=info.mechanism, iterations=info.iterations)
+        for info in result.credential_infos
+    )
+
+
+def _describe(
+    call: OperationCall[str, None],
+) -> described.DescribeUserScramCredentialsRequest:
+    users = [described.UserName(name=name) for name in call.keys]
+    return described.DescribeUserScramCredentialsRequest(users=users)
+
+
+def _described(
+    response: described.DescribeUserScramCredentialsResponse, call: OperationCall[str, None]
+) -> Iterator[tuple[str, tuple[ScramCredentialInfo, ...] | KwireError]]:
+    raise_for_code(response.error_code, response.error_message)
+    for result in response.results:
+        yield result.user, refusal(result.error_code, result.error_message) or _credentials(result)
+
+
+def _described_all(
+    response: described.DescribeUserScramCredentialsResponse, call: OperationCall[None, None]
+) -> Iterator[tuple[None, Outcomes[str, tuple[ScramCredentialInfo, ...]]]]:
+    raise_for_code(response.error_code, response.error_message)
+    users = {
+        result.user: refusal(result.error_code, result.error_message) or _credentials(result)
+        for result in response.results
+    }
+    yield None, Outcomes(users)
+
+
+def _alter(
+    call: OperationCall[ScramKey, ScramAlterations],
+) -> Iterator[tuple[tuple[ScramKey, ...], altered.AlterUserScramCredentialsRequest]]:
+    # A controller refuses a request that names a user twice, even for two mechanisms.
+    requests: list[dict[str, ScramKey]] = []
+    for key in call.keys:
+        free = next((request for request in requests if key.user not in request), None)
+        if free is None:
+            requests.append(free := {})
+        free[key.user] = key
+    for request in requests:
+        keys = tuple(request.values())
+        yield keys, _alter_request([call.arguments[key] for key in keys])
+
+
+def _alter_request(
+    alterations: Iterable[ScramAlteration],
+) -> altered.AlterUserScramCredentialsRequest:
+    request = altered.AlterUserScramCredentialsRequest()
+    for alteration in alterations:
+        if isinstance(alteration, ScramDeletion):
+            deletion = altered.ScramCredentialDeletion(
+                name=alteration.user, mechanism=alteration.mechanism
+            )
+            request.deletions.append(deletion)
+        else:
+            upsertion = altered.ScramCredentialUpsertion(
+                name=alteration.user,
+                mechanism=alteration.mechanism,
+                iterations=alteration.iterations,
+                salt=alteration.salt,
+                salted_password=alteration.salted_password,
+            )
+            request.upsertions.append(upsertion)
+    return request
+
+
+def _altered(
+    response: altered.AlterUserScramCredentialsResponse,
+    call: OperationCall[ScramKey, ScramAlterations],
+) -> Iterator[tuple[ScramKey, KwireError | None]]:
+    keys = {key.user: key for key in call.keys}
+    for result in response.results:
+        if result.user in keys:
+            yield keys[result.user], refusal(result.error_code, result.error_message)
+
+
+DESCRIBE_USER_SCRAM_CREDENTIALS: Operation[str, None, tuple[ScramCredentialInfo, ...]] = Operation(
+    row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS, build=_describe, parse=_described
+)
+_DESCRIBE_ALL: Operation[None, None, Outcomes[str, tuple[ScramCredentialInfo, ...]]] = Operation(
+    row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS,
+    build=lambda call: described.DescribeUserScramCredentialsRequest(users=None),
+    parse=_described_all,
+)
+ALTER_USER_SCRAM_CREDENTIALS: Operation[ScramKey, ScramAlterations, None] = Operation(
+    row=registry.ALTER_USER_SCRAM_CREDENTIALS, build=_alter, parse=_altered
+)
+
+
+class ScramCredentials(ClusterClient):
+    """The operations of AdminClient on SCRAM credentials."""
+
+    async def describe_user_scram_credentials(
+        self, users: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> Outcomes[str, tuple[ScramCredentialInfo, ...]]:
+        """Return mechanism and iterations of users' credentials, by default of all users.
+
+        Refused: RESOURCE_NOT_FOUND (91) for a user without any, DUPLICATE_RESOURCE (92),
+        CLUSTER_AUTHORIZATION_FAILED (31).
+        """
+        if users is None:
+            return await self._driver.ask(_DESCRIBE_ALL, None, None, timeout=timeout)
+        return await self._driver.run(DESCRIBE_USER_SCRAM_CREDENTIALS, users, None, timeout=timeout)
+
+    async def alter_user_scram_credentials(
+        self, alterations: Iterable[ScramAlteration], *, timeout: float | None = None
+    ) -> Outcomes[ScramKey, None]:
+        """Set and delete credentials; return the outcome of each user and mechanism.
+
+        Raises InvalidValue for two changes of one credential.
+
+        Refused: RESOURCE_NOT_FOUND (91) for a deletion of what there is not,
+        UNACCEPTABLE_CREDENTIAL (93), UNSUPPORTED_SASL_MECHANISM (33),
+        CLUSTER_AUTHORIZATION_FAILED (31).
+        """
+        by_key: dict[ScramKey, ScramAlteration] = {}
+        for alteration in alterations:
+            key = ScramKey(alteration.user, alteration.mechanism)
+            if key in by_key:
+                raise InvalidValue(f"{key} is changed twice")
+            by_key[key] = alteration
+        return await self._driver.run(ALTER_USER_SCRAM_CREDENTIALS, by_key, by_key, timeout=timeout)
