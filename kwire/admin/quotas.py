@@ -82,8 +82,8 @@ class QuotaFilter:
     strict: bool = False
 
     @classmethod
-    def of(cls, entity: QuotaEntity) -> QuotaFilter:
-        """Return the filter that matches one entity and no other."""
+    def of(cls, entity: QuotaEntity, *, strict: bool = True) -> QuotaFilter:
+        """Return the filter for one entity, and if it is strict for no other."""
         components = tuple(
             QuotaFilterComponent(
                 entity_type=type,
@@ -92,7 +92,7 @@ class QuotaFilter:
             )
             for type, name in entity.ordered
         )
-        return cls(components=components, strict=True)
+        return cls(components=components, strict=strict)
 
 
 EVERY_QUOTA = QuotaFilter()

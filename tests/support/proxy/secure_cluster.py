@@ -247,6 +247,12 @@ def _sasl() -> dict[str, str]:
     listeners = {name: tuple(modules) for name, kind in DIRECT.items() if "SASL" in kind}
     listeners["SASL"] = ("SCRAM-SHA-256", "PLAIN")
     properties = {"connections.max.reauth.ms": "60000", "delegation.token.secret.key": "a-key"}
+    # ACLs can be written, and keep nobody from what has none.
+    properties |= {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "allow.everyone.if.no.acl.found": "true",
+        "super.users": "User:ANONYMOUS;User:alice",
+    }
     for name, mechanisms in listeners.items():
         prefix = f"listener.name.{name.lower()}"
         properties[f"{prefix}.sasl.enabled.mechanisms"] = ",".join(mechanisms)

@@ -1,0 +1,276 @@
+"""`kwire quotas`: list, set and unset quotas of users, client ids and addresses (KIP-546).
+
+Kafka's tool for them is kafka-configs, whose options these are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, Table
+from kwire.cli.watching import Watch, ask_and_show
+
+if TYPE_CHECKING:
+    from kwire.admin.outcomes import Outcomes
+    from kwire.admin.quotas import ClientQuotas, QuotaEntity, Quotas
+
+app = typer.Typer(
+    help="List, set and unset quotas of users, client ids and addresses.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="A user.")]
+UserDefaults = Annotated[
+    bool, typer.Option("--user-defaults", help="Users without quotas of their own.")
+]
+Client = Annotated[
+    str | None, typer.Option("--client", metavar="ID", help="A client id, also one of a user.")
+]
+ClientDefaults = Annotated[
+    bool, typer.Option("--client-defaults", help="Client ids without quotas of their own.")
+]
+Ip = Annotated[str | None, typer.Option("--ip", metavar="IP", help="An address.")]
+IpDefaults = Annotated[
+    bool, typer.Option("--ip-defaults", help="Addresses without quotas of their own.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Have the controller check it, and change nothing.")
+]
+
+ENTITY = Column(key="entity", text=lambda parts: _entity_text(parts))
+KEY = Column(key="key")
+BEFORE = Column(key="before", right=True)
+AFTER = Column(key="after", right=True)
+
+
+@app.command("list")
+@asks_cluster(registry.DESCRIBE_CLIENT_QUOTAS)
+def describe_client_quotas(
+    cluster: ClusterOptions,
+    output: Output,
+    user: User = None,
+    user_defaults: UserDefaults = False,
+    client: Client = None,
+    client_defaults: ClientDefaults = False,
+    ip: Ip = None,
+    ip_defaults: IpDefaults = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Of --user alice not those of alice with a client id.")
+    ] = False,
+    watch: Watch = None,
+) -> None:
+    """List quotas, by default all.
+
+    \b
+    kwire quotas list --user alice --bootstrap-server localhost:9092
+    """
+    from kwire.admin.quotas import EVERY_QUOTA, ClientQuotas, QuotaFilter
+
+    names = _names(user, user_defaults, client, client_defaults, ip, ip_defaults)
+    if strict and not names:
+        raise WrongUsage("--strict needs --user, --client or --ip.")
+    quota_filter = QuotaFilter.of(_entity(names), strict=strict) if names else EVERY_QUOTA
+
+    def show(quotas: dict[QuotaEntity, Quotas]) -> None:
+        rows = [
+            {"entity": entity_values(entity), "key": key, "value": _number(value)}
+            for entity, values in sorted(quotas.items(), key=lambda pair: str(pair[0]))
+            for key, value in sorted(values.items())
+        ]
+        columns = [ENTITY, KEY, Column(key="value", right=True)]
+        output.show(Table("quotas", columns, rows), empty="no quotas")
+
+    ask_and_show(
+        cluster,
+        output,
+        ClientQuotas,
+        lambda admin: admin.describe_client_quotas(quota_filter),
+        show,
+        watch,
+    )
+
+
+@app.command("set")
+@asks_cluster(registry.ALTER_CLIENT_QUOTAS)
+def set_client_quotas(
+    cluster: ClusterOptions,
+    output: Output,
+    quotas: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY=NUMBER...",
+            help="producer_byte_rate, consumer_byte_rate, request_percentage,"
+            " controller_mutation_rate; of addresses connection_creation_rate.",
+        ),
+    ],
+    user: User = None,
+    user_defaults: UserDefaults = False,
+    client: Client = None,
+    client_defaults: ClientDefaults = False,
+    ip: Ip = None,
+    ip_defaults: IpDefaults = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Set quotas of a user, a client id, both together, or an address.
+
+    \b
+    kwire quotas set --user alice producer_byte_rate=1048576 --bootstrap-server localhost:9092
+    """
+    names = _names(user, user_defaults, client, client_defaults, ip, ip_defaults)
+    _alter(cluster, output, names, _values(quotas), dry_run)
+
+
+@app.command("unset")
+@asks_cluster(registry.ALTER_CLIENT_QUOTAS)
+def unset_client_quotas(
+    cluster: ClusterOptions,
+    output: Output,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Quotas to remove.")],
+    user: User = None,
+    user_defaults: UserDefaults = False,
+    client: Client = None,
+    client_defaults: ClientDefaults = False,
+    ip: Ip = None,
+    ip_defaults: IpDefaults = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Remove quotas, so that the defaults hold again.
+
+    \b
+    kwire quotas unset --user alice producer_byte_rate --bootstrap-server localhost:9092
+    """
+    names = _names(user, user_defaults, client, client_defaults, ip, ip_defaults)
+    _alter(cluster, output, names, dict.fromkeys(keys), dry_run)
+
+
+def _alter(
+    cluster: ClusterOptions,
+    output: Output,
+    names: dict[str, str | None],
+    values: Mapping[str, float | None],
+    dry_run: bool,
+) -> None:
+    from kwire.admin.quotas import ClientQuotas
+
+    if not names:
+        raise WrongUsage("give --user, --client or --ip, or one of the defaults.")
+    entity = _entity(names)
+
+    async def alter(admin: ClientQuotas) -> tuple[Quotas | None, Outcomes[QuotaEntity, None]]:
+        before = await _before(admin, entity, at_controllers=cluster.controller is not None)
+        return before, await admin.alter_client_quotas({entity: values}, validate_only=dry_run)
+
+    before, outcomes = cluster.run(ClientQuotas, alter)
+
+    def rows(_: QuotaEntity, __: None) -> Iterator[dict[str, Any]]:
+        for key, value in values.items():
+            was = None if before is None else before.get(key)
+            yield {
+                "entity": entity_values(entity),
+                "key": key,
+                "before": _number(was),
+                "after": _number(value),
+            }
+
+    table = Table.of_outcomes(
+        "quotas",
+        [ENTITY, KEY, BEFORE, AFTER],
+        outcomes,
+        rows,
+        key_values=lambda entity: {"entity": entity_values(entity)},
+        facts={"dryRun": True} if dry_run else {},
+    )
+    output.show(table)
+
+
+async def _before(
+    admin: ClientQuotas, entity: QuotaEntity, *, at_controllers: bool
+) -> Quotas | None:
+    """Return the quotas of an entity; None if the user may not see them, or asks controllers."""
+    from kwire.admin.quotas import QuotaFilter
+    from kwire.errors import BrokerError
+
+    if at_controllers:
+        return None
+    try:
+        found = await admin.describe_client_quotas(QuotaFilter.of(entity))
+    except BrokerError:
+        return None
+    return found.get(entity, {})
+
+
+def _names(
+    user: str | None,
+    user_defaults: bool,
+    client: str | None,
+    client_defaults: bool,
+    ip: str | None,
+    ip_defaults: bool,
+) -> dict[str, str | None]:
+    """Return the names by type, None for a default. Raises WrongUsage."""
+    names: dict[str, str | None] = {}
+    for type, option, name, is_default in (
+        ("user", "user", user, user_defaults),
+        ("client_id", "client", client, client_defaults),
+        ("ip", "ip", ip, ip_defaults),
+    ):
+        if name is not None and is_default:
+            raise WrongUsage(f"give --{option} or --{option}-defaults, not both.")
+        if name == "":
+            raise WrongUsage(f"--{option} is empty: give --{option}-defaults for the defaults.")
+        if name is not None or is_default:
+            names[type] = name
+    if "ip" in names and len(names) > 1:
+        raise WrongUsage("a quota is for an address alone, or for a user and a client id.")
+    return names
+
+
+def _entity(names: dict[str, str | None]) -> QuotaEntity:
+    from kwire.admin.quotas import QuotaEntity
+
+    return QuotaEntity.of(**names)
+
+
+def entity_values(entity: QuotaEntity) -> list[dict[str, str | None]]:
+    """Return an entity as JSON: types with names, null for the default."""
+    return [{"type": type, "name": name} for type, name in entity.ordered]
+
+
+def _entity_text(parts: list[dict[str, str | None]] | None) -> str:
+    from kwire.admin.quotas import DEFAULT
+    from kwire.text.untrusted import harmless
+
+    texts = (
+        f"{part['type']}={DEFAULT if part['name'] is None else part['name']}"
+        for part in parts or []
+    )
+    return harmless(", ".join(texts))
+
+
+def _values(texts: list[str]) -> dict[str, float | None]:
+    values: dict[str, float | None] = {}
+    for text in texts:
+        key, _, number = text.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not key or not math.isfinite(value):
+            raise WrongUsage(f"{text!r} is no quota: write KEY=NUMBER.")
+        if key in values:
+            raise WrongUsage(f"{key} comes twice.")
+        values[key] = value
+    return values
+
+
+def _number(value: float | None) -> float | int | None:
+    """Return whole numbers as such: 1048576, not 1048576.0."""
+    return int(value) if value is not None and value.is_integer() else value

@@ -1,0 +1,46 @@
+"""Secrets that a command needs: from a prompt, a file or stdin, never from its arguments.
+
+Arguments are seen by every user of the machine, and kept in the shell's history.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+
+STDIN = Path("-")
+
+
+def read_secret(file: Path | None, noun: str, option: str, *, confirm: bool = False) -> str:
+    """Return the secret without its line end. option: the one that names the file, `-` for stdin.
+
+    confirm: have the user type it twice. Raises WrongUsage for an empty one, and where no file is
+    given and nobody can be asked; CommandFailed if the file cannot be read.
+    """
+    if file is None:
+        if not sys.stdin.isatty():
+            raise WrongUsage(
+                f"nobody can be asked for the {noun}: give {option} FILE, - for stdin."
+            )
+        secret = typer.prompt(
+            noun.capitalize(), hide_input=True, confirmation_prompt=confirm, err=True
+        )
+        return str(secret)
+    text = sys.stdin.read() if file == STDIN else _text(file)
+    secret = text.removesuffix("\n").removesuffix("\r")
+    if not secret:
+        raise WrongUsage(f"the {noun} in {file} is empty.")
+    if "\n" in secret:
+        raise WrongUsage(f"the {noun} in {file} has more than one line.")
+    return secret
+
+
+def _text(file: Path) -> str:
+    from kwire.errors import InvalidValue
+    from kwire.text.untrusted import read_text
+
+    return read_text(file, InvalidValue)
