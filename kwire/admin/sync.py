@@ -13,6 +13,8 @@ from kwire.admin.background_loop import BackgroundLoop
 from kwire.admin.cluster_client import CONNECT_TIMEOUT, REQUEST_TIMEOUT, TIMEOUT
 from kwire.admin.hanging_transactions import LONGEST_TIMEOUT_MS
 from kwire.admin.partitions import ElectionType, IsolationLevel
+from kwire.admin.quotas import EVERY_QUOTA
+from kwire.admin.tokens import BY_NODE_DEFAULT, NOW
 from kwire.net.security import PLAINTEXT
 
 if TYPE_CHECKING:
@@ -40,10 +42,13 @@ if TYPE_CHECKING:
     from kwire.admin.partitions import ElectionOutcome, ListOffsetsResultInfo
     from kwire.admin.producers import ActiveProducer, ProducerIdAndEpoch
     from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint
+    from kwire.admin.quotas import QuotaEntity, QuotaFilter, Quotas
     from kwire.admin.reassignments import OngoingReassignment, TargetsByPartition
+    from kwire.admin.scram import ScramAlteration, ScramCredentialInfo, ScramKey
     from kwire.admin.seek_target import SeekTarget
     from kwire.admin.share_group_offsets import SharePartitionOffsetInfo
     from kwire.admin.streams_groups import StreamsGroupDescription
+    from kwire.admin.tokens import DelegationTokenInfo
     from kwire.admin.topic_descriptions import TopicDescription, TopicKey, TopicListing
     from kwire.admin.topic_partition import TopicPartition, TopicPartitionReplica
     from kwire.admin.topics import CreatedTopic, NewTopic, TopicGrowth
@@ -107,6 +112,73 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
     ) -> Outcomes[AclFilter, Outcomes[AclBinding, None]]:
         """Remove every ACL that a filter matches; return the outcomes of each filter's ACLs."""
         return self._wait(self._client.delete_acls(filters, timeout=timeout))
+
+    def create_delegation_token(
+        self,
+        *,
+        owner: str | None = None,
+        renewers: Iterable[str] = (),
+        max_lifetime_ms: int = BY_NODE_DEFAULT,
+        timeout: float | None = None,
+    ) -> DelegationTokenInfo:
+        """Have a token made, by default for the user of this client."""
+        return self._wait(
+            self._client.create_delegation_token(
+                owner=owner, renewers=renewers, max_lifetime_ms=max_lifetime_ms, timeout=timeout
+            )
+        )
+
+    def renew_delegation_token(
+        self, hmac: bytes, *, period_ms: int = BY_NODE_DEFAULT, timeout: float | None = None
+    ) -> int:
+        """Prolong a token's life; return its new end in ms since 1970."""
+        return self._wait(
+            self._client.renew_delegation_token(hmac, period_ms=period_ms, timeout=timeout)
+        )
+
+    def expire_delegation_token(
+        self, hmac: bytes, *, period_ms: int = NOW, timeout: float | None = None
+    ) -> int:
+        """End a token, now or so many ms from now; return its end in ms since 1970."""
+        return self._wait(
+            self._client.expire_delegation_token(hmac, period_ms=period_ms, timeout=timeout)
+        )
+
+    def describe_delegation_token(
+        self, owners: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> tuple[DelegationTokenInfo, ...]:
+        """Return the tokens of these owners that the user may see, by default of all owners."""
+        return self._wait(self._client.describe_delegation_token(owners, timeout=timeout))
+
+    def describe_user_scram_credentials(
+        self, users: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> Outcomes[str, tuple[ScramCredentialInfo, ...]]:
+        """Return mechanism and iterations of users' credentials, by default of all users."""
+        return self._wait(self._client.describe_user_scram_credentials(users, timeout=timeout))
+
+    def alter_user_scram_credentials(
+        self, alterations: Iterable[ScramAlteration], *, timeout: float | None = None
+    ) -> Outcomes[ScramKey, None]:
+        """Set and delete credentials; return the outcome of each user and mechanism."""
+        return self._wait(self._client.alter_user_scram_credentials(alterations, timeout=timeout))
+
+    def describe_client_quotas(
+        self, quota_filter: QuotaFilter = EVERY_QUOTA, *, timeout: float | None = None
+    ) -> dict[QuotaEntity, Quotas]:
+        """Return the quotas that a filter matches, by entity; by default all."""
+        return self._wait(self._client.describe_client_quotas(quota_filter, timeout=timeout))
+
+    def alter_client_quotas(
+        self,
+        changes: Mapping[QuotaEntity, Mapping[str, float | None]],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> Outcomes[QuotaEntity, None]:
+        """Set quotas, or remove those whose value is None; return the outcome of each entity."""
+        return self._wait(
+            self._client.alter_client_quotas(changes, validate_only=validate_only, timeout=timeout)
+        )
 
     def describe_cluster(
         self,
