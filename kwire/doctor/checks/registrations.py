@@ -113,7 +113,7 @@ def _blocking(image: MetadataImage, stale: set[int]) -> Iterator[Finding]:
     for name, highest in limits(present).items():
         for node, features in absent.items():
             own = features.get(name, VersionRange(0, 0)).max_version
-            if own < highest and own >= image.features.level(name):
+            if own < highest:
                 yield BLOCKS(
                     f"{name} cannot be finalized above {own}: {node} is registered and supports no"
                     f" more; all that take part support {highest}",
