@@ -46,7 +46,10 @@ class MoveProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How to run. rate: bytes/s per broker, None for no throttle. wait: until all has moved."""
+    """The options of a run.
+
+    rate: bytes/s per broker, None for no throttle. wait: True to return when all has moved.
+    """
 
     rate: int | None = None
     wait: bool = True
