@@ -20,7 +20,7 @@ from tests.support.real_kafka.own_cluster import OwnCluster
 PAGE = ROOT / "docs" / "admin-matrix.md"
 TARGETS = ("broker", "active controller", "other controller")
 VERSIONS = ("4.4.0", "4.3.1", "3.9.1")
-TIMEOUT = 20.0
+TIMEOUT = 15.0
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -69,7 +69,7 @@ async def outcomes(cluster: Cluster, target: str, index: int) -> dict[str, str]:
     at = Surroundings(name=f"target-{index}", node_id=node_id, broker_id=1, closed_port=free_port())
     servers, bootstrap = addresses[target]
     async with AdminClient(
-        servers, bootstrap, timeout=TIMEOUT, request_timeout=TIMEOUT, allow_unlisted=True
+        servers, bootstrap, timeout=TIMEOUT, request_timeout=TIMEOUT / 2, allow_unlisted=True
     ) as admin:
         return {name: await outcome(case, admin, at) for name, case in CASES.items()}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from kwire.admin import AdminClient
+from kwire.admin.acls import AclBinding, AclFilter
 from kwire.admin.configs import ConfigChange
 from kwire.admin.errors import OutcomeUnknown
 from kwire.admin.features import FeatureUpdate
@@ -17,9 +18,12 @@ from kwire.admin.group_offsets import OffsetAndMetadata
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.partitions import OffsetSpec
 from kwire.admin.quorum import RaftVoterEndpoint
+from kwire.admin.quotas import QuotaEntity
+from kwire.admin.scram import ScramMechanism, ScramUpsertion
 from kwire.admin.topic_partition import TopicPartition, TopicPartitionReplica
 from kwire.admin.topics import NewTopic, TopicGrowth
 from kwire.errors import BrokerError, KwireError, UnsupportedEndpointType, UnsupportedVersion
+from kwire.messages.access_control import AclOperation, AclResourceType
 from kwire.messages.config_resource import ConfigResource, ResourceType
 
 
@@ -45,6 +49,17 @@ class Surroundings:
 
 Case = Callable[[AdminClient, Surroundings], Awaitable[object]]
 STRANGER = UUID(int=99)
+
+
+def acl(at: Surroundings) -> AclBinding:
+    """Return the ACL that a target adds and removes."""
+    return AclBinding(
+        resource_type=AclResourceType.TOPIC,
+        resource_name="given",
+        principal=f"User:{at.name}",
+        operation=AclOperation.READ,
+    )
+
 
 CASES: dict[str, Case] = {
     "create_topics": lambda admin, at: admin.create_topics([NewTopic(name=at.created)]),
@@ -98,6 +113,23 @@ CASES: dict[str, Case] = {
     ),
     "fence_producers": lambda admin, at: admin.fence_producers([at.name]),
     "force_terminate_transaction": lambda admin, at: admin.force_terminate_transaction(at.name),
+    "create_acls": lambda admin, at: admin.create_acls([acl(at)]),
+    "describe_acls": lambda admin, at: admin.describe_acls(),
+    "delete_acls": lambda admin, at: admin.delete_acls([AclFilter(principal=f"User:{at.name}")]),
+    "alter_client_quotas": lambda admin, at: admin.alter_client_quotas(
+        {QuotaEntity.of(user=at.name): {"producer_byte_rate": 1000.0}}
+    ),
+    "describe_client_quotas": lambda admin, at: admin.describe_client_quotas(),
+    "alter_user_scram_credentials": lambda admin, at: admin.alter_user_scram_credentials(
+        [ScramUpsertion(user=at.name, mechanism=ScramMechanism.SCRAM_SHA_256, password="secret")]
+    ),
+    "describe_user_scram_credentials": lambda admin, at: admin.describe_user_scram_credentials(
+        timeout=3.0  # controllers never answer
+    ),
+    "create_delegation_token": lambda admin, at: admin.create_delegation_token(),
+    "renew_delegation_token": lambda admin, at: admin.renew_delegation_token(b"nobody's"),
+    "expire_delegation_token": lambda admin, at: admin.expire_delegation_token(b"nobody's"),
+    "describe_delegation_token": lambda admin, at: admin.describe_delegation_token(),
     "describe_log_dirs": lambda admin, at: admin.describe_log_dirs([at.broker_id]),
     "describe_replica_log_dirs": lambda admin, at: admin.describe_replica_log_dirs(
         [TopicPartitionReplica("given", 0, at.broker_id)]
