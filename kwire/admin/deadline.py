@@ -29,6 +29,11 @@ class Deadline:
         return max(self._end - time.monotonic(), _LEAST)
 
     @property
+    def is_over(self) -> bool:
+        """True if no time is left that an attempt could use."""
+        return self.remaining <= _LEAST
+
+    @property
     def elapsed(self) -> float:
         """Seconds since the operation began."""
         return time.monotonic() - self._start

@@ -25,6 +25,9 @@ class Failures:
         """Note why the node at this address failed."""
         self._by_address[address] = reason
 
+    def __bool__(self) -> bool:
+        return bool(self._by_address)
+
     @property
     def nobody_connected(self) -> bool:
         """True if no node accepted a connection and spoke Kafka on it."""

@@ -117,6 +117,8 @@ class OperationRouter:
             failures = Failures(self._bootstrap)
             # 2.
             for address in self._candidates(at_controller):
+                if failures and deadline.is_over:
+                    break  # an attempt without time would hide the reason of the others
                 try:
                     result = await self._attempt(attempt, address, deadline, repeatable)
                 except _TryAnother as failed:

@@ -263,3 +263,16 @@ async def test_a_connection_that_went_away_meanwhile_is_opened_again() -> None:
         await one.nodes[0].stop()
         await one.nodes[0].start()
         assert await epoch(admin) == LEADER_EPOCH
+
+
+async def test_nodes_that_no_time_is_left_for_do_not_hide_the_reason() -> None:
+    async with scripted_quorum(3) as three:
+        for node in three.nodes:
+            node.scripts[DescribeQuorumRequest] = lambda request: SILENCE
+        admin = AdminClient(
+            bootstrap_controllers=three.addresses(), timeout=0.4, request_timeout=0.2
+        )
+        async with admin:
+            with pytest.raises(AnswerLost, match="did not answer DescribeQuorum"):
+                await epoch(admin)
+        assert sum(three.asked()) == 2
