@@ -1,7 +1,6 @@
 """Client quotas of users, client ids and addresses: Describe- and AlterClientQuotas (KIP-546).
 
-Only brokers describe them. Controllers change them if they are asked, though KIP-919 does not list
-it.
+KIP-919 lists both for controllers; controllers change quotas, and do not offer to describe them.
 """
 
 from __future__ import annotations

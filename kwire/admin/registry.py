@@ -480,7 +480,7 @@ ALTER_CLIENT_QUOTAS = OperationRow(
     key="entity",
     changes=True,
     tool="kafka-configs --alter --entity-type users|clients|ips",
-    command="quotas alter",
+    command="quotas set",
 )
 DESCRIBE_USER_SCRAM_CREDENTIALS = OperationRow(
     name="describe_user_scram_credentials",

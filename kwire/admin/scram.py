@@ -1,7 +1,7 @@
 """SCRAM credentials of users: Describe- and AlterUserScramCredentials (KIP-554).
 
-Only brokers describe them: controllers 4.3.1 advertise it, and do not answer. The password never
-leaves this process; what is sent is salted and hashed.
+Controllers offer to describe them, and do not: they never answer a request for all users.
+The password never leaves this process; what is sent is salted and hashed.
 """
 
 from __future__ import annotations
