@@ -11,6 +11,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Generic, TypeVar
 
 from kwire.admin.deadline import Deadline
@@ -123,13 +124,7 @@ class Driver:
         # 1.
         self.check_allowed(operation.row)
         run = OperationRun(operation, tuple(dict.fromkeys(keys)), arguments, self.deadline(timeout))
-        # 2. and 3.
-        while run.pending:
-            await self._round(run)
-            if run.pending and not await run.deadline.pause():
-                break
-        # 4.
-        return run.outcomes()
+        return await self._complete(run)
 
     async def ask(
         self,
@@ -145,11 +140,16 @@ class Driver:
     async def run_everywhere(
         self, operation: Operation[int, A, R], arguments: A, *, timeout: float | None = None
     ) -> Outcomes[int, R]:
-        """Return the outcome of every broker, by node id."""
+        """Return the outcome of every broker, by node id.
+
+        A broker that is down is asked again for about a second, not until time is up: the others'
+        answers are of use without it.
+        """
         self.check_allowed(operation.row)
         deadline = self.deadline(timeout)
         brokers = await self._lookup.brokers(deadline)
-        return await self.run(operation, brokers, arguments, timeout=deadline.remaining)
+        run = OperationRun(operation, tuple(brokers), arguments, deadline, PATIENCE)
+        return await self._complete(run)
 
     def deadline(self, timeout: float | None) -> Deadline:
         """Return the deadline of an operation that begins now."""
@@ -175,15 +175,24 @@ class Driver:
                 " bootstrap"
             )
 
+    async def _complete(self, run: OperationRun[K, A, R]) -> Outcomes[K, R]:
+        # 2. and 3. of `run`.
+        while run.pending:
+            await self._round(run)
+            if run.pending and not await run.deadline.pause():
+                break
+        # 4.
+        return run.outcomes()
+
     async def _round(self, run: OperationRun[K, A, R]) -> None:
         operation, route = run.operation, run.operation.row.route
+        lookup_route = Route.NODE if route is Route.EVERY_BROKER else route
         targets = {key: operation.target(key, run.arguments) for key in run.pending}
         anywhere = route in (Route.ANY_NODE, Route.CONTROLLER)
         routed = [key for key, target in targets.items() if anywhere or target is None]
         mapped = [key for key in targets if key not in set(routed)]
         by_address: defaultdict[Address, list[K]] = defaultdict(list)
         if mapped:
-            lookup_route = Route.NODE if route is Route.EVERY_BROKER else route
             wanted = [targets[key] for key in mapped]
             try:
                 found, failed = await self._lookup.find(lookup_route, wanted, run.deadline)
@@ -201,7 +210,7 @@ class Driver:
         await asyncio.gather(*asks)
         for key in mapped:
             if key in run.moved:
-                self._lookup.forget(route, targets[key])
+                self._lookup.forget(lookup_route, targets[key])
 
     async def _ask_node(
         self, run: OperationRun[K, A, R], address: Address, keys: Sequence[K]
@@ -314,14 +323,23 @@ class Driver:
 
 
 class OperationRun(Generic[K, A, R]):
-    """The progress of one operation: the keys that are settled, the latest error of the others."""
+    """The progress of one operation: the keys that are settled, the latest error of the others.
+
+    node_patience: seconds after which a node that cannot be asked is not asked again.
+    """
 
     def __init__(
-        self, operation: Operation[K, A, R], keys: tuple[K, ...], arguments: A, deadline: Deadline
+        self,
+        operation: Operation[K, A, R],
+        keys: tuple[K, ...],
+        arguments: A,
+        deadline: Deadline,
+        node_patience: float = inf,
     ) -> None:
         self.operation = operation
         self.arguments = arguments
         self.deadline = deadline
+        self._node_patience = node_patience
         self._keys = keys
         self._settled: dict[K, R | KwireError] = {}
         self.pending_set = set(keys)
@@ -354,6 +372,9 @@ class OperationRun(Generic[K, A, R]):
 
     def lose(self, keys: Iterable[K], error: KwireError) -> None:
         """Note that the node of these keys was not asked: another may have taken its place."""
+        if self.deadline.elapsed > self._node_patience:
+            self.fail(keys, error)
+            return
         for key in keys:
             if key in self.pending_set:
                 self.latest[key] = error

@@ -1,5 +1,6 @@
 """Groups on scripted brokers: routing, falling back, lost and incomplete answers."""
 
+import time
 from functools import partial
 from typing import cast
 
@@ -17,7 +18,7 @@ from kwire.admin.group_members import MemberToRemove
 from kwire.admin.groups import Groups
 from kwire.admin.topic_partition import TopicPartition
 from kwire.codec.declaration import Request, Response
-from kwire.errors import BrokerError, UnsupportedVersion
+from kwire.errors import BrokerError, ConnectionFailed, UnsupportedVersion
 from kwire.messages import a13_leave_group as leaving
 from kwire.messages import a15_describe_groups as classic
 from kwire.messages import a16_list_groups as listing
@@ -111,6 +112,19 @@ async def test_a_broker_that_cannot_list_leaves_the_others_groups_usable() -> No
     assert {n: str(error) for n, error in outcomes.failed.items()} == {
         1: "GROUP_AUTHORIZATION_FAILED"
     }
+
+
+async def test_a_broker_that_is_down_costs_about_a_second_and_not_the_deadline() -> None:
+    async with scripted_brokers(2) as brokers, client(brokers) as admin:
+        for node in brokers.nodes:
+            node.scripts[listing.ListGroupsRequest] = partial(always, list_of(listed("a")))
+        assert len(await admin.list_groups()) == 2
+        await brokers.nodes[1].stop()
+        began = time.monotonic()
+        outcomes = await admin.list_groups(timeout=60)
+        assert time.monotonic() - began < 30
+    assert [group.group_id for group in listed_groups(outcomes)] == ["a"]
+    assert isinstance(outcomes.failed[1], ConnectionFailed)
 
 
 async def test_an_old_broker_is_not_asked_for_types_and_has_classic_groups_only() -> None:
