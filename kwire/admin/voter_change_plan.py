@@ -235,7 +235,7 @@ def _one_observer(
             f"controller {voter_id} follows with directory ids {known}: its disk was replaced or it"
             " runs twice; name with --directory-id the one in its meta.properties now"
         )
-    elif _silent(quorum, matching[0]):
+    elif is_silent(quorum, matching[0]):
         yield _problem(f"controller {voter_id} no longer fetches from the leader: start it")
     elif (lag := quorum.lag(matching[0]) or 0) > LAG:
         text = f"controller {voter_id} is {lag} records behind and has to catch up first"
@@ -288,7 +288,7 @@ def _majority(quorum: QuorumInfo, voters: Sequence[ReplicaState]) -> Iterator[Vo
     if not voters:
         yield _problem("the last voter cannot be removed")
         return
-    silent = [voter.replica_id for voter in voters if _silent(quorum, voter)]
+    silent = [voter.replica_id for voter in voters if is_silent(quorum, voter)]
     needed = len(voters) // 2 + 1
     text = f"{len(voters) - len(silent)} of {len(voters)} voters would fetch, {needed} are needed"
     if len(voters) - len(silent) < needed:
@@ -298,7 +298,7 @@ def _majority(quorum: QuorumInfo, voters: Sequence[ReplicaState]) -> Iterator[Vo
         yield VoterChangeCheck(CheckVerdict.FINE, text)
 
 
-def _silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
+def is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
     """Return True if the leader has not received a fetch of this replica for SILENT_MS."""
     # Both times are the leader's: the clock of this machine may differ.
     leader = quorum.leader

@@ -26,7 +26,7 @@ from kwire.cli.output import Column, Output, Table
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.joining_controller import JoiningController
-    from kwire.admin.quorum import RaftVoterEndpoint
+    from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint
     from kwire.admin.voter_change_plan import VoterChangePlan
 
 
@@ -157,13 +157,8 @@ def unregister_controller(
     async def forget(admin: AdminClient) -> Outcomes[int, None]:
         if not force:
             quorum = await admin.describe_metadata_quorum()
-            replicas = {replica.replica_id for replica in (*quorum.voters, *quorum.observers)}
-            alive = [node_id for node_id in node_ids if node_id in replicas]
-            if alive:
-                raise CommandFailed(
-                    f"controller {', '.join(map(str, alive))} still takes part in the quorum:"
-                    " remove it from the voters and stop it first, or add --force."
-                )
+            for node_id in node_ids:
+                _refuse_participant(quorum, node_id)
         outcomes: dict[int, KwireError | None] = {}
         for node_id in node_ids:
             try:
@@ -177,9 +172,31 @@ def unregister_controller(
     outcomes = cluster.run(AdminClient, forget)
     output.show(
         Table.of_outcomes(
-            "controllers", [Column(key="id")], outcomes, lambda node_id, _: {"id": node_id}
+            "controllers",
+            [Column(key="id", title="Id", right=True)],
+            outcomes,
+            lambda node_id, _: {"id": node_id},
+            key_values=lambda node_id: {"id": node_id},
         )
     )
+
+
+def _refuse_participant(quorum: QuorumInfo, node_id: int) -> None:
+    """Raise CommandFailed if a controller votes, or fetched from the leader a moment ago."""
+    from kwire.admin.voter_change_plan import SILENT_MS, is_silent
+
+    if any(voter.replica_id == node_id for voter in quorum.voters):
+        raise CommandFailed(
+            f"controller {node_id} is a voter: kwire quorum remove-controller {node_id} first, and"
+            " stop it; or add --force. Nothing was changed."
+        )
+    # The leader lists an observer for five minutes after its last fetch.
+    fetching = [observer for observer in quorum.observers if not is_silent(quorum, observer)]
+    if any(observer.replica_id == node_id for observer in fetching):
+        raise CommandFailed(
+            f"controller {node_id} fetched from the leader less than {SILENT_MS // 1000} s ago, and"
+            " would register again: stop it first, or add --force. Nothing was changed."
+        )
 
 
 def _read(
