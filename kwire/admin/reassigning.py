@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kwire.admin.cluster import ClusterNodes
-from kwire.admin.cluster_description import ClusterNode
+from kwire.admin.cluster_description import ClusterDescription, ClusterNode
 from kwire.admin.configs import AlterConfigOperation, ConfigChange, Configs
 from kwire.admin.errors import NoReachableLeader
 from kwire.admin.operation import UNKNOWN_NAMES
@@ -32,7 +32,7 @@ from kwire.admin.reassignments import OngoingReassignment, Reassignments
 from kwire.admin.topic_descriptions import TopicDescription, TopicKey
 from kwire.admin.topic_partition import TopicPartition
 from kwire.admin.topics import Topics
-from kwire.errors import BrokerError, KwireError
+from kwire.errors import BrokerError, KwireError, UnsupportedVersion
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
@@ -87,7 +87,7 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
             image = await self._image()
             states, brokers = _states_of(image, topics), _brokers_of(image)
         else:
-            description = await self.describe_cluster(include_fenced_brokers=True)
+            description = await self._with_fenced()
             keys: list[TopicKey] | None = None if topics is None else [*topics]
             described = await self.describe_topics(keys)
             for error in described.failed.values():
@@ -97,6 +97,13 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
             brokers = list(description.nodes.values())
         ongoing = await self.list_partition_reassignments()
         return _moving(description.cluster_id, states, brokers, ongoing)
+
+    async def _with_fenced(self) -> ClusterDescription:
+        """Describe the cluster; brokers before Kafka 4.0 leave fenced ones out."""
+        try:
+            return await self.describe_cluster(include_fenced_brokers=True)
+        except UnsupportedVersion:
+            return await self.describe_cluster()
 
     async def set_throttle(
         self,

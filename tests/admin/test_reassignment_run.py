@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,11 @@ from kwire.admin.reassignment_run import (
     run_reassignment,
 )
 from kwire.admin.topic_partition import TopicPartition
+from kwire.codec.declaration import Response
+from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.config_resource import ResourceType
+from kwire.net.frames import RequestFrame
+from scripted_node import api_versions
 from tests.support.admin.scripted_moves import ScriptedMoves, scripted_moves
 from tests.support.eventually import eventually
 
@@ -37,6 +42,17 @@ def journal(tmp_path: Path) -> Iterator[ThrottleJournal]:
 def client(moves: ScriptedMoves, *, timeout: float = 60) -> Reassigning:
     moves.replicas = moves.replicas or {A0: (0, 1), A1: (1, 2)}
     return Reassigning(bootstrap_servers=moves.brokers.addresses, timeout=timeout)
+
+
+def make_old(moves: ScriptedMoves) -> None:
+    """Let the brokers be of Kafka 3.9, which list no fenced brokers."""
+    for node in moves.brokers.nodes:
+        offered = api_versions(*node.scripts, DescribeCluster=(0, 1))
+        node.scripts[ApiVersionsRequest] = partial(_answered, offered)
+
+
+def _answered(response: Response, request: RequestFrame) -> Response:
+    return response
 
 
 async def run(
@@ -60,6 +76,14 @@ async def test_the_throttle_comes_before_the_moves_and_goes_after_them(
         assert "no throttle" not in moves.events[: moves.events.index("moved")]
     assert [(now.done, now.copies) for now in progress] == [(0, 1), (1, 0)]
     assert not journal.read()
+
+
+async def test_partitions_move_on_brokers_that_list_no_fenced_ones(
+    journal: ThrottleJournal,
+) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        make_old(moves)
+        assert dict(await run(admin, journal, RunOptions())) == {A0: MoveState.COMPLETED}
 
 
 async def test_what_was_set_before_is_set_afterwards(journal: ThrottleJournal) -> None:

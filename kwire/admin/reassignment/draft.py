@@ -85,8 +85,10 @@ class ReplicaDraft:
 
     def _refuse(self, partition: TopicPartition, size: int, targets: Sequence[int]) -> Never:
         usable = sorted({*self.members[partition], *targets})
+        replicas = "1 replica" if size == 1 else f"{size} replicas"
+        brokers = "1 broker" if len(usable) == 1 else f"{len(usable)} brokers"
         raise ReassignmentRefused(
-            f"{partition} is to have {size} replicas, and only {len(usable)} brokers can hold one"
+            f"{partition} is to have {replicas}, and only {brokers} can hold one"
             f" ({', '.join(map(str, usable)) or 'none'}): start another broker, or choose a lower"
             " replication factor"
         )
