@@ -51,7 +51,10 @@ NoInitialControllers = Annotated[
 ReleaseVersion = Annotated[
     str | None,
     typer.Option(
-        "--release-version", "-r", metavar="VERSION", help="Kafka's release, as in 4.3-IV0."
+        "--release-version",
+        "-r",
+        metavar="VERSION",
+        help="Kafka's release, as 4.4 or 4.4-IV2. By default 4.3-IV0.",
     ),
 ]
 Features = Annotated[

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.messages.metadata_versions import DEFAULT, NAMES
 from kwire.text.ids import parse_uuid
 from tests.support.cli.command import Command
 
@@ -109,3 +110,8 @@ def test_random_ids_are_ids(kwire: Command) -> None:
     drawn = {kwire("storage", "random-uuid").out.strip() for _ in range(20)}
     assert len(drawn) == 20
     assert all(parse_uuid(text) and not text.startswith("-") for text in drawn)
+
+
+def test_help_names_the_release_of_a_new_cluster(kwire: Command) -> None:
+    words = " ".join(kwire("storage", "format", "--help").out.split())
+    assert f"By default {NAMES[DEFAULT]}." in words
