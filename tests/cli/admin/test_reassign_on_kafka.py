@@ -9,10 +9,9 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Message, Producer
+from confluent_kafka import Producer
 
 from kwire.admin.configs import Configs
 from kwire.admin.reassignment.journal import VARIABLE
@@ -21,69 +20,12 @@ from real_kafka import Cluster, Layout
 from tests.support.cli.command import KWIRE
 from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
+from tests.support.real_kafka.producer_beside import ProducerBeside, consumed
 
 RACKS = {1: {"broker.rack": "x"}, 2: {"broker.rack": "y"}, 3: {"broker.rack": "y"}}
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 RATE = "100000"
 PARTITIONS = 4
-
-
-class ProducerBeside:
-    """Produces numbered records in a thread, and knows which of them were acknowledged."""
-
-    def __init__(self, servers: str) -> None:
-        self.acknowledged: set[int] = set()
-        self._stop = Event()
-        self._producer = Producer({"bootstrap.servers": servers, "acks": "all"})
-        self._thread = Thread(target=self._run)
-
-    def _run(self) -> None:
-        number = 0
-        while not self._stop.wait(0.002):
-            self._producer.produce(
-                "orders",
-                str(number).encode(),
-                partition=number % PARTITIONS,
-                on_delivery=self._delivered,
-            )
-            self._producer.poll(0)
-            number += 1
-        self._producer.flush(60)
-
-    def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        value = message.value()
-        if error is None and value is not None:
-            self.acknowledged.add(int(value))
-
-    def __enter__(self) -> ProducerBeside:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-
-def consumed(servers: str, count: int) -> set[int]:
-    """Read the topic until so many numbers were seen."""
-    consumer = Consumer(
-        {"bootstrap.servers": servers, "group.id": "all", "auto.offset.reset": "earliest"}
-    )
-    numbers: set[int] = set()
-    try:
-        consumer.subscribe(["orders"])
-
-        def read() -> int:
-            for message in consumer.consume(10_000, timeout=1.0):
-                value = message.value()
-                if message.error() is None and value is not None and len(value) < 20:
-                    numbers.add(int(value))
-            return len(numbers)
-
-        eventually_blocking(read, lambda found: found >= count)
-    finally:
-        consumer.close()
-    return numbers
 
 
 @pytest.fixture
@@ -178,7 +120,7 @@ def test_a_broker_is_drained_and_nothing_is_lost(cluster: Cluster, tmp_path: Pat
         filler.produce("orders", os.urandom(1000), partition=number % PARTITIONS)
     filler.flush(60)
     # 1.
-    with ProducerBeside(cluster.bootstrap_servers) as beside:
+    with ProducerBeside(cluster.bootstrap_servers, "orders", PARTITIONS) as beside:
         kwire("partitions", "reassign", "plan", "--drain", "3", "--out", "plan.json")
         apply = ["partitions", "reassign", "apply", "plan.json", "--yes"]
         process = kwire.start(*apply, "--throttle", RATE)
@@ -202,7 +144,9 @@ def test_a_broker_is_drained_and_nothing_is_lost(cluster: Cluster, tmp_path: Pat
         REASSIGN, "--bootstrap-server", cluster.bootstrap_servers, *arguments, "--verify"
     ).stdout
     assert verified.count("is completed.") == 3, verified
-    assert beside.acknowledged <= consumed(cluster.bootstrap_servers, len(beside.acknowledged))
+    assert beside.acknowledged <= consumed(
+        cluster.bootstrap_servers, "orders", len(beside.acknowledged)
+    )
     offsets = cluster.tool(
         "org.apache.kafka.tools.GetOffsetShell",
         *("--bootstrap-server", cluster.bootstrap_servers, "--topic", "orders"),
