@@ -6,13 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from kwire.cluster_document.acl_names import (
-    OPERATIONS,
-    PATTERN_TYPES,
-    PERMISSION_TYPES,
-    RESOURCE_TYPES,
-    acl_name,
-)
 from kwire.cluster_document.document import (
     VERSION,
     ClusterDocument,
@@ -34,6 +27,13 @@ from kwire.image.endpoint import Endpoint
 from kwire.image.partition import PartitionRegistration
 from kwire.image.scram import MECHANISMS
 from kwire.image.topics import TopicImage
+from kwire.messages.access_control import (
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+    number_name,
+)
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.net.address import Address
@@ -213,11 +213,11 @@ def _acl_order(acl: StandardAcl) -> tuple[int, str, int, str, str, int, int]:
 def _acl(acl: StandardAcl) -> DocumentAcl:
     return DocumentAcl(
         principal=acl.principal,
-        permission=acl_name(PERMISSION_TYPES, acl.permission_type),
-        operation=acl_name(OPERATIONS, acl.operation),
-        resource_type=acl_name(RESOURCE_TYPES, acl.resource_type),
+        permission=number_name(AclPermission, acl.permission_type),
+        operation=number_name(AclOperation, acl.operation),
+        resource_type=number_name(AclResourceType, acl.resource_type),
         resource_name=acl.resource_name,
-        pattern_type=acl_name(PATTERN_TYPES, acl.pattern_type),
+        pattern_type=number_name(PatternType, acl.pattern_type),
         host=acl.host,
     )
 

@@ -54,7 +54,11 @@ def describe_configs(
     output: Output,
     type: Type,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="As above; by default all.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Topics, node ids, groups; `default` for all brokers. Without it all of the type.",
+        ),
     ] = None,
     every_value: Annotated[
         bool, typer.Option("--all", help="Also the values that nobody set.")
