@@ -2,15 +2,18 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test bare lint bench conformance fuzz simulate kills sanitize spark declarations clean
+.PHONY: demo test long bare lint bench conformance fuzz simulate kills sanitize spark declarations clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
 	@echo "The command is $(BIN)/kwire; to call it kwire, run: . $(BIN)/activate"
 
 # loadgroup: a worker takes one test at a time, so that slow ones hold up no others; or a whole group.
-test: .venv/ready  ## the whole suite, real Kafka included, on two workers
-	$(BIN)/pytest -n 2 --dist loadgroup
+test: .venv/ready  ## the suite, real Kafka included, on two workers; without the long tests
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not long"
+
+long: .venv/ready  ## the tests that drive clusters for minutes: sessions of operators, every operation, Spark
+	$(BIN)/pytest -n 2 --dist loadgroup -m long
 
 bare:  ## the demo and one of each kind of test on a minimal Debian, as root; ALL=all for every test
 	.ci/bare $(ALL)

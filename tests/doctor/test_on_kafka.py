@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
+import pytest
+
 from kwire.admin import AdminClient, RaftVoterEndpoint
 from kwire.doctor.evidence import Evidence
 from kwire.doctor.examine import examine
@@ -58,6 +60,7 @@ def wait_for(cluster: Cluster, *ids: str, also: tuple[Address, ...] = ()) -> dic
     )
 
 
+@pytest.mark.long
 def test_doctor_names_the_fault_at_each_step(own_cluster: OwnCluster) -> None:
     with own_cluster(LAYOUT) as cluster:
         create(cluster.bootstrap_servers, "orders")

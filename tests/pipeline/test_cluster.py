@@ -115,6 +115,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield Cluster(folder, processes)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_cluster_makes_the_tables_of_one_process(
     spark: SparkSession, cluster: Cluster, tmp_path: Path

@@ -52,6 +52,7 @@ def stream(folder: Path, output: Path, until: str, end: signal.Signals) -> tuple
         return process.wait(), behind
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_killed_twice_and_interrupted_it_makes_the_tables_of_ingest(
     spark: SparkSession, kwire: Command, tmp_path: Path
