@@ -296,6 +296,8 @@ class Driver:
     ) -> None:
         keys, request = part
         part_call = replace(call, keys=keys)
+        # An earlier node's error says nothing about a key that this one leaves out.
+        run.forget(keys)
         next_request: Request | None = request
         while next_request is not None:
             try:
@@ -379,6 +381,11 @@ class OperationRun(Generic[K, A, R]):
             if key in self.pending_set:
                 self.latest[key] = error
                 self.moved.add(key)
+
+    def forget(self, keys: Iterable[K]) -> None:
+        """Drop the latest error of these keys: they are asked again now."""
+        for key in keys:
+            self.latest.pop(key, None)
 
     def answer_lost(self, keys: Iterable[K], error: AnswerLost) -> None:
         """Note that these keys were sent and not answered."""

@@ -1,5 +1,6 @@
 """UpdateFeatures: each version's way to say what is allowed, and each version's way to refuse."""
 
+import asyncio
 from typing import cast
 
 import pytest
@@ -76,6 +77,17 @@ async def test_each_feature_has_its_own_result_before_version_2() -> None:
     assert [*outcomes] == ["a"]
     assert str(outcomes.failed["b"]) == "FEATURE_UPDATE_FAILED: no"
     assert "left left out out of its answer" in str(outcomes.failed["left out"])
+
+
+async def test_a_feature_that_is_left_out_fails_at_once_also_after_another_controller() -> None:
+    results = [UpdatableFeatureResult(feature="a")]
+    async with scripted_quorum(3) as three, client(three) as admin, asyncio.timeout(30):
+        three.leading = 2
+        scripted(three, 1, UpdateFeaturesResponse(results=results))
+        outcomes = await admin.update_features(RAISE | {"b": UNSAFE})
+        assert three.nodes[0].requests(UpdateFeaturesRequest)
+    assert [*outcomes] == ["a"]
+    assert "left b out of its answer" in str(outcomes.failed["b"])
 
 
 async def test_version_0_only_knows_whether_a_downgrade_is_allowed() -> None:

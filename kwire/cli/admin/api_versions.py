@@ -46,7 +46,7 @@ def api_versions(
     from kwire.admin.node_versions import NodeVersions
 
     outcomes = cluster.run(NodeVersions, lambda admin: admin.node_api_versions(node))
-    output.show(Table("apiVersions", COLUMNS, _rows(outcomes)))
+    output.show(Table("apiVersions", COLUMNS, _rows(outcomes), key="api"))
 
 
 def _rows(outcomes: Outcomes[int, NodeApiVersions]) -> list[dict[str, Any]]:
