@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +14,7 @@ from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, error_document, time_values
+from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from kwire.admin.hanging_transactions import HangingSearch, HangingTransaction
@@ -66,10 +69,23 @@ def find_hanging_transactions(
             longer_than_ms=max_transaction_timeout * MINUTE,
         )
 
-    found = cluster.run(HangingTransactions, search)
+    with _silent_coordinators():
+        found = cluster.run(HangingTransactions, search)
     rows = [_row(transaction) for transaction in found.transactions]
     rows += [{"topic": name, **error_document(error)} for name, error in found.failed.items()]
     output.show(Table("transactions", COLUMNS, rows), empty="no hanging transactions")
+
+
+@contextmanager
+def _silent_coordinators() -> Iterator[None]:
+    """Raise CommandFailed for the errors of coordinators, in one sentence."""
+    try:
+        yield
+    except ExceptionGroup as group:
+        reasons = "; ".join(str(error) for error in group.exceptions)
+        raise CommandFailed(
+            f"not every coordinator answered, so what hangs is not known: {harmless(reasons)}."
+        ) from group
 
 
 COLUMNS = [
@@ -155,7 +171,8 @@ def abort_transaction(
             await _require_hanging(admin, key, marker.producer_id)
         return marker
 
-    marker = cluster.run(HangingTransactions, prepare)
+    with _silent_coordinators():
+        marker = cluster.run(HangingTransactions, prepare)
     if not dry_run:
         confirm(f"Abort the transaction of producer {marker.producer_id} in {key}?", yes=yes)
         cluster.run(

@@ -119,6 +119,23 @@ def test_what_hangs_is_found_with_what_an_abort_needs(
     )
 
 
+@pytest.mark.parametrize(
+    "words", [["find-hanging"], ["abort", "orders-0", "--start-offset", "7", "--yes"]]
+)
+def test_nothing_hangs_and_nothing_is_aborted_while_a_coordinator_is_silent(
+    kwire: Command, cluster: ScriptedBrokers, words: list[str]
+) -> None:
+    cluster.nodes[0].scripts[listing.ListTransactionsRequest] = lambda request: (
+        listing.ListTransactionsResponse(error_code=15)
+    )
+    run = kwire("transactions", *words, *at(cluster))
+    assert (run.code, run.error) == (
+        1,
+        "not every coordinator answered, so what hangs is not known: COORDINATOR_NOT_AVAILABLE.",
+    )
+    assert not cluster.nodes[0].requests(markers.WriteTxnMarkersRequest)
+
+
 def test_a_transaction_that_hangs_is_aborted(kwire: Command, cluster: ScriptedBrokers) -> None:
     abort = ("transactions", "abort", "orders-0", "--start-offset", "7", *at(cluster))
     assert kwire(*abort).error.endswith("Nobody can be asked here: add --yes.")
