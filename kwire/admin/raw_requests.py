@@ -8,22 +8,9 @@ from dataclasses import dataclass
 from kwire.admin import registry
 from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.errors import NodeNotFound, ReadOnly
-from kwire.admin.registry import OperationRow, Reach, Route
 from kwire.codec.declaration import Request, Response
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.net.connection import Connection
-
-SEND_REQUEST = OperationRow(
-    name="send_request",
-    java=(),
-    apis=("any",),
-    theme="raw_requests",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    repeatable=False,
-    command="request",
-)
-"""Not an operation of Java's Admin, and so not among OPERATIONS."""
 
 _CHANGING = {api for row in registry.OPERATIONS if row.changes for api in row.apis}
 _READING = {api for row in registry.OPERATIONS if not row.changes for api in row.apis}

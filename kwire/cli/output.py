@@ -253,8 +253,11 @@ def time_values(name: str, milliseconds: int | None) -> dict[str, Any]:
     """Return a time as `nameMs`, ms since 1970, and as text in UTC; both null if not known."""
     if milliseconds is None or milliseconds < 0:
         return {f"{name}Ms": None, name: None}
-    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return {f"{name}Ms": milliseconds, name: at.isoformat(timespec="milliseconds")}
+    try:
+        at = datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        at = None  # a peer's number, beyond the year 9999
+    return {f"{name}Ms": milliseconds, name: at}
 
 
 def _message(error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kwire.admin.raw_requests import SEND_REQUEST
+from kwire.admin.registry import OperationRow, Reach, Route
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import Output
@@ -19,6 +19,18 @@ from kwire.cli.screen import print_json
 if TYPE_CHECKING:
     from kwire.admin.raw_requests import RawAnswer
     from kwire.codec.declaration import Request
+
+SEND_REQUEST = OperationRow(
+    name="send_request",
+    java=(),
+    apis=("any",),
+    theme="raw_requests",
+    route=Route.ANY_NODE,
+    reach=Reach.LISTED,
+    repeatable=False,
+    command="request",
+)
+"""Not an operation of Java's Admin, and so not among OPERATIONS."""
 
 
 @asks_cluster(SEND_REQUEST, json_flag=False, offline="template")

@@ -8,10 +8,11 @@ import pytest
 from kwire.codec.declaration import Response
 from kwire.messages import a22_init_producer_id as init
 from kwire.messages import a27_write_txn_markers as markers
+from kwire.messages import a61_describe_producers as describing
 from kwire.messages import a66_list_transactions as listing
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
-from tests.support.admin.scripted_transactions import hanging_cluster
+from tests.support.admin.scripted_transactions import hanging_cluster, producing
 from tests.support.cli.command import Command
 from tests.support.cli.scripted_cluster import scripted_cluster
 
@@ -100,6 +101,15 @@ def test_producers_are_named_both_ways(kwire: Command, cluster: ScriptedBrokers)
     assert rows[0]["latestCoordinatorEpoch"] is None
     assert rows[0]["lastTimestamp"] == "1970-01-01T00:00:01.000+00:00"
     assert rows[1]["currentTransactionStartOffset"] is None
+
+
+def test_a_time_that_no_calendar_has_is_a_number_only(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    cluster.nodes[0].scripts[describing.DescribeProducersRequest] = producing({0: 10}, 2**62)
+    run = kwire("transactions", "producers", "orders-0", "--json", *at(cluster))
+    row = run.json["producers"][0]
+    assert (run.code, row["lastTimestampMs"], row["lastTimestamp"]) == (0, 2**62, None)
 
 
 def test_what_hangs_is_found_with_what_an_abort_needs(
