@@ -108,14 +108,18 @@ def unregister_broker(
         typer.Option("--id", "-i", metavar="ID", help="The same, as kafka-cluster has it."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Also a broker that runs: it cannot go on then.")
+        bool,
+        typer.Option("--force", help="Also one that runs and cannot go on then, or has replicas."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check that they are fenced, and change nothing.")
+        bool, typer.Option("--dry-run", help="Check that they may go, and change nothing.")
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Have the controller forget brokers that are gone. Refused for one that is not fenced.
+    """Have the controller forget brokers that are gone.
+
+    Refused for one that is not fenced, and while partitions have it as replica: Kafka checks
+    neither, and such a replica stays in the list of its partition, never in sync again.
 
     \b
     kwire brokers unregister 4 --bootstrap-controller localhost:9093
@@ -132,16 +136,40 @@ def unregister_broker(
             f"broker {', '.join(map(str, running))} is not fenced, it seems to run: stop it first,"
             " or give --force. Nothing was changed."
         )
+    if not force:
+        _refuse_replicas(cluster, wanted)
     outcomes = _checked(wanted, states) if dry_run else _unregister(cluster, wanted)
     table = Table.of_outcomes(
         "brokers",
-        [Column(key="id", title="Id", right=True)],
+        [Column(key="id", title="Id", right=True), Column(key="state")],
         outcomes,
-        lambda broker_id, _: {"id": broker_id},
+        lambda broker_id, _: {"id": broker_id, "state": "fenced" if dry_run else "unregistered"},
         key_values=lambda broker_id: {"id": broker_id},
         facts={"dryRun": True} if dry_run else {},
     )
     output.show(table)
+
+
+def _refuse_replicas(cluster: ClusterOptions, wanted: list[int]) -> None:
+    """Raise CommandFailed if partitions have one of these brokers as replica."""
+    from collections import Counter
+
+    from kwire.admin.topics import Topics
+
+    topics = cluster.run(Topics, lambda admin: admin.describe_topics())
+    listing = Counter(
+        replica
+        for topic in topics.values()
+        for partition in topic.partitions
+        for replica in partition.replicas
+    )
+    for broker_id in wanted:
+        if number := listing[broker_id]:
+            partitions = "1 partition" if number == 1 else f"{number} partitions"
+            raise CommandFailed(
+                f"broker {broker_id} is a replica of {partitions}: kwire partitions reassign plan"
+                f" --drain {broker_id} first, or give --force. Nothing was changed."
+            )
 
 
 def _states(cluster: ClusterOptions, output: Output) -> dict[int, bool]:

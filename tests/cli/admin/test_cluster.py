@@ -6,6 +6,7 @@ from typing import cast
 import pytest
 
 from kwire.codec.declaration import Response
+from kwire.messages import a03_metadata as metadata
 from kwire.messages import a60_describe_cluster as describing
 from kwire.messages import a64_unregister_broker as unregistering
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -105,6 +106,24 @@ def test_a_broker_that_runs_is_not_unregistered(kwire: Command, cluster: Scripte
         (0, "BROKER_ID_NOT_REGISTERED"),
     ]
     assert forced.code == 1
+
+
+def test_a_broker_that_partitions_list_is_not_unregistered(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    [node] = cluster.nodes
+    partition = metadata.MetadataResponsePartition(leader_id=0, replica_nodes=(0, FENCED))
+    topic = metadata.MetadataResponseTopic(name="orders", partitions=[partition])
+    answer = metadata.MetadataResponse(topics=[topic])
+    node.scripts[metadata.MetadataRequest] = lambda request: answer
+    unregister = ("brokers", "unregister", str(FENCED), *at(cluster))
+    for last in ("--yes", "--dry-run"):
+        assert kwire(*unregister, last).error == (
+            "broker 5 is a replica of 1 partition: kwire partitions reassign plan --drain 5 first,"
+            " or give --force. Nothing was changed."
+        )
+    assert not node.requests(unregistering.UnregisterBrokerRequest)
+    assert kwire(*unregister, "--yes", "--force", "-o", "tsv").out == "5\tunregistered\t-\t-\n"
 
 
 def test_a_broker_that_runs_is_known_by_an_old_broker_too(

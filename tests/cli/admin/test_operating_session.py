@@ -214,6 +214,8 @@ def _a_broker_dies_and_comes_back(operator: Operator, cluster: Cluster) -> None:
         "brokers/fenced", "partitions/under-replicated", "partitions/under-min-isr"
     )
     assert found["brokers/fenced"].startswith("broker 3 is fenced")
+    sentence = operator.refused("brokers", "unregister", "3", "--yes", *operator.controllers)
+    assert sentence.startswith("broker 3 is a replica of ")
     cluster.nodes[3].start()
     operator.finds()
 
