@@ -103,7 +103,9 @@ def remove_raft_voter(
     dry_run: DryRun = False,
     force: Force = False,
 ) -> None:
-    """Take a controller out of the voters (KIP-853); it goes on following the quorum.
+    """Take a controller out of the voters (KIP-853).
+
+    It goes on following the quorum. When you have stopped it for good, kwire quorum forget ID.
 
     Its directory id is asked of the cluster. Before anything changes it is checked that a majority
     remains; where it leads, another leader is elected. The controller is asked whether it would
@@ -173,9 +175,9 @@ def unregister_controller(
     output.show(
         Table.of_outcomes(
             "controllers",
-            [Column(key="id", title="Id", right=True)],
+            [Column(key="id", title="Id", right=True), Column(key="state")],
             outcomes,
-            lambda node_id, _: {"id": node_id},
+            lambda node_id, _: {"id": node_id, "state": "unregistered"},
             key_values=lambda node_id: {"id": node_id},
         )
     )
