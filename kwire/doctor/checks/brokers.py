@@ -76,9 +76,21 @@ def _fenced(evidence: Evidence, image: MetadataImage) -> Iterator[Finding]:
             yield FENCED(
                 f"broker {broker.id} is fenced; {count(number, 'partition')} {verb} it as replica",
                 _reached(evidence, broker.id),
+                advice=_advice(evidence, broker.id, number),
             )
         elif broker.in_controlled_shutdown:
             yield SHUTTING_DOWN(f"broker {broker.id} is in controlled shutdown")
+
+
+def _advice(evidence: Evidence, broker_id: int, replicas: int) -> str:
+    node = evidence.fenced_brokers.get(broker_id)
+    if node is not None and node.answers:
+        return "read its log, and check its way to the controllers"
+    drain = f"kwire partitions reassign plan --drain {broker_id}, apply the plan, then "
+    return (
+        f"start it; if it is gone for good: {drain if replicas else ''}"
+        f"kwire brokers unregister {broker_id}"
+    )
 
 
 def _reached(evidence: Evidence, broker_id: int) -> str:

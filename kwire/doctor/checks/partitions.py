@@ -78,7 +78,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     findings += _sized(
         UNDER_REPLICATED,
         image,
-        "with replicas out of sync",
+        "under-replicated",
         lambda topic, part: len(part.isr) < len(part.replicas) and not part.is_reassigning,
     )
     yield from findings

@@ -37,6 +37,10 @@ def test_a_fenced_broker_comes_with_the_partitions_that_list_it() -> None:
     image = image_of(ONE, BROKERS, [partition((11, 12), isr=(11,), leader=11)])
     (finding,) = brokers.check(healthy(image=image))
     assert finding.sentence == "broker 12 is fenced; 1 partition lists it as replica"
+    assert finding.advice == (
+        "start it; if it is gone for good: kwire partitions reassign plan --drain 12, apply the"
+        " plan, then kwire brokers unregister 12"
+    )
 
 
 def test_a_fenced_broker_that_answers_is_told_from_one_that_is_down() -> None:
@@ -46,9 +50,11 @@ def test_a_fenced_broker_that_answers_is_told_from_one_that_is_down() -> None:
     assert finding.evidence == (
         "it answers at 10.0.0.12:9093: it runs, and does not reach the active controller",
     )
+    assert finding.advice == "read its log, and check its way to the controllers"
     down = replace(evidence, fenced_brokers={12: silent(address(12))})
     (finding,) = brokers.check(down)
     assert "nothing listens there" in finding.evidence[0]
+    assert finding.advice == "start it; if it is gone for good: kwire brokers unregister 12"
 
 
 def test_replicas_in_a_directory_that_is_gone_are_counted() -> None:
