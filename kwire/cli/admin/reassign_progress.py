@@ -10,6 +10,8 @@ from kwire.admin.reassigning import ThrottleRemoval
 from kwire.admin.reassignment_run import MoveProgress
 from kwire.cli.output import Output
 from kwire.cli.screen import screen
+from kwire.messages.config_resource import ConfigResource, ResourceType
+from kwire.text.untrusted import harmless
 
 
 @contextmanager
@@ -50,12 +52,19 @@ class _Lines:
 def show_removal(output: Output, removal: ThrottleRemoval) -> None:
     """Say that a throttle is gone; warn of what could not be taken off."""
     if removal.removed:
-        resources = sorted({f"{setting.name}" for setting in removal.removed})
-        output.say(f"The throttle is off: {', '.join(resources)}.")
+        resources = sorted({setting.resource for setting in removal.removed}, key=_named)
+        output.say(f"The throttle is off: {', '.join(map(_named, resources))}.")
     for setting in removal.changed:
-        output.warn(f"{setting.key} of {setting.name} was changed by somebody else and is left")
+        output.warn(
+            f"{setting.key} of {_named(setting.resource)} was changed by somebody else and is left"
+        )
     for setting, error in removal.failed:
         output.warn(
-            f"{setting.key} of {setting.name} is still {setting.value} ({error}): call kwire"
-            " partitions reassign verify again"
+            f"{setting.key} of {_named(setting.resource)} is still {setting.value} ({error}): call"
+            " kwire partitions reassign verify again"
         )
+
+
+def _named(resource: ConfigResource) -> str:
+    kind = "broker" if resource.type == ResourceType.BROKER else "topic"
+    return f"{kind} {harmless(resource.name)}"

@@ -173,7 +173,7 @@ def test_verify_takes_a_left_over_throttle_off(
     left_over(moves, tmp_path)
     run = kwire("partitions", "reassign", "verify", plan, *at)
     assert run.code == 1
-    assert "The throttle is off: 1." in run.out
+    assert "The throttle is off: broker 1." in run.out
     assert "a-0 is on 0, 1, not on 0, 2" in run.out
     assert not moves.throttled
 
