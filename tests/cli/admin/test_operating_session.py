@@ -85,6 +85,13 @@ class Operator:
         assert run.code == any(finding["verdict"] == "problem" for finding in findings)
         return {finding["id"]: finding["sentence"] for finding in findings}
 
+    def may_restart(self, node_id: int) -> None:
+        """Wait until the check says that a majority keeps up without this controller."""
+        check = ("quorum", "check", "--without", str(node_id))
+        eventually_blocking(
+            lambda: self._kwire(*check, *self.controllers), lambda run: run.code == 0
+        )
+
     @property
     def leader(self) -> int:
         """The id of the leader."""
@@ -174,7 +181,7 @@ def _a_voter_dies_and_comes_back(operator: Operator, cluster: Cluster) -> None:
     node.kill()
     found = operator.finds("quorum/voter-silent", "endpoints/nobody-answers")
     assert found["quorum/voter-silent"].startswith("voter 3004 ")
-    operator("quorum", "check", "--without", str(operator.leader), *operator.controllers)
+    operator.may_restart(operator.leader)
     node.start()
     operator.finds()
 
