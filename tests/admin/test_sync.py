@@ -1,6 +1,10 @@
 """The synchronous face: the same operations, one event loop in a thread for all calls."""
 
 import inspect
+import os
+import socket
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,11 +12,13 @@ import pytest
 
 from kwire.admin import client, sync
 from kwire.admin.cluster_client import ClusterClient
-from kwire.errors import ConnectionFailed, InvalidValue
+from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from real_kafka import free_port
 from scripted_quorum import LEADER_EPOCH, ScriptedQuorum, scripted_quorum
 from synchronous_admin.__main__ import PATH, formatted
+
+PATIENCE = 60.0
 
 
 def test_it_is_what_the_generator_writes() -> None:
@@ -70,3 +76,43 @@ def test_a_closed_client_says_so_and_leaves_no_thread() -> None:
     assert threading.active_count() == before
     with pytest.raises(InvalidValue, match="open a new one"):
         admin.describe_metadata_quorum()
+
+
+def test_a_call_that_waits_ends_when_another_thread_closes_the_client() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        admin = sync.AdminClient(f"127.0.0.1:{silent.getsockname()[1]}", connect_timeout=PATIENCE)
+        with ThreadPoolExecutor(1) as pool:
+            call = pool.submit(admin.list_topics, timeout=PATIENCE)
+            with silent.accept()[0]:
+                admin.close()
+                with pytest.raises(AnswerLost, match="closed while a call waited"):
+                    call.result(PATIENCE / 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_is_told_to_open_a_client_of_its_own() -> None:
+    script = f"""
+import os, signal
+from kwire.admin import sync
+from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
+admin = sync.AdminClient("127.0.0.1:{free_port()}")
+try:
+    admin.list_topics()
+except ConnectionFailed:
+    pass
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    try:
+        admin.list_topics()
+    except InvalidValue as error:
+        print(error, flush=True)
+    admin.close()
+    os._exit(0)
+status = os.waitpid(child, 0)[1]
+admin.close()
+raise SystemExit(status)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.stdout == "the client was opened before a fork: open a new one here\n"
+    assert run.returncode == 0
