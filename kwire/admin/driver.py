@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from math import inf
 from typing import Generic, TypeVar
@@ -33,6 +34,7 @@ from kwire.errors import (
     AnswerLost,
     BrokerError,
     ConnectionFailed,
+    InvalidValue,
     KwireError,
     UnsupportedEndpointType,
     UnsupportedVersion,
@@ -57,6 +59,9 @@ operations neither hold a thousand answers in memory nor fill the node's queue."
 
 SERVER_SHARE = 0.9
 """Of the client's time for a request: the time that the node is told to try."""
+
+_LONGEST_MS = 2**31 - 1
+"""TimeoutMs of a request is an int32."""
 
 _LOGIN_REFUSED = {
     ErrorCode.UNSUPPORTED_SASL_MECHANISM,
@@ -123,6 +128,9 @@ class Driver:
         """
         # 1.
         self.check_allowed(operation.row)
+        if isinstance(keys, str | bytes):
+            # Its characters would be keys: delete_topics("ab") would delete the topics a and b.
+            raise InvalidValue(f"give {operation.row.name} a list, not the text {keys!r} alone")
         run = OperationRun(operation, tuple(dict.fromkeys(keys)), arguments, self.deadline(timeout))
         return await self._complete(run)
 
@@ -190,8 +198,9 @@ class Driver:
         targets = {key: operation.target(key, run.arguments) for key in run.pending}
         anywhere = route in (Route.ANY_NODE, Route.CONTROLLER)
         routed = [key for key, target in targets.items() if anywhere or target is None]
-        mapped = [key for key in targets if key not in set(routed)]
+        mapped = [] if anywhere else [key for key, target in targets.items() if target is not None]
         by_address: defaultdict[Address, list[K]] = defaultdict(list)
+        lookup_route = Route.NODE if route is Route.EVERY_BROKER else route
         if mapped:
             wanted = [targets[key] for key in mapped]
             try:
@@ -204,6 +213,8 @@ class Driver:
                     by_address[found[targets[key]]].append(key)
                 elif targets[key] in failed:
                     run.take(key, failed[targets[key]])
+                else:  # a hostile answer; no error can be later than this one
+                    run.fail([key], MissingFromAnswer(f"no node was named for {key}"))
         asks = [self._ask_node(run, address, keys) for address, keys in by_address.items()]
         if routed:
             asks.append(self._ask_routed(run, routed))
@@ -217,13 +228,17 @@ class Driver:
     ) -> None:
         async def work(connection: Connection) -> None:
             timeout = min(self._request_timeout, run.deadline.remaining)
-            await self._exchange(run, connection, keys, timeout)
+            # The pool calls this again if an older connection was closed in the meantime: some of
+            # several requests may have been answered, or sent, before.
+            open_keys = [key for key in keys if key in run.pending_set]
+            await self._exchange(run, connection, open_keys, timeout)
 
         try:
-            async with self._slots[address]:
+            async with self._slot(address, run.deadline):
                 await self._connections.use(address, work, run.deadline.remaining)
-        except AnswerLost:
-            return  # noted by `_exchange` for the keys that were asked
+        except AnswerLost as error:
+            # `_exchange` noted it for the keys that were asked.
+            run.lose([key for key in keys if key not in run.latest], error)
         except (ConnectionFailed, WireError) as error:
             run.lose(keys, error)
         except KwireError as error:
@@ -241,7 +256,7 @@ class Driver:
 
         row = run.operation.row
         try:
-            async with self._slots[None]:
+            async with self._slot(None, run.deadline):
                 await self.router.call(
                     attempt,
                     timeout=run.deadline.remaining,
@@ -257,6 +272,23 @@ class Driver:
         except KwireError as error:
             run.fail([key for key in keys if key in run.pending_set], error)
 
+    @asynccontextmanager
+    async def _slot(self, address: Address | None, deadline: Deadline) -> AsyncIterator[None]:
+        """Take one of the requests that may be open at a node. Raises ConnectionFailed."""
+        slots = self._slots[address]
+        try:
+            async with asyncio.timeout(deadline.remaining):
+                await slots.acquire()
+        except TimeoutError:
+            raise ConnectionFailed(
+                f"{address or 'the cluster'} was not asked: {IN_FLIGHT} requests of this client"
+                " were waiting for answers all the time"
+            ) from None
+        try:
+            yield
+        finally:
+            slots.release()
+
     async def _exchange(
         self, run: OperationRun[K, A, R], connection: Connection, keys: Sequence[K], timeout: float
     ) -> None:
@@ -269,7 +301,7 @@ class Driver:
             arguments=run.arguments,
             peer=connection.peer,
             node=connection.node,
-            timeout_ms=max(1, int(timeout * 1000 * SERVER_SHARE)),
+            timeout_ms=min(max(1, int(timeout * 1000 * SERVER_SHARE)), _LONGEST_MS),
         )
         try:
             parts = run.operation.parts(call)
@@ -303,6 +335,9 @@ class Driver:
             try:
                 version = run.operation.version_for(type(next_request), call.node, call.peer)
                 # A node that always has another page must not outlast the operation.
+                if run.deadline.is_over and next_request is not request:
+                    name = run.operation.row.api
+                    raise AnswerLost(f"{connection.peer} did not end its answer to {name} in time")
                 share = min(timeout, run.deadline.remaining)
                 response = await connection.send(next_request, version, share)
                 run.take_answer(response, part_call)
@@ -356,8 +391,10 @@ class OperationRun(Generic[K, A, R]):
 
     def take_answer(self, response: object, call: OperationCall[K, A]) -> None:
         """Note the outcomes in an answer. Raises BrokerError if it refuses the request whole."""
+        asked = frozenset(call.keys)
         for key, value in self.operation.parse(response, call):
-            self.take(key, value)
+            if key in asked:  # what another node was asked for is not this one's to answer
+                self.take(key, value)
 
     def take(self, key: K, value: R | KwireError) -> None:
         """Note the outcome of one key, which may be asked again after some errors."""

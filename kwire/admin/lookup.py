@@ -63,6 +63,8 @@ class NodeLookup:
     def forget(self, route: Route, target: object) -> None:
         """Look this target up again when it is needed next."""
         self._known.pop((route, target), None)
+        if route not in (Route.LEADER, *_COORDINATOR_TYPES):
+            self._router.distrust()  # its description has the node's old address
 
     def _remember(self, route: Route, found: Mapping[object, Address]) -> None:
         if len(self._known) + len(found) > MEMORY:

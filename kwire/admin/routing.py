@@ -136,6 +136,10 @@ class OperationRouter:
             return await self._describe(DescribeClusterRequest(), deadline)
         return self._cluster
 
+    def distrust(self) -> None:
+        """Describe the cluster anew when it is needed next."""
+        self._stale = True
+
     async def refresh(self, deadline: Deadline) -> ClusterDescription:
         """Ask for the description of the cluster anew."""
         return await self._describe(DescribeClusterRequest(), deadline)

@@ -250,10 +250,11 @@ def _deletion(call: OperationCall[TopicKey, None]) -> deletion.DeleteTopicsReque
 def _deleted(
     response: deletion.DeleteTopicsResponse, call: OperationCall[TopicKey, None]
 ) -> Iterator[tuple[TopicKey, KwireError | None]]:
+    asked = frozenset(call.keys)
     for topic in response.responses:
         # The answer has name and id of a topic that was found, whichever was asked for.
         error = refusal(topic.error_code, topic.error_message)
-        if topic.topic_id in call.keys:
+        if topic.topic_id in asked:
             yield topic.topic_id, error
         elif topic.name is not None:
             yield topic.name, error
@@ -343,8 +344,9 @@ def _described(
     response: pages.DescribeTopicPartitionsResponse | metadata.MetadataResponse, call: DescribeCall
 ) -> Iterator[tuple[TopicKey, TopicDescription | KwireError]]:
     if isinstance(response, metadata.MetadataResponse):
+        asked = frozenset(call.keys)
         for topic in response.topics:
-            key = topic.topic_id if topic.topic_id in call.keys else topic.name or ""
+            key = topic.topic_id if topic.topic_id in asked else topic.name or ""
             yield key, refusal(topic.error_code) or _of_metadata(topic)
         return
     unfinished = response.next_cursor.topic_name if response.next_cursor else None
@@ -394,6 +396,8 @@ def _next_page(
     cursor = response.next_cursor
     # Topics come in the order of their names; those before the cursor are complete.
     rest = [name for name in cast("tuple[str, ...]", call.keys) if name >= cursor.topic_name]
+    if not rest:
+        return None  # a request for no topic is one for all
     return pages.DescribeTopicPartitionsRequest(
         topics=[pages.TopicRequest(name=name) for name in rest], cursor=cursor
     )
