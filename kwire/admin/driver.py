@@ -200,7 +200,6 @@ class Driver:
         routed = [key for key, target in targets.items() if anywhere or target is None]
         mapped = [] if anywhere else [key for key, target in targets.items() if target is not None]
         by_address: defaultdict[Address, list[K]] = defaultdict(list)
-        lookup_route = Route.NODE if route is Route.EVERY_BROKER else route
         if mapped:
             wanted = [targets[key] for key in mapped]
             try:
@@ -213,7 +212,7 @@ class Driver:
                     by_address[found[targets[key]]].append(key)
                 elif targets[key] in failed:
                     run.take(key, failed[targets[key]])
-                else:  # a hostile answer; no error can be later than this one
+                else:  # the answer left it out
                     run.fail([key], MissingFromAnswer(f"no node was named for {key}"))
         asks = [self._ask_node(run, address, keys) for address, keys in by_address.items()]
         if routed:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from kwire.admin.registry import OperationRow, Reach
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import WrongUsage, finite
 from kwire.cli.output import Output, OutputForm, error_document
 from kwire.cli.profiles import Profile, read_profile
 
@@ -51,6 +51,7 @@ SECONDS = Annotated[
     typer.Option(
         metavar="SECONDS",
         min=0.1,
+        callback=finite,
         show_default=False,
         help=f"Give up after so long, all tries counted. By default {TIMEOUT:g}.",
     ),

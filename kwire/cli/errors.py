@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import typer
 
 OWN = "kwire"
@@ -20,8 +22,24 @@ class WrongUsage(typer.BadParameter):
         return self.message
 
 
+def finite(seconds: float | None) -> float | None:
+    """Return a time as an option's callback. Raises WrongUsage for `nan` and `inf`."""
+    if seconds is not None and not isfinite(seconds):
+        raise WrongUsage(f"{seconds} is no number of seconds.")
+    return seconds
+
+
 def error_sentence(error: Exception) -> str:
-    """Return what to print for an error; for a fault of kwire, how to report it."""
+    """Return what to print for an error; for a fault of kwire, how to report it.
+
+    A node's message is in it: nothing in the sentence can command the terminal.
+    """
+    from kwire.text.untrusted import harmless  # `kwire --help` does without
+
+    return harmless(_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
     if type(error).__module__.partition(".")[0] == OWN:
         return str(error)
     if isinstance(error, OSError):

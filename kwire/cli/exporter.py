@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import WrongUsage, finite
 from kwire.cli.profiles import read_profile
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def exporter(
         str, typer.Option(metavar="HOST:PORT", help="Serve /metrics here.")
     ] = "127.0.0.1:9308",
     interval: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.5, help="Poll the quorum so often.")
+        float,
+        typer.Option(metavar="SECONDS", min=0.5, callback=finite, help="Poll the quorum so often."),
     ] = 5.0,
     min_insync_replicas: Annotated[
         int, typer.Option(min=1, help="What the brokers' server.properties say of it.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kwire.cli.cluster_options import TIMEOUT
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import WrongUsage, finite
 from kwire.cli.profiles import Profile, read_profile
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ Timeout = Annotated[
     typer.Option(
         metavar="SECONDS",
         min=0.1,
+        callback=finite,
         show_default=False,
         help=f"Give up on a cluster after so long. By default {TIMEOUT:g}.",
     ),

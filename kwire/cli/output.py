@@ -215,7 +215,7 @@ class Output:
 
     def warn(self, sentence: str) -> None:
         """Print a warning on stderr, in every form."""
-        screen(stderr=True).print(f"Warning: {sentence}.", style="yellow")
+        screen(stderr=True).print(f"Warning: {harmless(sentence)}.", style="yellow")
 
     def _show_screen(self, table: Table, empty: str) -> None:
         for key, value in table.facts.items():
@@ -261,7 +261,8 @@ def time_values(name: str, milliseconds: int | None) -> dict[str, Any]:
 
 
 def _message(error: Exception) -> str:
-    message = getattr(error, "message", None)
+    # Only a node's error has its text there: DecodeError's `message` is the name of what is broken.
+    message = getattr(error, "message", None) if hasattr(error, "code") else None
     return message if isinstance(message, str) else str(error)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import WrongUsage, finite
 
 if TYPE_CHECKING:
     from kwire.shell.position import ImageSource
@@ -61,7 +61,10 @@ def shell(
         typer.Option("--at", metavar="OFFSET", min=0, help="Show the cluster as it was there."),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="Wait so long for a controller.")
+        float,
+        typer.Option(
+            metavar="SECONDS", min=0.1, callback=finite, help="Wait so long for a controller."
+        ),
     ] = 10.0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON for scripts: cat and find do.")

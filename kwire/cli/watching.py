@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from kwire.cli.errors import finite
 from kwire.cli.output import Output
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 Watch = Annotated[
     float | None,
     typer.Option(
-        "--watch", metavar="SECONDS", min=0.2, help="Ask again after so long, until Ctrl-C."
+        "--watch",
+        metavar="SECONDS",
+        min=0.2,
+        callback=finite,
+        help="Ask again after so long, until Ctrl-C.",
     ),
 ]
 T = TypeVar("T")

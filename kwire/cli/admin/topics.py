@@ -10,7 +10,7 @@ import typer
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
-from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.output import Column, Output, Table
 from kwire.cli.watching import Watch, ask_and_show
 from kwire.text.ids import parse_uuid, uuid_text
@@ -356,7 +356,7 @@ def _matcher(pattern: str | None) -> Callable[[str], bool]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise CommandFailed(f"--filter {pattern!r} is no regular expression: {error}.") from error
+        raise WrongUsage(f"--filter {pattern!r} is no regular expression: {error}.") from error
     return lambda name: compiled.fullmatch(name) is not None
 
 
