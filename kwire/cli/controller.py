@@ -16,7 +16,7 @@ _Metrics = Annotated[
 ]
 
 app = typer.Typer(
-    help="Run KRaft controllers, for tests and laboratories: brokers boot from them.",
+    help="Run KRaft controllers for tests and laboratories.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -63,7 +63,7 @@ def decode(
         ),
     ] = False,
 ) -> None:
-    """Decode requests, responses, or any message that Kafka declares.
+    """Decode requests, responses and all other Kafka messages.
 
     Without options the bytes are whole requests: key and version stand in their headers, and the
     4-byte size before a frame may be there or not. Secrets are hidden, but for --json.

@@ -23,7 +23,7 @@ Verbose = Annotated[
 def demo(
     seconds: Seconds = 5.0, keep: Keep = False, every: Every = False, verbose: Verbose = False
 ) -> None:
-    """Start four controllers and a proxy in front of them, and change the voters.
+    """Watch four controllers change voters through a proxy.
 
     The controllers are kwire's own and need nothing else. They advertise the proxy, so that all
     their traffic passes it. Nothing is left behind, whether it ends by itself or by Ctrl-C.

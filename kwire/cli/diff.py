@@ -67,7 +67,7 @@ def diff(
         bool, typer.Option("--ignore-ids", help="Do not tell that a topic was created anew.")
     ] = False,
 ) -> None:
-    """Compare topics, configs, quotas, SCRAM users, ACLs and features: old and new of each key.
+    """Compare two clusters, files or metadata logs. Prints old and new of each value.
 
     Sections that one side lacks are not compared, nor are values of passwords. Ids of topics tell
     that one was deleted and created anew; those of two different clusters are not compared. Exit

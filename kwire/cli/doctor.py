@@ -30,7 +30,7 @@ List = Annotated[
 def _doctor(
     cluster: ClusterOptions, output: Output, only: Only = None, list_kinds: List = False
 ) -> None:
-    """Find out what is wrong with a cluster: its quorum, endpoints, registrations, partitions.
+    """Find out what is wrong with a cluster and its quorum.
 
     Ask every controller by itself, dial the endpoints that voters advertise, and read the metadata
     log. Nothing is changed. Exit code 1 if there is a problem, 0 for warnings.
@@ -105,7 +105,7 @@ def _list(output: Output, only: list[str]) -> None:
     from kwire.doctor.examine import select
 
     columns = [
-        Column(key="id", title="Id"),
+        Column(key="id"),
         Column(key="verdict"),
         Column(key="meaning"),
         Column(key="advice", wide=True),

@@ -53,7 +53,7 @@ def export(
     only: Only = None,
     assignments: Assignments = False,
 ) -> None:
-    """Print topics, configs, quotas, SCRAM users, ACLs and features of a cluster.
+    """Print a cluster's topics, configs, ACLs, quotas and features.
 
     The metadata log of the controllers has all of it, at one offset; brokers do not give it. The
     same metadata gives the same text. Passwords and keys of credentials are left out: null stands

@@ -48,7 +48,7 @@ def exporter(
     ] = 1,
     topics: Annotated[bool, typer.Option("--topics", help="Also series for each topic.")] = False,
 ) -> None:
-    """Serve the state of a quorum and its cluster to Prometheus, until SIGTERM or Ctrl-C.
+    """Serve the state of a quorum and cluster to Prometheus.
 
     It polls DescribeQuorum and follows the metadata log as an observer: no JMX is needed, and
     controllers are measured too. What is no longer known is not served; kafka_quorum_up is 0 then.

@@ -23,7 +23,7 @@ LOUD = ("warning", "problem")
 """Verdicts in capitals."""
 
 COLUMNS = [
-    Column(key="id", title="Id"),
+    Column(key="id"),
     Column(key="verdict"),
     Column(key="sentence"),
     Column(key="evidence"),

@@ -10,7 +10,7 @@ from kwire.text.untrusted import harmless
 
 
 def list_profiles(as_json: AsJson = False) -> None:
-    """List the profiles, and the file they stand in; docs/security.md says what a profile has.
+    """List the profiles and their file. See docs/security.md.
 
     \b
     kwire profiles

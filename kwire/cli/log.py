@@ -36,7 +36,7 @@ def dump(
         bool, typer.Option("--json", help="Print a JSON value a line, for each record.")
     ] = False,
 ) -> None:
-    """Print segments, snapshots and the small files beside them, as kafka-dump-log does.
+    """Print segments, snapshots and the small files beside them.
 
     What is wrong with them goes to stderr, with exit code 1; nothing is changed.
 

@@ -29,7 +29,8 @@ app = typer.Typer(
             "report": "kwire.cli.pipeline_report:report",
         }
     ),
-    help="Make tables of captures and metadata logs on Spark: pip install 'kwire[pipeline]'.",
+    help="Make tables of captures and metadata logs on Spark."
+    " Needs `pip install 'kwire[pipeline]'`.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -93,7 +93,7 @@ def proxy(
     log_format: LogFormat = None,
     config: ConfigFile = None,
 ) -> None:
-    """Pass traffic through, changed only by options, and show each request with its response.
+    """Proxy between clients and nodes; show requests and responses.
 
     Clients connect to the addresses that nodes advertise. Let the nodes advertise the proxy's
     (`kwire proxy-config` writes the lines), or give --rewrite-endpoints; otherwise only a client's

@@ -40,7 +40,7 @@ def proxy_config(
     rewrite_endpoints: Rewrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print what to change in the nodes' properties, and the `kwire proxy` to run.
+    """Print the nodes' properties for a proxy, and its command.
 
     Give the files of all nodes, as they are without a proxy. The lines may be put at the end of
     each file, where they count; a running quorum takes them up when its nodes restart, one by one.

@@ -26,7 +26,7 @@ Without = Annotated[
 def check(
     cluster: ClusterOptions, output: Output, node: Node = None, without_id: Without = None
 ) -> None:
-    """Check that the quorum works; exit code 1 if it does not, for probes and scripts.
+    """Check that the quorum works. Exit code 1 if it does not, for probes and scripts.
 
     With --node, one controller: it fails if it answers but follows nobody, or does not answer.
     With --without, the others: it fails unless a majority of the voters is caught up without it.

@@ -88,7 +88,7 @@ def replay(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send recorded requests again and compare the answers, or answer as was recorded.
+    """Send recorded requests again, or answer as recorded.
 
     --client exits with 1 where an answer differs or is missing. Requests have effects: what was
     recorded on a test cluster does the same to the cluster it is sent to. docs/replay.md says what

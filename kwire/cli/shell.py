@@ -70,9 +70,10 @@ def shell(
         bool, typer.Option("--json", help="Print JSON for scripts: cat and find do.")
     ] = False,
 ) -> None:
-    """Look at a cluster's metadata as a tree of folders and values, as kafka-metadata-shell does.
+    """Browse a cluster's metadata as folders and files.
 
-    Exit code 1 says that a path is not there. Files are only read, also those of a running node.
+    Does what kafka-metadata-shell does, and shows the metadata at any offset. Exit code 1 says
+    that a path is not there. Files are only read, also those of a running node.
 
     \b
     kwire shell --directory /var/lib/kafka/data

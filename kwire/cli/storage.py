@@ -114,7 +114,7 @@ def format_directories(
 
 @app.command()
 def info(config: Config, as_json: AsJson = False) -> None:
-    """Show what the directories of a node hold; exit code 1 where something is wrong.
+    """Show the contents of a node's directories. Exit code 1 if something is wrong.
 
     \b
     kwire storage info -c server.properties

@@ -45,7 +45,7 @@ def watch(
         typer.Option("--token", metavar="FILE", help="The token that `--feed-token` was given."),
     ] = None,
 ) -> None:
-    """Show what passes a proxy that has a --feed: flows, the tree of one, the quorum, latencies.
+    """Show the traffic of a proxy that has a --feed.
 
     On the screen / filters, h holds requests and responses, and r, d, x and e resume, drop, kill
     and edit those that are held. A viewer never slows the proxy: what it has no time for is lost,

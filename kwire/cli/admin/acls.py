@@ -164,7 +164,7 @@ def create_acls(
         bool, typer.Option("--dry-run", help="Show which would be added, and add none.")
     ] = False,
 ) -> None:
-    """Add ACLs: every operation for every principal on every resource that is named.
+    """Add ACLs. Every named principal gets every named operation on every named resource.
 
     Without --operation they are for ALL operations.
 
@@ -222,7 +222,7 @@ def delete_acls(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Remove the ACLs that match every word; what is not named is any: principals, operations, …
+    """Remove the ACLs that match all options. An option that is not given matches any.
 
     They are listed first, and exactly those are removed.
 

@@ -36,7 +36,7 @@ def api_versions(
         list[int] | None, typer.Option(metavar="ID", help="By default all nodes. Repeatable.")
     ] = None,
 ) -> None:
-    """Show the APIs of every broker, or of every controller, with the nodes that offer them.
+    """Show the APIs that each broker or controller offers.
 
     A line has the nodes that offer an API in the same versions.
 

@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 
 BROKER_COLUMNS = [
-    Column(key="id", title="Id", right=True),
+    Column(key="id", right=True),
     Column(key="host"),
     Column(key="port", right=True),
     Column(key="rack"),
@@ -141,7 +141,7 @@ def unregister_broker(
     outcomes = _checked(wanted, states) if dry_run else _unregister(cluster, wanted)
     table = Table.of_outcomes(
         "brokers",
-        [Column(key="id", title="Id", right=True), Column(key="state")],
+        [Column(key="id", right=True), Column(key="state")],
         outcomes,
         lambda broker_id, _: {"id": broker_id, "state": "fenced" if dry_run else "unregistered"},
         key_values=lambda broker_id: {"id": broker_id},

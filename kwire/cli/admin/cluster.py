@@ -23,7 +23,7 @@ app = typer.Typer(
 )
 
 NODE_COLUMNS = [
-    Column(key="id", title="Id", right=True),
+    Column(key="id", right=True),
     Column(key="host"),
     Column(key="port", right=True),
     Column(key="rack"),
@@ -59,7 +59,7 @@ def cluster_endpoints(
         ),
     ] = False,
 ) -> None:
-    """List the brokers, or the controllers that are registered, voters or not.
+    """List the brokers, or all registered controllers.
 
     \b
     kwire cluster endpoints --fenced --bootstrap-server localhost:9092
@@ -78,7 +78,7 @@ def cluster_endpoints(
 @app.command("describe")
 @asks_cluster(registry.DESCRIBE_CLUSTER)
 def describe_cluster(cluster: ClusterOptions, output: Output) -> None:
-    """Show the cluster's id, its active controller and the nodes that are asked.
+    """Show the cluster's id, active controller and nodes.
 
     Brokers name any broker as the controller: the active one is asked for as the quorum's leader.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kwire.messages.config_resource import ConfigResource
 
 app = typer.Typer(
-    help="Describe, change and list configuration of topics, nodes, groups and client metrics.",
+    help="Describe and change configuration of topics, nodes and groups.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -194,7 +194,7 @@ def unset_configs(
     keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Keys to delete.")],
     dry_run: DryRun = False,
 ) -> None:
-    """Delete keys, so that the brokers' value or the default holds again.
+    """Delete keys: the brokers' value or the default holds again.
 
     \b
     kwire configs unset topic orders retention.ms --bootstrap-server localhost:9092
@@ -215,7 +215,7 @@ def append_configs(
     elements: Elements,
     dry_run: DryRun = False,
 ) -> None:
-    """Add elements to keys that are lists; one that is there already stays there once.
+    """Add elements to keys that are lists. An element that is there is not added twice.
 
     \b
     kwire configs append topic orders cleanup.policy=compact --bootstrap-server localhost:9092
@@ -250,7 +250,7 @@ def list_config_resources(
         list[str] | None, typer.Option("--type", metavar="TYPE", help="Repeatable.")
     ] = None,
 ) -> None:
-    """List what can be configured: every topic and broker, others once a key of them is set.
+    """List what can be configured. Groups and client metrics: once a key of them is set.
 
     \b
     kwire configs list --type client-metrics --bootstrap-server localhost:9092

@@ -64,7 +64,7 @@ def describe_features(
         typer.Option("--node", "--node-id", metavar="ID", help="By default any that answers."),
     ] = None,
 ) -> None:
-    """Show the levels that a node supports, and the finalized ones, which are in force.
+    """Show supported and finalized levels of features. The finalized ones are in force.
 
     A broker's epoch is the offset of the last metadata record that it knows, a controller's that of
     the last change of a feature: compare it only with earlier answers of the same node.
@@ -161,7 +161,7 @@ def downgrade_features(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Lower features to these levels; refused where metadata would be lost, unless --unsafe.
+    """Lower features to these levels. Refused where metadata is lost, unless --unsafe.
 
     \b
     kwire features downgrade share.version=0 --bootstrap-controller localhost:9093
@@ -298,7 +298,7 @@ def version_mapping(
     output: OfflineOutput = OutputForm.TABLE,
     as_json: OfflineJson = False,
 ) -> None:
-    """Show the level of every feature in a new cluster of a release. Asks no cluster.
+    """Show the feature levels of a release's new cluster.
 
     \b
     kwire features version-mapping --release-version 4.3

@@ -17,62 +17,62 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 Row = dict[str, Any]
 
-GROUP = Column(key="group", title="GROUP")
-TOPIC = Column(key="topic", title="TOPIC")
-PARTITION = Column(key="partition", title="PARTITION", right=True)
-TYPE = Column(key="type", title="TYPE")
-STATE = Column(key="state", title="STATE")
-COORDINATOR = Column(key="coordinatorId", title="COORDINATOR", right=True)
-LAG = Column(key="lag", title="LAG", right=True)
+GROUP = Column(key="group")
+TOPIC = Column(key="topic")
+PARTITION = Column(key="partition", right=True)
+TYPE = Column(key="type")
+STATE = Column(key="state")
+COORDINATOR = Column(key="coordinatorId", right=True)
+LAG = Column(key="lag", right=True)
 
-LISTING_COLUMNS = (GROUP, TYPE, Column(key="protocol", title="PROTOCOL"), STATE, COORDINATOR)
+LISTING_COLUMNS = (GROUP, TYPE, Column(key="protocol"), STATE, COORDINATOR)
 LAG_COLUMNS = (
     GROUP,
-    Column(key="type", title="TYPE", wide=True),
-    Column(key="state", title="STATE", wide=True),
+    Column(key="type", wide=True),
+    Column(key="state", wide=True),
     TOPIC,
     PARTITION,
-    Column(key="currentOffset", title="CURRENT-OFFSET", right=True),
-    Column(key="leaderEpoch", title="LEADER-EPOCH", right=True, wide=True),
-    Column(key="logEndOffset", title="LOG-END-OFFSET", right=True),
+    Column(key="currentOffset", right=True),
+    Column(key="leaderEpoch", right=True, wide=True),
+    Column(key="logEndOffset", right=True),
     LAG,
-    Column(key="consumerId", title="CONSUMER-ID"),
-    Column(key="groupInstanceId", title="GROUP-INSTANCE-ID", wide=True),
-    Column(key="host", title="HOST"),
-    Column(key="clientId", title="CLIENT-ID"),
+    Column(key="consumerId"),
+    Column(key="groupInstanceId", wide=True),
+    Column(key="host"),
+    Column(key="clientId"),
 )
 MEMBER_COLUMNS = (
     GROUP,
-    Column(key="consumerId", title="CONSUMER-ID"),
-    Column(key="groupInstanceId", title="GROUP-INSTANCE-ID"),
-    Column(key="host", title="HOST"),
-    Column(key="clientId", title="CLIENT-ID"),
-    Column(key="partitions", title="#PARTITIONS", right=True),
-    Column(key="memberEpoch", title="EPOCH", right=True, wide=True),
-    Column(key="rack", title="RACK", wide=True),
-    Column(key="assignment", title="ASSIGNMENT", wide=True),
-    Column(key="targetAssignment", title="TARGET-ASSIGNMENT", wide=True),
+    Column(key="consumerId"),
+    Column(key="groupInstanceId"),
+    Column(key="host"),
+    Column(key="clientId"),
+    Column(key="partitions", right=True),
+    Column(key="memberEpoch", right=True, wide=True),
+    Column(key="rack", wide=True),
+    Column(key="assignment", wide=True),
+    Column(key="targetAssignment", wide=True),
 )
 STATE_COLUMNS = (
     GROUP,
     COORDINATOR,
-    Column(key="coordinator", title="ADDRESS"),
+    Column(key="coordinator"),
     TYPE,
-    Column(key="assignor", title="ASSIGNMENT-STRATEGY"),
+    Column(key="assignor"),
     STATE,
-    Column(key="members", title="#MEMBERS", right=True),
-    Column(key="groupEpoch", title="EPOCH", right=True, wide=True),
-    Column(key="targetAssignmentEpoch", title="ASSIGNMENT-EPOCH", right=True, wide=True),
+    Column(key="members", right=True),
+    Column(key="groupEpoch", right=True, wide=True),
+    Column(key="targetAssignmentEpoch", right=True, wide=True),
 )
 SUMMARY_COLUMNS = (
     GROUP,
     TYPE,
     STATE,
-    Column(key="members", title="#MEMBERS", right=True),
-    Column(key="partitions", title="#PARTITIONS", right=True),
+    Column(key="members", right=True),
+    Column(key="partitions", right=True),
     LAG,
-    Column(key="maxLag", title="MAX-LAG", right=True),
-    Column(key="maxLagPartition", title="OF-PARTITION"),
+    Column(key="maxLag", right=True),
+    Column(key="maxLagPartition"),
 )
 
 

@@ -217,9 +217,9 @@ def list_group_offsets(
         GROUP,
         TOPIC,
         PARTITION,
-        Column(key="offset", title="OFFSET", right=True),
-        Column(key="leaderEpoch", title="LEADER-EPOCH", right=True),
-        Column(key="metadata", title="METADATA"),
+        Column(key="offset", right=True),
+        Column(key="leaderEpoch", right=True),
+        Column(key="metadata"),
     ]
     output.show(table("offsets", columns, rows), empty="no offsets")
 
@@ -287,8 +287,8 @@ def remove_group_members(
     )
     columns = [
         GROUP,
-        Column(key="memberId", title="CONSUMER-ID"),
-        Column(key="groupInstanceId", title="GROUP-INSTANCE-ID"),
+        Column(key="memberId"),
+        Column(key="groupInstanceId"),
     ]
 
     def values(key: MemberToRemove, done: None = None) -> Row:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kwire.admin.topic_partition import TopicPartitionReplica
 
 app = typer.Typer(
-    help="Show what log directories hold, and move replicas between those of one broker.",
+    help="Describe log directories; move replicas between them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -50,7 +50,7 @@ def describe_log_dirs(
     ] = None,
     by: Annotated[Grouping, typer.Option("--by", help="What a row is for.")] = Grouping.DIRECTORY,
 ) -> None:
-    """Show the log directories of brokers: replicas, sizes, space, and disks that failed.
+    """Show the log directories of brokers, their sizes and failures.
 
     \b
     kwire logdirs describe --bootstrap-server localhost:9092
@@ -74,7 +74,7 @@ def _numbers(text: str | None) -> list[int]:
 @app.command("replicas")
 @asks_cluster(registry.DESCRIBE_REPLICA_LOG_DIRS)
 def describe_replica_log_dirs(cluster: ClusterOptions, output: Output, replicas: Replicas) -> None:
-    """Show the directory of replicas, and the one they are being moved to.
+    """Show the directories of replicas, and where they move to.
 
     \b
     kwire logdirs replicas orders-3@1 orders-3@2 --bootstrap-server localhost:9092
@@ -118,7 +118,7 @@ def alter_replica_log_dirs(
         bool, typer.Option("--dry-run", help="Check replicas and directory, and change nothing.")
     ] = False,
 ) -> None:
-    """Have brokers move replicas to another log directory of theirs, in the background.
+    """Move replicas to another log directory of their broker.
 
     `kwire logdirs replicas` shows how far they are.
 

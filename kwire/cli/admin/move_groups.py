@@ -27,9 +27,9 @@ SEEK_COLUMNS = (
     GROUP,
     TOPIC,
     PARTITION,
-    Column(key="oldOffset", title="OLD-OFFSET", right=True),
-    Column(key="newOffset", title="NEW-OFFSET", right=True),
-    Column(key="note", title="NOTE"),
+    Column(key="oldOffset", right=True),
+    Column(key="newOffset", right=True),
+    Column(key="note"),
 )
 
 
@@ -52,7 +52,7 @@ def seek_groups(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Move a group without members to other offsets: shows old and new, asks, then commits.
+    """Move a group without members to other offsets. Shows old and new, asks, commits.
 
     \b
     kwire groups seek billing --to earliest --dry-run --bootstrap-server localhost:9092

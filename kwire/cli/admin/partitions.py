@@ -55,7 +55,7 @@ def elect_leaders(
     all_of_them: Annotated[bool, typer.Option("--all", help="All partitions.")] = False,
     yes: Yes = False,
 ) -> None:
-    """Elect the leaders of partitions: the preferred ones, or any that lives.
+    """Elect leaders of partitions: preferred, or any live replica.
 
     \b
     kwire partitions elect orders-0 orders-1 --bootstrap-server localhost:9092
@@ -103,7 +103,7 @@ def list_offsets(
         bool, typer.Option("--committed", help="Only records whose transaction has ended.")
     ] = False,
 ) -> None:
-    """List offsets of partitions: the ends of their logs, or the first record since a time.
+    """List offsets: of the ends of partitions, or of a time.
 
     \b
     kwire partitions offsets orders --bootstrap-server localhost:9092

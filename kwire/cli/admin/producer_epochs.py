@@ -34,7 +34,7 @@ def fence_producers(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Fence the producers of transactional ids: their writes are refused from then on.
+    """Fence producers: their writes are refused from then on.
 
     Their open transactions are aborted. A producer that is started anew gets the next epoch.
 
@@ -54,7 +54,7 @@ def force_terminate_transaction(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Abort the open transactions of transactional ids through their coordinators (KIP-939).
+    """Abort open transactions through their coordinators (KIP-939).
 
     Their producers are fenced, as by `fence`.
 

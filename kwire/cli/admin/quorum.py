@@ -64,7 +64,7 @@ def describe_quorum_replication(
     ] = True,
     watch: Watch = None,
 ) -> None:
-    """Show how far each replica of the metadata log is: the leader, its followers, the observers.
+    """Show how far each replica of the metadata log is.
 
     \b
     kwire quorum replication --bootstrap-server localhost:9092 --watch 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kwire.admin.topic_partition import TopicPartition
 
 app = typer.Typer(
-    help="Plan, apply, verify and cancel moves of partitions to other brokers.",
+    help="Move partitions to other brokers: plan, apply, cancel.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -83,7 +83,7 @@ def plan(
         Path | None, typer.Option(metavar="FILE", help="Write the plan for `apply`.")
     ] = None,
 ) -> None:
-    """Plan which replicas move where: the fewest, evenly, racks kept apart. Nothing is changed.
+    """Plan which replicas move where. Moves as few as needed, evenly, racks apart.
 
     \b
     kwire partitions reassign plan --drain 3 --out plan.json --bootstrap-server localhost:9092
@@ -183,7 +183,7 @@ def alter_partition_reassignments(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Move partitions as a file says, show how far it is, and take the throttle off at the end.
+    """Move partitions as a file says. Shows progress; removes the throttle at the end.
 
     After Ctrl-C the moves go on, without a throttle; call it again to watch and throttle them.
 

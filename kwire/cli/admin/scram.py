@@ -50,7 +50,7 @@ def describe_user_scram_credentials(
         list[str] | None, typer.Argument(metavar="[USER]...", help="By default all.")
     ] = None,
 ) -> None:
-    """List the users that have SCRAM credentials, with mechanisms and iterations.
+    """List users with SCRAM credentials, mechanisms and iterations.
 
     \b
     kwire scram list --bootstrap-server localhost:9092

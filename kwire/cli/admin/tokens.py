@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kwire.admin.tokens import DelegationTokenInfo, DelegationTokens
 
 app = typer.Typer(
-    help="Create, renew, expire and list delegation tokens; needs SASL or a client certificate.",
+    help="Create, renew, expire and list delegation tokens. Needs SASL or a client certificate.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -124,7 +124,7 @@ def renew_delegation_token(
         typer.Option(metavar="PERIOD", help="24h, … By default the brokers' own."),
     ] = None,
 ) -> None:
-    """Prolong a token's life, at most to the end that it got when it was created.
+    """Prolong a token's life. Its maximum lifetime, set at creation, is the limit.
 
     \b
     kwire tokens renew TOKEN_ID --bootstrap-server localhost:9092 --command-config sasl.properties

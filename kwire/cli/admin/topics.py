@@ -164,7 +164,7 @@ def describe_topics(
     ] = False,
     watch: Watch = None,
 ) -> None:
-    """Describe the partitions of topics: leader, replicas, in-sync and eligible replicas.
+    """Describe the partitions of topics and their replicas.
 
     Several of the filters show partitions for which any of them holds.
 

@@ -33,7 +33,7 @@ app = typer.Typer(
             "terminate": "kwire.cli.admin.producer_epochs:force_terminate_transaction",
         }
     ),
-    help="Look at transactions and their producers, and end those that hang (KIP-664).",
+    help="Describe transactions and producers; end hanging ones.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -77,7 +77,7 @@ def list_transactions(
     ] = None,
     watch: Watch = None,
 ) -> None:
-    """List transactional ids, the brokers that coordinate them, and their states.
+    """List transactional ids with coordinators and states.
 
     \b
     kwire transactions list --state Ongoing --bootstrap-server localhost:9092
@@ -130,7 +130,7 @@ def describe_transactions(
     id_flags: TransactionalIdFlags = None,
     watch: Watch = None,
 ) -> None:
-    """Describe the transactions of transactional ids, as their coordinators know them.
+    """Describe transactions as their coordinators know them.
 
     The partitions are those written to; of a transaction that ends, those without its marker yet.
 
@@ -201,7 +201,7 @@ def describe_producers(
     topic: Topic = None,
     partition: Partition = None,
 ) -> None:
-    """Describe the producers that partitions remember, with their open transactions.
+    """Describe the producers of partitions, open transactions too.
 
     \b
     kwire transactions producers orders-3 --bootstrap-server localhost:9092

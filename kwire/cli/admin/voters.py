@@ -56,7 +56,7 @@ def add_raft_voter(
     dry_run: DryRun = False,
     force: Force = False,
 ) -> None:
-    """Make a controller that follows the quorum one of its voters (KIP-853).
+    """Make a controller a voter (KIP-853). It must already follow the quorum.
 
     Its directory id and endpoints are asked of the cluster. Before anything changes it is checked
     that it follows the leader, answers, and leaves a majority.
@@ -142,7 +142,7 @@ def unregister_controller(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Have the cluster forget controllers that are gone (KIP-1312, Kafka 4.4).
+    """Unregister controllers that are gone (KIP-1312). Needs Kafka 4.4.
 
     A registration that stays behind keeps features from being upgraded. A controller that still
     votes or follows is refused: it would register again.
@@ -175,7 +175,7 @@ def unregister_controller(
     output.show(
         Table.of_outcomes(
             "controllers",
-            [Column(key="id", title="Id", right=True), Column(key="state")],
+            [Column(key="id", right=True), Column(key="state")],
             outcomes,
             lambda node_id, _: {"id": node_id, "state": "unregistered"},
             key_values=lambda node_id: {"id": node_id},
