@@ -69,7 +69,7 @@ def counted(image: MetadataImage, static_min_isr: int = 1) -> dict[str, int]:
             {"under_replicated", "with_elr", "at_min_isr"},
         ),
     ],
-    ids=str,
+    ids=lambda value: ",".join(sorted(map(str, value))) or "none",
 )
 def test_a_partition_is_of_each_kind_that_fits(fields: dict[str, Any], kinds: set[str]) -> None:
     assert counted(image_of(partition(**fields))) == HEALTHY | dict.fromkeys(kinds, 1)
