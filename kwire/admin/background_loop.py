@@ -14,6 +14,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from kwire.admin.cluster_client import ClusterClient
 from kwire.errors import AnswerLost, InvalidValue, LocalError
+from kwire.net.resolving import AbandonableThreads
 
 Client = TypeVar("Client", bound=ClusterClient)
 T = TypeVar("T")
@@ -86,6 +87,7 @@ class BackgroundLoop(Generic[Client]):
                 raise InvalidValue("a callback of the client's own loop would wait for itself")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
+                self._loop.set_default_executor(AbandonableThreads())
                 # A daemon: a program that forgets `close` ends all the same.
                 self._thread = threading.Thread(
                     target=self._loop.run_forever, name="kwire-admin", daemon=True

@@ -120,7 +120,10 @@ class ClusterOptions:
         """Run an operation in an event loop of its own, close the client, return the result."""
         import asyncio
 
+        from kwire.net.resolving import AbandonableThreads
+
         async def run() -> T:
+            asyncio.get_running_loop().set_default_executor(AbandonableThreads())
             async with self.open(client) as admin:
                 return await operation(admin)
 
