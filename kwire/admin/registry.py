@@ -593,7 +593,7 @@ DESCRIBE_CLUSTER = OperationRow(
     theme="cluster",
     route=Route.ANY_NODE,
     reach=Reach.LISTED,
-    tool="kafka-cluster cluster-id, list-endpoints",
+    tool="kafka-cluster",
     command="cluster describe",
 )
 UNREGISTER_BROKER = OperationRow(
@@ -647,7 +647,7 @@ DESCRIBE_METADATA_QUORUM = OperationRow(
     theme="quorum",
     route=Route.ANY_NODE,
     reach=Reach.LISTED,
-    tool="kafka-metadata-quorum describe",
+    tool="kafka-metadata-quorum describe --status",
     command="quorum status",
 )
 ADD_RAFT_VOTER = OperationRow(
