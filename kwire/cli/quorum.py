@@ -12,6 +12,7 @@ app = typer.Typer(
             "status": "kwire.cli.admin.quorum:describe_quorum_status",
             "replication": "kwire.cli.admin.quorum:describe_quorum_replication",
             "check": "kwire.cli.quorum_check:check",
+            "upgrade": "kwire.cli.quorum_upgrade:upgrade",
             "add-controller": "kwire.cli.admin.voters:add_raft_voter",
             "remove-controller": "kwire.cli.admin.voters:remove_raft_voter",
             "forget": "kwire.cli.admin.voters:unregister_controller",

@@ -51,12 +51,16 @@ class EndpointOrigin(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownEndpoint:
-    """An endpoint of a controller. node_id, listener: None if it is not known whose it is."""
+    """An endpoint of a controller. node_id, listener, protocol: None if they are not known.
+
+    protocol: the security protocol that the controller registered for it, as `SASL_SSL`.
+    """
 
     address: Address
     origin: EndpointOrigin
     node_id: int | None = None
     listener: str | None = None
+    protocol: str | None = None
 
     def __str__(self) -> str:
         return f"{self.listener}://{self.address}" if self.listener else str(self.address)
@@ -129,14 +133,16 @@ class Evidence:
 
     nodes: one for each address that was dialled, controllers mostly. endpoints: the controllers'
     addresses and how each is known. image: the metadata log as observed, None if no leader gave
-    it; `no_image` says why. fenced_brokers: by id, what their endpoints answered.
+    it; `no_image` says why. brokers: by id, what their endpoints answered; only fenced ones are
+    dialled unless all were asked for. protocol: the security protocol that was spoken with all.
     """
 
     nodes: tuple[NodeEvidence, ...] = ()
     endpoints: tuple[KnownEndpoint, ...] = ()
     image: MetadataImage | None = None
     no_image: str = ""
-    fenced_brokers: Mapping[int, NodeEvidence] = field(default_factory=dict)
+    brokers: Mapping[int, NodeEvidence] = field(default_factory=dict)
+    protocol: str | None = None
 
     @property
     def controllers(self) -> tuple[NodeEvidence, ...]:

@@ -15,10 +15,11 @@ from kwire.doctor.ask_node import NODE_TIMEOUT, NodeDialer, ask_node
 from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence
 from kwire.errors import KwireError
 from kwire.net.address import Address
-from kwire.net.security import PLAINTEXT, Security
+from kwire.net.security import PLAINTEXT, PROTOCOLS, Security
 
 if TYPE_CHECKING:
     from kwire.image import MetadataImage
+    from kwire.image.broker import BrokerRegistration
 
 IMAGE_TIMEOUT = 8.0
 """Seconds in which the metadata log is read; a snapshot of a big cluster takes some."""
@@ -39,6 +40,7 @@ async def gather(
     *,
     security: Security = PLAINTEXT,
     with_image: bool = True,
+    all_brokers: bool = False,
     node_timeout: float = NODE_TIMEOUT,
     image_timeout: float = IMAGE_TIMEOUT,
 ) -> Evidence:
@@ -49,7 +51,8 @@ async def gather(
     3. Observe the metadata log at a leader; dial the controllers that are registered there.
     4. Dial fenced brokers, to tell a broker that is down from one that cannot reach the leader.
 
-    controllers, servers: bootstrap addresses; brokers are asked for the voters' endpoints.
+    all_brokers: dial every broker in step 4. controllers, servers: bootstrap addresses; brokers are
+    asked for the voters' endpoints.
     """
     gatherer = _Gatherer(NodeDialer(security, node_timeout))
     bootstrap = [
@@ -68,8 +71,9 @@ async def gather(
     if image is not None:
         await gatherer.dial(_registered(image))
     # 4.
-    brokers = await gatherer.ask_fenced_brokers(image) if image is not None else {}
-    return replace(gatherer.evidence(), image=image, no_image=reason, fenced_brokers=brokers)
+    known = image.cluster.brokers.values() if image is not None else ()
+    brokers = await gatherer.ask_brokers(item for item in known if item.fenced or all_brokers)
+    return replace(gatherer.evidence(), image=image, no_image=reason, brokers=brokers)
 
 
 async def gather_briefly(
@@ -112,14 +116,19 @@ class _Gatherer:
 
     def evidence(self) -> Evidence:
         """Return what is known so far."""
-        return Evidence(nodes=tuple(self._nodes.values()), endpoints=tuple(self._endpoints))
+        return Evidence(
+            nodes=tuple(self._nodes.values()),
+            endpoints=tuple(self._endpoints),
+            protocol=self.dialer.security.protocol,
+        )
 
     async def dial(self, endpoints: Iterable[KnownEndpoint]) -> None:
-        """Ask the nodes at those endpoints that were not asked yet."""
+        """Ask the nodes at those endpoints that were not asked yet, if they speak our protocol."""
         expected: dict[Address, int | None] = {}
         for endpoint in endpoints:
             address = endpoint.address
-            if address not in self._nodes and address not in expected:
+            other = endpoint.protocol not in (None, self.dialer.security.protocol)
+            if not other and address not in self._nodes and address not in expected:
                 if len(self._nodes) + len(expected) == MOST_ADDRESSES:
                     continue
                 expected[address] = endpoint.node_id
@@ -131,15 +140,13 @@ class _Gatherer:
         """Return the controllers' endpoints that the nodes named in their answers."""
         return [endpoint for node in self._nodes.values() for endpoint in named_by(node)]
 
-    async def ask_fenced_brokers(self, image: MetadataImage) -> dict[int, NodeEvidence]:
-        """Dial one endpoint of each fenced broker, of the protocol that we speak."""
-        protocol = PROTOCOL_CODES[self.dialer.security.protocol]
+    async def ask_brokers(self, brokers: Iterable[BrokerRegistration]) -> dict[int, NodeEvidence]:
+        """Dial one endpoint of each broker, of the protocol that we speak."""
         addresses = {
             broker.id: Address(endpoint.host, endpoint.port)
-            for broker in image.cluster.brokers.values()
-            if broker.fenced
+            for broker in brokers
             for endpoint in broker.endpoints[::-1]
-            if endpoint.security_protocol == protocol
+            if protocol_name(endpoint.security_protocol) == self.dialer.security.protocol
         }
         some = dict(list(addresses.items())[:MOST_ADDRESSES])
         answers = await asyncio.gather(*(self._ask(at, id) for id, at in some.items()))
@@ -150,8 +157,9 @@ class _Gatherer:
             return await ask_node(self.dialer, address, expected_id)
 
 
-PROTOCOL_CODES = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
-"""Numbers in registrations (org.apache.kafka.common.security.auth.SecurityProtocol)."""
+def protocol_name(code: int) -> str | None:
+    """Return the name of a registered security protocol; None for an unknown number."""
+    return PROTOCOLS[code] if 0 <= code < len(PROTOCOLS) else None
 
 
 def named_by(node: NodeEvidence) -> list[KnownEndpoint]:
@@ -203,6 +211,7 @@ def _registered(image: MetadataImage) -> list[KnownEndpoint]:
             origin=EndpointOrigin.REGISTRATION,
             node_id=controller.id,
             listener=endpoint.name,
+            protocol=protocol_name(endpoint.security_protocol),
         )
         for controller in image.cluster.controllers.values()
         for endpoint in controller.endpoints

@@ -83,7 +83,7 @@ def _fenced(evidence: Evidence, image: MetadataImage) -> Iterator[Finding]:
 
 
 def _advice(evidence: Evidence, broker_id: int, replicas: int) -> str:
-    node = evidence.fenced_brokers.get(broker_id)
+    node = evidence.brokers.get(broker_id)
     if node is not None and node.answers:
         return "read its log, and check its way to the controllers"
     drain = f"kwire partitions reassign plan --drain {broker_id}, apply the plan, then "
@@ -94,7 +94,7 @@ def _advice(evidence: Evidence, broker_id: int, replicas: int) -> str:
 
 
 def _reached(evidence: Evidence, broker_id: int) -> str:
-    node = evidence.fenced_brokers.get(broker_id)
+    node = evidence.brokers.get(broker_id)
     if node is None:
         return "it was not dialled: it has no endpoint of the protocol in use here"
     if not node.answers:

@@ -72,6 +72,14 @@ UNNAMED = FindingKind(
     advice="allow the principal DESCRIBE_CONFIGS on the cluster",
     source="KIP-919",
 )
+OTHER_PROTOCOL = FindingKind(
+    id="endpoints/other-protocol",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="A listener of a voter has another security protocol than this client, so that it was"
+    " not looked at.",
+    advice="run kwire doctor again with a --command-config for that protocol",
+    source="KIP-919",
+)
 FINE = FindingKind(
     id="endpoints/ok",
     verdict=FindingVerdict.OK,
@@ -85,6 +93,7 @@ KINDS = (
     OTHER_CLUSTER,
     LOOPBACK,
     UNNAMED,
+    OTHER_PROTOCOL,
     FINE,
 )
 
@@ -124,6 +133,11 @@ def _judge(evidence: Evidence, endpoint: KnownEndpoint) -> Iterator[Finding]:
         return
     if is_loopback(endpoint.address.host) and not _is_local(evidence):
         yield LOOPBACK(f"{subject}, which no other machine reaches", source)
+    protocol = _registered_protocol(evidence, endpoint)
+    if protocol not in (None, evidence.protocol) and not (node and node.answers):
+        ours = f"we speak {evidence.protocol}"
+        yield OTHER_PROTOCOL(f"{subject}, whose protocol is {protocol}; {ours}", source)
+        return
     if node is None:
         return
     if not node.answers:
@@ -158,6 +172,21 @@ def _unanswered(
         reason,
         advice="start it",
         verdict=FindingVerdict.WARNING,
+    )
+
+
+def _registered_protocol(evidence: Evidence, endpoint: KnownEndpoint) -> str | None:
+    """Return the security protocol of an endpoint as its node registered it, None if it did not."""
+    if evidence.protocol is None:
+        return None
+    return next(
+        (
+            known.protocol
+            for known in evidence.endpoints
+            if known.protocol
+            and (known.node_id, known.address) == (endpoint.node_id, endpoint.address)
+        ),
+        None,
     )
 
 

@@ -52,9 +52,8 @@ STATIC = FindingKind(
     verdict=FindingVerdict.INFO,
     meaning="The voters are static, set by controller.quorum.voters: none can be added or removed"
     " while the cluster runs.",
-    advice="when all nodes run Kafka 3.9 or later: kwire features upgrade kraft.version=1, then"
-    " replace controller.quorum.voters by controller.quorum.bootstrap.servers node by node",
-    source="KIP-853",
+    advice="kwire quorum upgrade --plan: the steps to voters that can be changed, in their order",
+    source="KIP-853, KAFKA-16538",
 )
 COULD_VOTE = FindingKind(
     id="voters/observer-could-vote",

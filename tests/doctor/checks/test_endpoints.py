@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kwire.doctor.checks.endpoints import check
@@ -101,3 +103,31 @@ def test_registered_endpoints_of_controllers_that_do_not_vote_are_not_judged() -
         nodes=(*evidence.nodes, silent(address(9))), endpoints=(*evidence.endpoints, gone)
     )
     assert [finding.id for finding in check(some)] == ["endpoints/ok"]
+
+
+def with_protocols(at_two: NodeEvidence, protocol: str) -> Evidence:
+    """Return evidence gathered in plain text; voter 2 registered its listener with a protocol."""
+    quorum = quorum_info([replica(1), replica(2), replica(3)])
+    known = KnownEndpoint(
+        address=TWO,
+        origin=EndpointOrigin.REGISTRATION,
+        node_id=2,
+        listener="CONTROLLER",
+        protocol=protocol,
+    )
+    evidence = evidence_of(controller(1, quorum), at_two, controller(3), endpoints=[known])
+    return replace(evidence, protocol="PLAINTEXT")
+
+
+def test_a_listener_of_another_protocol_is_not_called_silent() -> None:
+    (finding,) = check(with_protocols(silent(TWO), "SASL_SSL"))
+    assert (finding.id, finding.verdict) == ("endpoints/other-protocol", FindingVerdict.UNKNOWN)
+    assert finding.sentence == (
+        "voter 2 advertises CONTROLLER://10.0.0.2:9093, whose protocol is SASL_SSL; we speak"
+        " PLAINTEXT"
+    )
+
+
+def test_a_silent_listener_of_our_protocol_stays_a_problem() -> None:
+    (finding,) = check(with_protocols(silent(TWO), "PLAINTEXT"))
+    assert finding.id == "endpoints/nobody-answers"

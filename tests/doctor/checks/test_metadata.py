@@ -45,13 +45,13 @@ def test_a_fenced_broker_comes_with_the_partitions_that_list_it() -> None:
 
 def test_a_fenced_broker_that_answers_is_told_from_one_that_is_down() -> None:
     evidence = healthy(image=image_of(ONE, BROKERS))
-    answering = replace(evidence, fenced_brokers={12: broker_at(12, address(12))})
+    answering = replace(evidence, brokers={12: broker_at(12, address(12))})
     (finding,) = brokers.check(answering)
     assert finding.evidence == (
         "it answers at 10.0.0.12:9093: it runs, and does not reach the active controller",
     )
     assert finding.advice == "read its log, and check its way to the controllers"
-    down = replace(evidence, fenced_brokers={12: silent(address(12))})
+    down = replace(evidence, brokers={12: silent(address(12))})
     (finding,) = brokers.check(down)
     assert "nothing listens there" in finding.evidence[0]
     assert finding.advice == "start it; if it is gone for good: kwire brokers unregister 12"

@@ -1,0 +1,101 @@
+"""`kwire quorum upgrade`: the steps from static to dynamic voters, and what is done of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.text.untrusted import harmless
+
+if TYPE_CHECKING:
+    from kwire.doctor.evidence import Evidence
+    from kwire.doctor.upgrade_plan import PlanStep
+
+Plan = Annotated[bool, typer.Option("--plan", help="Print the steps; the command does no more.")]
+
+COLOURS = {"done": "green", "next": "yellow", "unknown": "magenta"}
+
+COLUMNS = [
+    Column(key="step", right=True),
+    Column(key="node", right=True),
+    Column(key="state"),
+    Column(key="sentence"),
+    Column(key="evidence"),
+    Column(key="command"),
+]
+
+
+@asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
+def upgrade(cluster: ClusterOptions, output: Output, plan: Plan = False) -> None:
+    """Plan the upgrade from static to dynamic voters (KIP-853): each step with what is done.
+
+    Every node is asked, and nothing is changed: the steps are commands and edits of your own. Run
+    it again after each. Exit code 1 if a step could not be looked at.
+
+    \b
+    kwire quorum upgrade --plan --bootstrap-controller localhost:9093
+    """
+    if not plan:
+        raise WrongUsage("add --plan: it prints the steps, each of which is yours to do.")
+    from kwire.doctor.upgrade_plan import StepState, upgrade_plan
+
+    evidence = _evidence(cluster)
+    steps = upgrade_plan(evidence)
+    output.failed = output.failed or any(step.state is StepState.UNKNOWN for step in steps)
+    if output.form not in (OutputForm.TABLE, OutputForm.WIDE):
+        ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
+        rows = [
+            {
+                "step": step.number,
+                "node": step.node_id,
+                "state": step.state.value,
+                "sentence": step.sentence,
+                "evidence": list(step.evidence),
+                "command": step.command or None,
+            }
+            for step in steps
+        ]
+        output.show(Table("steps", COLUMNS, rows, facts={"clusterIds": ids}))
+        return
+    for step in steps:
+        _show(step)
+
+
+def _show(step: PlanStep) -> None:
+    state = step.state.value
+    word = typer.style(f"{state:8}", fg=COLOURS.get(state))
+    typer.echo(f"{step.number}  {word} {harmless(step.sentence)}")
+    for text in step.evidence:
+        typer.echo(typer.style(f"            - {harmless(text)}", dim=True))
+    if step.command and state != "done":
+        typer.echo(f"            > {harmless(step.command)}")
+
+
+def _evidence(cluster: ClusterOptions) -> Evidence:
+    import asyncio
+
+    from kwire.admin.bootstrap import Bootstrap
+    from kwire.codec import engine_cache
+    from kwire.doctor.ask_node import NODE_TIMEOUT
+    from kwire.doctor.gather import IMAGE_TIMEOUT, gather
+    from kwire.errors import InvalidValue
+
+    engine_cache.use_folder(engine_cache.user_folder())
+    try:
+        bootstrap = Bootstrap.of(cluster.server, cluster.controller)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    return asyncio.run(
+        gather(
+            bootstrap.addresses,
+            security=cluster.security,
+            all_brokers=True,
+            node_timeout=min(NODE_TIMEOUT, cluster.timeout),
+            image_timeout=min(IMAGE_TIMEOUT, cluster.timeout),
+        )
+    )
