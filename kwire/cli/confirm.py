@@ -19,6 +19,11 @@ def confirm(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if not sys.stdin.isatty():
-        raise WrongUsage(f"{question} Nobody can be asked here: add --yes.")
+    check_answerable(question, yes=yes)
     typer.confirm(question, abort=True, err=True)
+
+
+def check_answerable(question: str, *, yes: bool) -> None:
+    """Raise WrongUsage if the question cannot be asked; for commands that check before they ask."""
+    if not yes and not sys.stdin.isatty():
+        raise WrongUsage(f"{question} Nobody can be asked here: add --yes.")

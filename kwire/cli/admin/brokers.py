@@ -9,7 +9,7 @@ import typer
 from kwire.admin import registry
 from kwire.cli.admin.cluster import node_rows
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import Yes, check_answerable, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import Column, Output, Table
 from kwire.text.untrusted import harmless
@@ -127,8 +127,8 @@ def unregister_broker(
     wanted = list(dict.fromkeys([*(ids or []), *(id_flags or [])]))
     if not wanted:
         raise WrongUsage("name a broker by its id.")
-    if not dry_run:
-        confirm(f"Unregister broker {', '.join(map(str, wanted))}?", yes=yes)
+    question = f"Unregister broker {', '.join(map(str, wanted))}?"
+    check_answerable(question, yes=yes or dry_run)
     states = {} if force and not dry_run else _states(cluster, output)
     running = [] if force else [broker_id for broker_id in wanted if states.get(broker_id) is False]
     if running:
@@ -138,6 +138,7 @@ def unregister_broker(
         )
     if not force:
         _refuse_replicas(cluster, wanted)
+    confirm(question, yes=yes or dry_run)
     outcomes = _checked(wanted, states) if dry_run else _unregister(cluster, wanted)
     table = Table.of_outcomes(
         "brokers",

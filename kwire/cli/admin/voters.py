@@ -19,7 +19,7 @@ from kwire.cli.admin.voter_change import (
     change_voters,
 )
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import Yes, check_answerable, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import Column, Output, Table
 
@@ -156,11 +156,12 @@ def unregister_controller(
 
     listed = ", ".join(map(str, node_ids))
 
+    async def check(admin: AdminClient) -> None:
+        quorum = await admin.describe_metadata_quorum()
+        for node_id in node_ids:
+            _refuse_participant(quorum, node_id)
+
     async def forget(admin: AdminClient) -> Outcomes[int, None]:
-        if not force:
-            quorum = await admin.describe_metadata_quorum()
-            for node_id in node_ids:
-                _refuse_participant(quorum, node_id)
         outcomes: dict[int, KwireError | None] = {}
         for node_id in node_ids:
             try:
@@ -170,7 +171,11 @@ def unregister_controller(
                 outcomes[node_id] = error
         return Outcomes(outcomes)
 
-    confirm(f"Forget the registration of controller {listed}?", yes=yes)
+    question = f"Forget the registration of controller {listed}?"
+    check_answerable(question, yes=yes)
+    if not force:
+        cluster.run(AdminClient, check)
+    confirm(question, yes=yes)
     outcomes = cluster.run(AdminClient, forget)
     output.show(
         Table.of_outcomes(
