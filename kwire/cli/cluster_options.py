@@ -122,12 +122,17 @@ class ClusterOptions:
 
         from kwire.net.resolving import AbandonableThreads
 
-        async def run() -> T:
+        results: list[T] = []
+
+        # The coroutine returns nothing: restoring the signals, asyncio.run formats its whole result
+        # twice, which takes a fifth of the time to describe 10,000 partitions.
+        async def run() -> None:
             asyncio.get_running_loop().set_default_executor(AbandonableThreads())
             async with self.open(client) as admin:
-                return await operation(admin)
+                results.append(await operation(admin))
 
-        return asyncio.run(run())
+        asyncio.run(run())
+        return results[0]
 
 
 def asks_cluster(

@@ -28,11 +28,11 @@ from kwire.net.exchange import Exchange
 from kwire.net.frames import FRAME_LIMIT
 from kwire.net.link import Link
 from kwire.net.negotiation import NodeApiVersions, api_versions_request, fall_back
-from kwire.net.sasl import Credentials, Login
-from kwire.net.tls import handshake_failure
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+
+    from kwire.net.sasl import Credentials
 
 CONNECT_TIMEOUT = 5.0
 """Seconds until a connection is open: name lookup, TCP, TLS, ApiVersions and SASL together."""
@@ -126,6 +126,8 @@ class Connection:
         return NodeApiVersions.of(response)
 
     async def _authenticate(self, sasl: Credentials) -> None:
+        from kwire.net.sasl import Login  # commands without SASL start faster
+
         login = Login(sasl, self.peer)
         try:
             while login.request is not None:
@@ -237,5 +239,7 @@ def _failed(peer: str, error: BaseException, *, with_tls: bool) -> KwireError:
     if isinstance(error, gaierror | UnicodeError):
         return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
     if isinstance(error, SSLError) or (with_tls and isinstance(error, ConnectionError)):
+        from kwire.net.tls import handshake_failure
+
         return ConnectionFailed(f"{peer} {handshake_failure(error)}")
     return ConnectionFailed(f"{peer} cannot be reached: {error}")

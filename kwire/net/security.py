@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwire.errors import InvalidValue
-from kwire.net.sasl import Credentials
-from kwire.net.tls import ClientTls
 from kwire.net.wrong_property import WrongProperty
 from kwire.text.untrusted import read_text
 
 if TYPE_CHECKING:
+    from kwire.net.sasl import Credentials
+    from kwire.net.tls import ClientTls
     from kwire.text.properties import Properties
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")

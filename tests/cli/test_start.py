@@ -68,6 +68,7 @@ async def test_the_status_of_a_quorum_loads_no_more_than_it_needs(
         "kwire.cli.demo",
         "kwire.cli.watch",
     }
+    assert not set(loaded) & {"kwire.net.sasl", "kwire.net.stores", "kwire.net.tls"}
 
 
 STATUS = {

@@ -172,8 +172,7 @@ def describe_topics(
     kwire topics describe orders --bootstrap-server localhost:9092
     kwire topics describe --under-replicated --watch 2 --bootstrap-server localhost:9092
     """
-    from kwire.admin import AdminClient
-    from kwire.cli.admin.topic_health import PartitionFilter, describe_with_minimum
+    from kwire.cli.admin.topic_health import PartitionFilter, TopicHealth, describe_with_minimum
 
     matches = _matcher(matching)
     keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
@@ -184,7 +183,7 @@ def describe_topics(
         unavailable=unavailable,
     )
 
-    async def describe(admin: AdminClient) -> TopicsWithMinimum:
+    async def describe(admin: TopicHealth) -> TopicsWithMinimum:
         chosen = keys or None
         if not keys and matching is not None:
             chosen = [t.name for t in await admin.list_topics() if matches(t.name)]
@@ -202,7 +201,7 @@ def describe_topics(
         )
         output.show(table, empty="no partitions")
 
-    ask_and_show(cluster, output, AdminClient, describe, show, watch)
+    ask_and_show(cluster, output, TopicHealth, describe, show, watch)
 
 
 PARTITION_COLUMNS = [
@@ -222,10 +221,11 @@ PARTITION_COLUMNS = [
 def _partition_rows(
     topic: TopicDescription, shown: Callable[[PartitionDescription], bool]
 ) -> Iterator[dict[str, Any]]:
+    topic_id = _id_text(topic.topic_id)
     for partition in filter(shown, topic.partitions):
         yield {
             "topic": topic.name,
-            "topicId": _id_text(topic.topic_id),
+            "topicId": topic_id,
             "partition": partition.partition,
             "leader": partition.leader_id,
             "leaderEpoch": partition.leader_epoch,
