@@ -170,6 +170,8 @@ def asks_cluster(
                 command(cluster, output, **values)
             except (typer.Exit, typer.Abort, WrongUsage):
                 raise
+            except BrokenPipeError:
+                pass  # the reader has gone, as `| head` does: what it read was right
             except Exception as error:
                 if _is_usage(error):
                     raise WrongUsage(f"{error}.") from error
