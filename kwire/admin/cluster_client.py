@@ -103,7 +103,9 @@ class ClusterClient:
                     return await live.ready()
             except TimeoutError:
                 reason = live.trouble or "no controller leads"
-                raise ConnectionFailed(f"the metadata log cannot be read: {reason}") from None
+                raise ConnectionFailed(
+                    f"the metadata log cannot be read ({reason}): see kwire quorum check"
+                ) from None
 
     async def close(self) -> None:
         """Close every connection."""

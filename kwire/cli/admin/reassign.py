@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.reassigning import MovingCluster, Reassigning
+    from kwire.admin.reassignment.client import ReassignmentClient
     from kwire.admin.reassignment.layout import ClusterLayout
+    from kwire.admin.reassignment.moving_cluster import MovingCluster
     from kwire.admin.reassignment.plan import ReassignmentPlan, ReplicaMove
-    from kwire.admin.reassignment_run import MoveState
+    from kwire.admin.reassignment.run import MoveState
     from kwire.admin.topic_partition import TopicPartition
 
 app = typer.Typer(
@@ -93,9 +94,9 @@ def plan(
     if len(wishes) != 1 or bool(drain) == bool(topics):
         raise WrongUsage("give --drain ID, or --rf N TOPIC..., or --spread TOPIC...")
     targets = None if brokers is None else _ids(brokers)
-    from kwire.admin.reassigning import Reassigning
+    from kwire.admin.reassignment.client import ReassignmentClient
 
-    layout = cluster.run(Reassigning, lambda admin: admin.moving_cluster()).layout
+    layout = cluster.run(ReassignmentClient, lambda admin: admin.moving_cluster()).layout
     planned = _planned(layout, drain or [], rf, topics or [], targets)
     if out is not None and planned.moves:
         from kwire.admin.reassignment.json_file import reassignment_json
@@ -131,15 +132,15 @@ def _show_plan(output: Output, planned: ReassignmentPlan, out: Path | None) -> N
         BROKER_COLUMNS,
         (
             {
-                "broker": it.broker,
-                "adding": it.adding,
-                "removing": it.removing,
-                "replicasBefore": it.replicas_before,
-                "replicasAfter": it.replicas_after,
-                "leadersBefore": it.leaders_before,
-                "leadersAfter": it.leaders_after,
+                "broker": change.broker,
+                "adding": change.adding,
+                "removing": change.removing,
+                "replicasBefore": change.replicas_before,
+                "replicasAfter": change.replicas_after,
+                "leadersBefore": change.leaders_before,
+                "leadersAfter": change.leaders_after,
             }
-            for it in planned.by_broker
+            for change in planned.by_broker
         ),
     )
     for warning in planned.warnings:
@@ -190,12 +191,12 @@ def alter_partition_reassignments(
     \b
     kwire partitions reassign apply plan.json --throttle 50000000 --bootstrap-server localhost:9092
     """
-    from kwire.admin.reassigning import Reassigning
-    from kwire.admin.reassignment_run import check_targets, moves_to
+    from kwire.admin.reassignment.client import ReassignmentClient
+    from kwire.admin.reassignment.run import check_targets, moves_to
 
     targets = _targets(file)
     topics = list(dict.fromkeys(key.topic for key in targets))
-    now = cluster.run(Reassigning, lambda admin: admin.moving_cluster(topics))
+    now = cluster.run(ReassignmentClient, lambda admin: admin.moving_cluster(topics))
     check_targets(now, targets, additional=additional)
     moves = moves_to(now, targets)
     if rollback is not None:
@@ -224,9 +225,9 @@ def _run(
     throttle: int | None,
     wait: bool,
 ) -> Outcomes[TopicPartition, MoveState]:
-    from kwire.admin.reassigning import Reassigning
+    from kwire.admin.reassignment.client import ReassignmentClient
     from kwire.admin.reassignment.journal import ThrottleJournal
-    from kwire.admin.reassignment_run import RunOptions, run_reassignment
+    from kwire.admin.reassignment.run import RunOptions, run_reassignment
     from kwire.cli.admin.reassign_progress import show_removal, shown_progress
 
     with ThrottleJournal(now.cluster_id) as journal, shown_progress() as progress:
@@ -237,7 +238,8 @@ def _run(
             throttle_removed=lambda removal: show_removal(output, removal),
         )
         outcomes = cluster.run(
-            Reassigning, lambda admin: run_reassignment(admin, journal, now, targets, options)
+            ReassignmentClient,
+            lambda admin: run_reassignment(admin, journal, now, targets, options),
         )
         if journal.read():
             output.warn("the throttle stays until kwire partitions reassign verify finds all moved")
@@ -263,12 +265,12 @@ def verify(
     kwire partitions reassign verify plan.json --bootstrap-server localhost:9092
     """
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.reassigning import Reassigning
-    from kwire.admin.reassignment_run import MoveState, move_states
+    from kwire.admin.reassignment.client import ReassignmentClient
+    from kwire.admin.reassignment.run import MoveState, move_states
 
     targets = _targets(file)
 
-    async def look(admin: Reassigning) -> Outcomes[TopicPartition, MoveState]:
+    async def look(admin: ReassignmentClient) -> Outcomes[TopicPartition, MoveState]:
         states = await move_states(admin, targets)
         if MoveState.MOVING not in states.values():
             await _tidy(admin, output)
@@ -278,7 +280,7 @@ def verify(
                 await admin.clear_throttles({key.topic for key in targets}, live)
         return Outcomes(states)
 
-    output.show(_states_table(cluster.run(Reassigning, look), targets))
+    output.show(_states_table(cluster.run(ReassignmentClient, look), targets))
 
 
 @app.command("cancel")
@@ -301,14 +303,16 @@ def cancel(
     if (file is None) != all_of_them:
         raise WrongUsage("give a FILE, or --all.")
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.reassigning import Reassigning
+    from kwire.admin.reassignment.client import ReassignmentClient
 
     wanted = None if file is None else list(_targets(file))
-    ongoing = cluster.run(Reassigning, lambda admin: admin.list_partition_reassignments(wanted))
+    ongoing = cluster.run(
+        ReassignmentClient, lambda admin: admin.list_partition_reassignments(wanted)
+    )
     if ongoing:
         confirm(f"Cancel the moves of {', '.join(map(str, ongoing))}?", yes=yes)
 
-    async def take_back(admin: Reassigning) -> Outcomes[TopicPartition, None]:
+    async def take_back(admin: ReassignmentClient) -> Outcomes[TopicPartition, None]:
         changes: dict[TopicPartition, None] = dict.fromkeys(ongoing)
         outcomes = await admin.alter_partition_reassignments(changes) if changes else Outcomes({})
         await _tidy(admin, output)
@@ -319,7 +323,7 @@ def cancel(
         Table.of_outcomes(
             "partitions",
             columns,
-            cluster.run(Reassigning, take_back),
+            cluster.run(ReassignmentClient, take_back),
             lambda key, _: {
                 **_key_values(key),
                 "replicas": [
@@ -332,7 +336,7 @@ def cancel(
     )
 
 
-async def _tidy(admin: Reassigning, output: Output) -> None:
+async def _tidy(admin: ReassignmentClient, output: Output) -> None:
     """Take a left-over throttle off, unless the kwire that set it still runs."""
     from kwire.admin.errors import ReassignmentRefused
     from kwire.admin.reassignment.journal import ThrottleJournal

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kwire.admin.reassigning import ThrottleRemoval
-from kwire.admin.reassignment_run import MoveProgress
+from kwire.admin.reassignment.client import ThrottleRemoval
+from kwire.admin.reassignment.run import MoveProgress
 from kwire.cli.output import Output
 from kwire.cli.screen import screen
 from kwire.messages.config_resource import ConfigResource, ResourceType

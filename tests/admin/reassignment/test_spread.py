@@ -57,7 +57,7 @@ def test_what_lies_well_stays() -> None:
 
 
 def test_too_few_brokers_are_refused() -> None:
-    with pytest.raises(ReassignmentRefused, match="a-0 is to have 2 replicas, and only 1 brokers"):
+    with pytest.raises(ReassignmentRefused, match="a-0 is to have 2 replicas, and only 1 broker"):
         spread(layout(partition("a-0", 1, 2), brokers=3), ["a"], targets=[3])
 
 

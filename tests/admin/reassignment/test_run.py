@@ -9,10 +9,9 @@ import pytest
 
 from kwire.admin.errors import ReassignmentChanged, ReassignmentRefused
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.reassigning import Reassigning, ThrottleRemoval
+from kwire.admin.reassignment.client import ReassignmentClient, ThrottleRemoval
 from kwire.admin.reassignment.journal import ThrottleJournal
-from kwire.admin.reassignment.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
-from kwire.admin.reassignment_run import (
+from kwire.admin.reassignment.run import (
     MoveProgress,
     MoveState,
     RunOptions,
@@ -20,6 +19,7 @@ from kwire.admin.reassignment_run import (
     move_states,
     run_reassignment,
 )
+from kwire.admin.reassignment.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
 from kwire.admin.topic_partition import TopicPartition
 from kwire.codec.declaration import Response
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -39,9 +39,9 @@ def journal(tmp_path: Path) -> Iterator[ThrottleJournal]:
         yield opened
 
 
-def client(moves: ScriptedMoves, *, timeout: float = 60) -> Reassigning:
+def client(moves: ScriptedMoves, *, timeout: float = 60) -> ReassignmentClient:
     moves.replicas = moves.replicas or {A0: (0, 1), A1: (1, 2)}
-    return Reassigning(bootstrap_servers=moves.brokers.addresses, timeout=timeout)
+    return ReassignmentClient(bootstrap_servers=moves.brokers.addresses, timeout=timeout)
 
 
 def make_old(moves: ScriptedMoves) -> None:
@@ -56,7 +56,7 @@ def _answered(response: Response, request: RequestFrame) -> Response:
 
 
 async def run(
-    admin: Reassigning, journal: ThrottleJournal, options: RunOptions
+    admin: ReassignmentClient, journal: ThrottleJournal, options: RunOptions
 ) -> Outcomes[TopicPartition, MoveState]:
     now = await admin.moving_cluster(["a"])
     return await run_reassignment(admin, journal, now, TARGETS, options)
@@ -116,7 +116,7 @@ async def test_a_run_that_is_cancelled_takes_the_throttle_off(journal: ThrottleJ
         assert not moves.throttled
 
 
-async def killed_while_it_moves(admin: Reassigning, journal: ThrottleJournal) -> None:
+async def killed_while_it_moves(admin: ReassignmentClient, journal: ThrottleJournal) -> None:
     """Leave what a process leaves that is killed: throttle, moves and journal."""
     await run(admin, journal, RunOptions(rate=1000, wait=False))
     assert journal.read()

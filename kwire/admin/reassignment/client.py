@@ -6,19 +6,22 @@ bootstrap both come from the metadata log, followed as an observer.
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kwire.admin.cluster import ClusterNodes
-from kwire.admin.cluster_description import ClusterDescription, ClusterNode
+from kwire.admin.cluster_description import ClusterDescription
 from kwire.admin.configs import AlterConfigOperation, ConfigChange, Configs
-from kwire.admin.errors import NoReachableLeader
 from kwire.admin.operation import UNKNOWN_NAMES
 from kwire.admin.reassignment.journal import ThrottleJournal
-from kwire.admin.reassignment.layout import ClusterLayout, PartitionReplicas
+from kwire.admin.reassignment.moving_cluster import (
+    MovingCluster,
+    described_partitions,
+    image_brokers,
+    image_partitions,
+    moving_cluster,
+)
 from kwire.admin.reassignment.plan import ReplicaMove
 from kwire.admin.reassignment.throttle import (
     FOLLOWER_REPLICAS,
@@ -28,36 +31,15 @@ from kwire.admin.reassignment.throttle import (
     throttle_settings,
     throttled_resources,
 )
-from kwire.admin.reassignments import OngoingReassignment, Reassignments
-from kwire.admin.topic_descriptions import TopicDescription, TopicKey
-from kwire.admin.topic_partition import TopicPartition
+from kwire.admin.reassignments import Reassignments
+from kwire.admin.topic_descriptions import TopicKey
 from kwire.admin.topics import Topics
 from kwire.errors import BrokerError, KwireError, UnsupportedVersion
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 from kwire.messages.endpoint_type import EndpointType
-from kwire.net.address import Address
-from kwire.net.connection import Connection
-
-if TYPE_CHECKING:
-    from kwire.image import MetadataImage
 
 _KEYS = (*RATES, LEADER_REPLICAS, FOLLOWER_REPLICAS)
 _SET = {ConfigSource.DYNAMIC_BROKER, ConfigSource.TOPIC}
-_NO_LEADER = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovingCluster:
-    """A cluster's layout and what moves in it.
-
-    layout: with the replicas that each partition is to have. replicas: those that it has now, for
-    partitions on the move those that have the data.
-    """
-
-    cluster_id: str
-    layout: ClusterLayout
-    ongoing: Mapping[TopicPartition, OngoingReassignment]
-    replicas: Mapping[TopicPartition, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +55,7 @@ class ThrottleRemoval:
     failed: tuple[tuple[ThrottleSetting, KwireError], ...] = ()
 
 
-class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
+class ReassignmentClient(ClusterNodes, Configs, Reassignments, Topics):
     """The operations that a reassignment is made of."""
 
     async def moving_cluster(self, topics: Collection[str] | None = None) -> MovingCluster:
@@ -84,8 +66,8 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
         """
         if self._at_controllers:
             description = await self.describe_cluster()
-            image = await self._image()
-            states, brokers = _states_of(image, topics), _brokers_of(image)
+            image = await self._observe(None)
+            states, brokers = image_partitions(image, topics), image_brokers(image)
         else:
             description = await self._with_fenced()
             keys: list[TopicKey] | None = None if topics is None else [*topics]
@@ -93,10 +75,11 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
             for error in described.failed.values():
                 if not (isinstance(error, BrokerError) and error.code in UNKNOWN_NAMES):
                     raise error
-            states = [state for topic in described.values() for state in _states(topic)]
+            topics_now = described.values()
+            states = [state for topic in topics_now for state in described_partitions(topic)]
             brokers = list(description.nodes.values())
         ongoing = await self.list_partition_reassignments()
-        return _moving(description.cluster_id, states, brokers, ongoing)
+        return moving_cluster(description.cluster_id, states, brokers, ongoing)
 
     async def _with_fenced(self) -> ClusterDescription:
         """Describe the cluster; brokers before Kafka 4.0 leave fenced ones out."""
@@ -197,8 +180,8 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
     ) -> dict[ConfigResource, dict[str, str]]:
         """Return what is set of the throttle's keys. errors: takes those of single resources."""
         if self._at_controllers:
-            configs = (await self._image()).configs
-            return {it: dict(configs.of(it.type, it.name).items()) for it in resources}
+            configs = (await self._observe(None)).configs
+            return {r: dict(configs.of(r.type, r.name).items()) for r in resources}
         outcomes = await self.describe_configs(resources, names=_KEYS)
         for resource, error in outcomes.failed.items():
             if errors is None:
@@ -212,94 +195,6 @@ class Reassigning(ClusterNodes, Configs, Reassignments, Topics):
             }
             for resource, found in outcomes.items()
         }
-
-    async def _image(self) -> MetadataImage:
-        """Return the image of the metadata log. Raises NoReachableLeader."""
-
-        async def open_connection(address: Address) -> Connection:
-            return await self._connect(address, self._driver.deadline(None).remaining)
-
-        from kwire.observer import LiveImage  # its messages are many, and brokers do without
-
-        live = LiveImage(self._driver.router.bootstrap_addresses, open=open_connection)
-        seconds = self._driver.deadline(None).remaining
-        try:
-            async with asyncio.timeout(seconds), live:
-                return await live.ready()
-        except TimeoutError:
-            raise NoReachableLeader(
-                f"no controller gave the metadata log within {seconds:.1f} s ({live.trouble}): see"
-                " kwire quorum check"
-            ) from None
-
-
-def _moving(
-    cluster_id: str,
-    states: Iterable[PartitionReplicas],
-    brokers: Iterable[ClusterNode],
-    ongoing: Mapping[TopicPartition, OngoingReassignment],
-) -> MovingCluster:
-    replicas = {}
-    targets = []
-    for state in states:
-        moving = ongoing.get(state.partition)
-        targets.append(state)
-        replicas[state.partition] = state.replicas
-        if moving is not None:
-            adding = moving.adding_replicas
-            replicas[state.partition] = tuple(b for b in moving.replicas if b not in adding)
-            targets[-1] = PartitionReplicas(
-                partition=state.partition,
-                replicas=moving.target,
-                leader=state.leader,
-                isr=state.isr,
-            )
-    return MovingCluster(
-        cluster_id=cluster_id,
-        layout=ClusterLayout.of(targets, brokers),
-        ongoing={key: moving for key, moving in ongoing.items() if key in replicas},
-        replicas=replicas,
-    )
-
-
-def _states(topic: TopicDescription) -> list[PartitionReplicas]:
-    return [
-        PartitionReplicas(
-            partition=TopicPartition(topic.name, partition.partition),
-            replicas=partition.replicas,
-            leader=partition.leader_id,
-            isr=partition.isr,
-        )
-        for partition in topic.partitions
-    ]
-
-
-def _states_of(image: MetadataImage, topics: Collection[str] | None) -> list[PartitionReplicas]:
-    names = list(image.topics.ids) if topics is None else topics
-    return [
-        PartitionReplicas(
-            partition=TopicPartition(name, number),
-            replicas=partition.replicas,
-            leader=None if partition.leader == _NO_LEADER else partition.leader,
-            isr=partition.isr,
-        )
-        for name in names
-        if (topic := image.topics.topic(name)) is not None
-        for number, partition in topic.partitions.items()
-    ]
-
-
-def _brokers_of(image: MetadataImage) -> list[ClusterNode]:
-    return [
-        ClusterNode(
-            node_id=node_id,
-            host="",
-            port=0,
-            rack=broker.rack,
-            is_fenced=not image.cluster.is_active(node_id),
-        )
-        for node_id, broker in image.cluster.brokers.items()
-    ]
 
 
 def _restoring(setting: ThrottleSetting) -> ConfigChange:

@@ -14,8 +14,9 @@ from enum import Enum
 
 from kwire.admin.errors import ReassignmentChanged, ReassignmentRefused
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.reassigning import MovingCluster, Reassigning, ThrottleRemoval
+from kwire.admin.reassignment.client import ReassignmentClient, ThrottleRemoval
 from kwire.admin.reassignment.journal import ThrottleJournal
+from kwire.admin.reassignment.moving_cluster import MovingCluster
 from kwire.admin.reassignment.plan import ReplicaMove
 from kwire.admin.reassignments import OngoingReassignment
 from kwire.admin.topic_partition import TopicPartition, by_topic
@@ -58,7 +59,7 @@ class RunOptions:
 
 
 async def run_reassignment(
-    admin: Reassigning,
+    admin: ReassignmentClient,
     journal: ThrottleJournal,
     cluster: MovingCluster,
     targets: Mapping[TopicPartition, Sequence[int]],
@@ -144,7 +145,7 @@ def check_targets(
 
 
 async def move_states(
-    admin: Reassigning, targets: Mapping[TopicPartition, Sequence[int]]
+    admin: ReassignmentClient, targets: Mapping[TopicPartition, Sequence[int]]
 ) -> dict[TopicPartition, MoveState | KwireError]:
     """Return where each partition is on its way, or that it is on another."""
     cluster = await admin.moving_cluster(list(by_topic(targets)))
@@ -165,7 +166,7 @@ async def move_states(
 
 
 async def _wait(
-    admin: Reassigning,
+    admin: ReassignmentClient,
     partitions: Collection[TopicPartition],
     progress: Callable[[MoveProgress], None],
 ) -> None:
