@@ -1,7 +1,7 @@
 """Groups as their coordinators describe them: classic, consumer (KIP-848) and share (KIP-932).
 
 Java: ClassicGroupDescription, ConsumerGroupDescription, ShareGroupDescription, MemberDescription.
-Streams groups are in streams_groups.py.
+Streams groups are in streams_group_descriptions.py.
 """
 
 from __future__ import annotations

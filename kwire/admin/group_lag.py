@@ -19,13 +19,16 @@ from kwire.admin.group_descriptions import (
     MemberDescription,
     ShareMemberDescription,
 )
-from kwire.admin.group_listing import GroupListing
 from kwire.admin.group_offsets import CommittedOffsets, GroupOffsets, OffsetAndMetadata
 from kwire.admin.groups import Groups
+from kwire.admin.list_groups import GroupListing
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.partitions import ListOffsetsResultInfo, OffsetSpec, Partitions
 from kwire.admin.share_group_offsets import SharePartitionOffsetInfo, StartOffsets
-from kwire.admin.streams_groups import StreamsGroupDescription, StreamsGroupMemberDescription
+from kwire.admin.streams_group_descriptions import (
+    StreamsGroupDescription,
+    StreamsGroupMemberDescription,
+)
 from kwire.admin.topic_partition import TopicPartition
 from kwire.errors import KwireError
 

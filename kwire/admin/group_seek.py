@@ -13,9 +13,9 @@ from kwire.admin.deadline import Deadline
 from kwire.admin.group_descriptions import GroupDescription, GroupType
 from kwire.admin.group_lag import END_SHARE, GroupLags
 from kwire.admin.group_offsets import OffsetAndMetadata
+from kwire.admin.group_seek_target import AsGroup, AsListed, AtOffset, AtTime, SeekTarget, ShiftedBy
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.partitions import ListOffsetsResultInfo, OffsetSpec
-from kwire.admin.seek_target import AsGroup, AsListed, AtOffset, AtTime, SeekTarget, ShiftedBy
 from kwire.admin.share_group_offsets import SharePartitionOffsetInfo
 from kwire.admin.topic_partition import TopicPartition
 from kwire.admin.topics import Topics

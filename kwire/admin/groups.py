@@ -14,14 +14,14 @@ from typing import TypeVar, cast
 from kwire.admin import registry
 from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.deadline import Deadline
-from kwire.admin.errors import refusal
-from kwire.admin.group_describing import (
+from kwire.admin.describe_groups import (
     DESCRIBE_CLASSIC_GROUPS,
     DESCRIBE_CONSUMER_GROUPS,
     DESCRIBE_SHARE_GROUPS,
     DESCRIBE_STREAMS_GROUPS,
     DescribeOptions,
 )
+from kwire.admin.errors import refusal
 from kwire.admin.group_descriptions import (
     ClassicGroupDescription,
     ConsumerGroupDescription,
@@ -29,11 +29,11 @@ from kwire.admin.group_descriptions import (
     GroupType,
     ShareGroupDescription,
 )
-from kwire.admin.group_listing import LIST_GROUPS, GroupFilter, GroupListing, listed_groups
-from kwire.admin.group_members import REMOVE_GROUP_MEMBERS, MemberRemoval, MemberToRemove
+from kwire.admin.list_groups import LIST_GROUPS, GroupFilter, GroupListing, listed_groups
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.streams_groups import StreamsGroupDescription
+from kwire.admin.remove_group_members import REMOVE_GROUP_MEMBERS, MemberRemoval, MemberToRemove
+from kwire.admin.streams_group_descriptions import StreamsGroupDescription
 from kwire.errors import KwireError
 from kwire.messages import a42_delete_groups as deletion
 

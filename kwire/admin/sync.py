@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         ShareGroupDescription,
     )
     from kwire.admin.group_lag import GroupLag
-    from kwire.admin.group_listing import GroupListing
-    from kwire.admin.group_members import MemberToRemove
     from kwire.admin.group_offsets import CommittedOffsets, OffsetAndMetadata, Wanted
     from kwire.admin.group_seek import SeekPlan, TopicChoice
+    from kwire.admin.group_seek_target import SeekTarget
     from kwire.admin.hanging_transactions import HangingSearch
+    from kwire.admin.list_groups import GroupListing
     from kwire.admin.logdirs import LogDirByReplica, LogDirsByPath, ReplicaLogDirs
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.partitions import ElectionOutcome, ListOffsetsResultInfo
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint
     from kwire.admin.quotas import QuotaEntity, QuotaFilter, Quotas
     from kwire.admin.reassignments import OngoingReassignment, TargetsByPartition
+    from kwire.admin.remove_group_members import MemberToRemove
     from kwire.admin.scram import ScramAlteration, ScramCredentialInfo, ScramKey
-    from kwire.admin.seek_target import SeekTarget
     from kwire.admin.share_group_offsets import SharePartitionOffsetInfo
-    from kwire.admin.streams_groups import StreamsGroupDescription
+    from kwire.admin.streams_group_descriptions import StreamsGroupDescription
     from kwire.admin.tokens import DelegationTokenInfo
     from kwire.admin.topic_descriptions import TopicDescription, TopicKey, TopicListing
     from kwire.admin.topic_partition import TopicPartition, TopicPartitionReplica

@@ -7,10 +7,10 @@ import pytest
 
 from kwire.admin.errors import MissingFromAnswer
 from kwire.admin.group_lag import GroupLags
-from kwire.admin.group_listing import listed_groups
 from kwire.admin.group_offsets import OffsetAndMetadata
 from kwire.admin.group_seek import GroupSeeks
-from kwire.admin.seek_target import AtOffset
+from kwire.admin.group_seek_target import AtOffset
+from kwire.admin.list_groups import listed_groups
 from kwire.admin.topic_partition import TopicPartition
 from kwire.errors import BrokerError, InvalidValue, UnsupportedVersion
 from kwire.messages import a02_list_offsets as ends

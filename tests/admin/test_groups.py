@@ -13,9 +13,9 @@ from kwire.admin.group_descriptions import (
     ShareGroupDescription,
     assigned_partitions,
 )
-from kwire.admin.group_listing import listed_groups
-from kwire.admin.group_members import MemberToRemove
 from kwire.admin.groups import Groups
+from kwire.admin.list_groups import listed_groups
+from kwire.admin.remove_group_members import MemberToRemove
 from kwire.admin.topic_partition import TopicPartition
 from kwire.codec.declaration import Request, Response
 from kwire.errors import BrokerError, ConnectionFailed, UnsupportedVersion

@@ -10,10 +10,10 @@ from kafka.structs import TopicPartition as KafkaPartition
 
 from kwire.admin import AdminClient
 from kwire.admin.group_lag import GroupLag
-from kwire.admin.group_listing import listed_groups
-from kwire.admin.group_members import MemberToRemove
 from kwire.admin.group_offsets import OffsetAndMetadata
-from kwire.admin.seek_target import AtTime, ShiftedBy
+from kwire.admin.group_seek_target import AtTime, ShiftedBy
+from kwire.admin.list_groups import listed_groups
+from kwire.admin.remove_group_members import MemberToRemove
 from kwire.admin.topic_partition import TopicPartition
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, InvalidValue

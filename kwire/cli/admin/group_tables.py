@@ -11,7 +11,7 @@ from kwire.errors import KwireError
 if TYPE_CHECKING:
     from kwire.admin.group_descriptions import GroupDescription
     from kwire.admin.group_lag import GroupLag, GroupMember, PartitionLag
-    from kwire.admin.group_listing import GroupListing
+    from kwire.admin.list_groups import GroupListing
     from kwire.admin.outcomes import Outcomes
 
 R = TypeVar("R")

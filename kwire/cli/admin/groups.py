@@ -35,9 +35,9 @@ from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
     from kwire.admin.group_lag import GroupLags
-    from kwire.admin.group_listing import GroupListing
-    from kwire.admin.group_members import MemberToRemove
+    from kwire.admin.list_groups import GroupListing
     from kwire.admin.outcomes import Outcomes
+    from kwire.admin.remove_group_members import MemberToRemove
 
 app = typer.Typer(
     help="List, describe, move and delete groups of every type.",
@@ -78,8 +78,8 @@ def list_groups(
     \b
     kwire groups list --type consumer --state Empty --bootstrap-server localhost:9092
     """
-    from kwire.admin.group_listing import listed_groups
     from kwire.admin.groups import Groups
+    from kwire.admin.list_groups import listed_groups
 
     listed = cluster.run(
         Groups,
@@ -140,7 +140,7 @@ def describe_groups(
 
 
 def _all(listed: Outcomes[int, tuple[GroupListing, ...]]) -> list[str]:
-    from kwire.admin.group_listing import listed_groups
+    from kwire.admin.list_groups import listed_groups
 
     return [group.group_id for group in listed_groups(listed)]
 
@@ -200,7 +200,7 @@ def list_group_offsets(
         """Both themes on one connection."""
 
     async def ask(admin: Client) -> dict[str, Any]:
-        from kwire.admin.group_listing import listed_groups
+        from kwire.admin.list_groups import listed_groups
 
         listed = await admin.list_groups(types=[GroupType.SHARE])
         share = {g.group_id for g in listed_groups(listed)} & set(groups)
@@ -269,8 +269,8 @@ def remove_group_members(
     \b
     kwire groups evict billing --instance billing-3 --yes --bootstrap-server localhost:9092
     """
-    from kwire.admin.group_members import MemberToRemove
     from kwire.admin.groups import Groups
+    from kwire.admin.remove_group_members import MemberToRemove
 
     chosen = [
         *(MemberToRemove(member_id) for member_id in member or ()),

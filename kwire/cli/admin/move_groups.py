@@ -60,7 +60,7 @@ def seek_groups(
     kwire groups seek billing --to -90m --yes --bootstrap-server localhost:9092
     """
     from kwire.admin.group_seek import GroupSeeks
-    from kwire.admin.seek_target import parse_seek_target
+    from kwire.admin.group_seek_target import parse_seek_target
     from kwire.errors import InvalidValue
 
     try:

@@ -23,7 +23,7 @@ from kwire.admin.group_descriptions import (
     share_group,
 )
 from kwire.admin.operation import Operation, OperationCall
-from kwire.admin.streams_groups import StreamsGroupDescription, streams_group
+from kwire.admin.streams_group_descriptions import StreamsGroupDescription, streams_group
 from kwire.codec.declaration import Request
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError

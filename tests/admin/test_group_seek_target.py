@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.admin.seek_target import (
+from kwire.admin.group_seek_target import (
     AsGroup,
     AsListed,
     AtOffset,
