@@ -148,7 +148,9 @@ class GroupSeeks(GroupLags, Topics):
         whole = [topic for topic, indexes in topics.items() if indexes is None]
         if whole:
             described = await self.describe_topics(whole, timeout=deadline.remaining)
-            for topic in described.all().values():
+            for error in described.failed.values():
+                raise error
+            for topic in described.values():
                 chosen |= {TopicPartition(topic.name, p.partition) for p in topic.partitions}
         return sorted(chosen)
 
@@ -220,9 +222,11 @@ def _known_offsets(
     offsets: Outcomes[TopicPartition, OffsetAndMetadata | None]
     | Outcomes[TopicPartition, SharePartitionOffsetInfo | None],
 ) -> dict[TopicPartition, int]:
-    """Return the offsets that are there. Raises the errors of the others."""
+    """Return the offsets that are there. Raises the first error of the others."""
     known = {}
-    for partition, value in offsets.all().items():
+    for error in offsets.failed.values():
+        raise error
+    for partition, value in offsets.items():
         if isinstance(value, OffsetAndMetadata):
             known[partition] = value.offset
         elif isinstance(value, SharePartitionOffsetInfo):

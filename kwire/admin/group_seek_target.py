@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 from kwire.admin.partitions import OffsetSpec
 from kwire.admin.topic_partition import TopicPartition
 from kwire.errors import InvalidValue
+from kwire.text.untrusted import whole_number
 
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _SHORT = re.compile(r"(\d{1,15})(ms|s|m|h|d)")
@@ -90,6 +92,8 @@ def parse_seek_target(text: str, group_id: str, now: datetime | None = None) -> 
     if text.endswith(".csv"):
         return AsListed(tuple(_listed(Path(text), group_id).items()))
     # 6.
+    if re.fullmatch(r"[+-]?\d+", text):
+        raise InvalidValue(f"{text} is no offset: the largest is {_LARGEST}; for a group: group:")
     name = text.removeprefix("group:")
     if not name:
         raise InvalidValue("--to is empty: write earliest, latest, an offset, @TIME or a group")
@@ -97,9 +101,10 @@ def parse_seek_target(text: str, group_id: str, now: datetime | None = None) -> 
 
 
 def _offset(text: str) -> int:
-    if int(text) > _LARGEST:
+    offset = whole_number(text, bits=63)
+    if offset is None:
         raise InvalidValue(f"{text} is no offset: the largest is {_LARGEST}")
-    return int(text)
+    return offset
 
 
 def _time(text: str) -> int:
@@ -127,9 +132,10 @@ def _duration(text: str) -> timedelta:
 
 
 def _listed(path: Path, group_id: str) -> dict[TopicPartition, int]:
-    offsets = {}
+    offsets: dict[TopicPartition, int] = {}
     try:
-        with path.open(newline="", encoding="utf-8") as lines:
+        # Spreadsheets begin a file with a byte order mark, which is no part of the first name.
+        with path.open(newline="", encoding="utf-8-sig") as lines:
             rows = [*csv.reader(lines)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidValue(f"{path} cannot be read: {error}") from error
@@ -137,10 +143,13 @@ def _listed(path: Path, group_id: str) -> dict[TopicPartition, int]:
         if not row:
             continue
         group, fields = (row[0], row[1:]) if len(row) == 4 else (group_id, row)
-        if len(fields) != 3 or not fields[1].isdecimal() or not fields[2].isdecimal():
+        numbers = [whole_number(f, bits=b) for f, b in zip(fields[1:], (31, 63), strict=False)]
+        if len(fields) != 3 or None in numbers:
             raise InvalidValue(f"{path}:{number} is no offset: write TOPIC,PARTITION,OFFSET")
-        if group == group_id:
-            offsets[TopicPartition(fields[0], int(fields[1]))] = _offset(fields[2])
+        index, offset = cast(list[int], numbers)
+        key = TopicPartition(fields[0], index)
+        if group == group_id and offsets.setdefault(key, offset) != offset:
+            raise InvalidValue(f"{path}:{number} names another offset for {key} than before")
     if not offsets:
         raise InvalidValue(f"{path} has no offsets of {group_id}")
     return offsets

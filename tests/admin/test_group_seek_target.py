@@ -53,6 +53,8 @@ def test_a_place_is_read(text: str, target: SeekTarget) -> None:
         ("-P", "-P is no duration"),
         ("-999999999999d", "is no duration"),
         ("9223372036854775808", "is no offset"),
+        ("1" + "0" * 30, "is no offset"),
+        ("+1" + "0" * 30, "is no offset"),
         ("", "--to is empty"),
         ("no-such.csv", "no-such.csv cannot be read"),
     ],
@@ -74,4 +76,26 @@ def test_a_line_that_names_no_offset_is_refused_by_its_number(tmp_path: Path, li
     file = tmp_path / "offsets.csv"
     file.write_text(f"orders,0,1\n{line}\n")
     with pytest.raises(InvalidValue, match=r"offsets\.csv:2 is no offset"):
+        parse_seek_target(str(file), "g")
+
+
+def test_a_byte_order_mark_belongs_to_no_name(tmp_path: Path) -> None:
+    file = tmp_path / "offsets.csv"
+    file.write_bytes(b"\xef\xbb\xbfg,orders,0,10\r\ng,orders,1,20\r\n")
+    expected = ((TopicPartition("orders", 0), 10), (TopicPartition("orders", 1), 20))
+    assert parse_seek_target(str(file), "g") == AsListed(expected)
+
+
+def test_two_offsets_for_one_partition_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "offsets.csv"
+    file.write_text("orders,0,1\norders,0,1\norders,0,2\n")
+    with pytest.raises(InvalidValue, match=r"offsets\.csv:3 names another offset for orders-0"):
+        parse_seek_target(str(file), "g")
+
+
+@pytest.mark.parametrize("line", [f"orders,0,{'9' * 5000}", "orders,2147483648,1"])
+def test_a_number_that_is_too_large_is_refused_by_its_line(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "offsets.csv"
+    file.write_text(f"{line}\n")
+    with pytest.raises(InvalidValue, match=r"offsets\.csv:1 is no offset"):
         parse_seek_target(str(file), "g")

@@ -117,13 +117,19 @@ def _rows(plan: SeekPlan, outcomes: Outcomes[Any, None] | None = None) -> list[R
 
 def topic_choice(texts: list[str]) -> dict[str, tuple[int, ...] | None]:
     """Read `orders` and `orders:0,1`: partitions by topic, None for all. Raises WrongUsage."""
+    from kwire.text.untrusted import whole_number
+
     chosen: dict[str, tuple[int, ...] | None] = {}
     for text in texts:
         topic, colon, partitions = text.partition(":")
-        indexes = partitions.split(",")
-        if not topic or (colon and not all(index.isdecimal() for index in indexes)):
+        indexes = [whole_number(index, bits=31) for index in partitions.split(",")]
+        numbers = tuple(index for index in indexes if index is not None)
+        if not topic or (colon and len(numbers) < len(indexes)):
             raise WrongUsage(f"--topic {text!r} is no choice: write orders, or orders:0,1.")
-        chosen[topic] = tuple(int(index) for index in indexes) if colon else None
+        # A topic that comes twice means the partitions of both; the whole topic includes the rest.
+        before = chosen.get(topic, ())
+        whole = not colon or before is None
+        chosen[topic] = None if whole else tuple(dict.fromkeys([*(before or ()), *numbers]))
     return chosen
 
 

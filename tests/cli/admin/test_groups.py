@@ -266,3 +266,21 @@ def test_a_choice_of_partitions_that_makes_no_sense_is_refused(text: str) -> Non
 
 def test_partitions_of_a_topic_are_chosen() -> None:
     assert topic_choice(["orders", "clicks:0,12"]) == {"orders": None, "clicks": (0, 12)}
+
+
+def test_a_topic_that_comes_twice_means_the_partitions_of_both() -> None:
+    assert topic_choice(["a:0", "a:1,0", "b:1"]) == {"a": (0, 1), "b": (1,)}
+    assert topic_choice(["a", "a:1"]) == topic_choice(["a:1", "a"]) == {"a": None}
+
+
+def test_a_partition_that_no_number_can_name_is_refused() -> None:
+    with pytest.raises(WrongUsage, match="is no choice"):
+        topic_choice([f"a:{'9' * 5000}"])
+
+
+def test_a_topic_to_seek_in_that_does_not_exist_is_named(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    at = ("--bootstrap-server", cluster.addresses[0])
+    run = kwire("groups", "seek", "idle", "--to", "0", "--topic", "none", "--yes", *at)
+    assert (run.code, "UNKNOWN_TOPIC_OR_PARTITION" in run.error) == (1, True), run.error
