@@ -97,6 +97,7 @@ class AclWords:
 
     def bindings(self) -> list[AclBinding]:
         """Return the ACLs to add. Raises WrongUsage for words that do not go together."""
+        self._check_words()
         principals = [*self._principals(any_host=ANY_HOST)]
         if not principals:
             raise WrongUsage("give --allow-principal or --deny-principal, as User:alice.")
@@ -122,6 +123,7 @@ class AclWords:
     def filters(self) -> list[AclFilter]:
         """Return the filters for the ACLs that the words name; what is not named is any."""
         operations: list[int] = [*self._operations()] or [AclOperation.ANY]
+        self._check_words()
         principals: list[tuple[str | None, str | None, int]] = [
             *self._principals(any_host=None)
         ] or [(None, None, AclPermission.ANY)]
@@ -150,6 +152,17 @@ class AclWords:
             )
         ]
 
+    def _check_words(self) -> None:
+        """Refuse words that would be left out, so that more is meant. Raises WrongUsage."""
+        for kind, principals, hosts in (
+            ("allow", self.allow, self.allow_hosts),
+            ("deny", self.deny, self.deny_hosts),
+        ):
+            if hosts and not principals:
+                raise WrongUsage(f"--{kind}-host needs --{kind}-principal.")
+        if self.operations and (self.producer or self.consumer or self.idempotent):
+            raise WrongUsage("--producer, --consumer and --idempotent choose the operations.")
+
     @property
     def names_something(self) -> bool:
         """True if a resource or a principal is named: without one every ACL is meant."""
@@ -161,8 +174,6 @@ class AclWords:
 
     def _granted(self) -> Iterator[tuple[AclResourceType, str, AclOperation]]:
         if self.producer or self.consumer or self.idempotent:
-            if self.operations:
-                raise WrongUsage("--producer, --consumer and --idempotent choose the operations.")
             if self.deny:
                 raise WrongUsage("--producer, --consumer and --idempotent allow, and never deny.")
             yield from self._conveniences()

@@ -155,3 +155,16 @@ def test_what_is_not_named_is_any() -> None:
     assert AclWords(pattern_type="any").filters() == [AclFilter()]
     (of_alice,) = AclWords(pattern_type="any", principals=["User:alice"]).filters()
     assert of_alice == AclFilter(principal="User:alice")
+
+
+@pytest.mark.parametrize("verb", ["remove", "add"])
+def test_a_host_without_its_principal_is_refused(kwire: Command, verb: str) -> None:
+    words = ("--topic", "orders", *ALICE, "--deny-host", "10.0.0.1")
+    run = kwire("acls", verb, *words, "--bootstrap-server", "localhost:1")
+    assert (run.code, run.error) == (2, "--deny-host needs --deny-principal.")
+
+
+def test_an_operation_is_not_left_out_of_what_is_removed(kwire: Command) -> None:
+    words = ("--producer", "--topic", "orders", "--operation", "Write")
+    run = kwire("acls", "remove", *words, "--bootstrap-server", "localhost:1")
+    assert (run.code, "choose the operations" in run.error) == (2, True)
