@@ -10,6 +10,7 @@ from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.errors import NodeNotFound, ReadOnly
 from kwire.codec.declaration import Request, Response
 from kwire.messages.a00_produce import ProduceRequest
+from kwire.messages.a03_metadata import MetadataRequest
 from kwire.net.connection import Connection
 
 _CHANGING = {api for row in registry.OPERATIONS if row.changes for api in row.apis}
@@ -36,6 +37,15 @@ class RawAnswer:
     version: int
     request: Request
     response: Response | None
+
+
+def _creates_topics(body: Request) -> bool:
+    """True if brokers with auto.create.topics.enable, their default, may create a topic for it."""
+    return (
+        isinstance(body, MetadataRequest)
+        and body.allow_auto_topic_creation
+        and any(topic.name for topic in body.topics or ())
+    )
 
 
 class RawRequests(ClusterClient):
@@ -71,6 +81,11 @@ class RawRequests(ClusterClient):
         async def send(connection: Connection, within: float) -> RawAnswer:
             chosen = connection.version_for(request) if version is None else version
             body = build(chosen)
+            if self._driver.read_only and _creates_topics(body):
+                raise ReadOnly(
+                    "Metadata with allowAutoTopicCreation may create the topics that it names, and"
+                    " this client is read-only: set it to false"
+                )
             response = None
             if isinstance(body, ProduceRequest) and body.acks == 0:
                 await connection.send_unanswered(body, chosen)

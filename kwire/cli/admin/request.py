@@ -13,7 +13,7 @@ import typer
 from kwire.admin.registry import OperationRow, Reach, Route
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.output import Output
+from kwire.cli.output import Output, OutputForm
 from kwire.cli.screen import print_json
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def send_request(
     if template:
         print_json(_template(api, version))
         return
+    if output.form is OutputForm.NAME:
+        raise WrongUsage("-o name is for lists; this prints one object: take -o json.")
     from kwire.admin.raw_requests import RawRequests
     from kwire.codec.json_form import from_json
     from kwire.codec.json_template import completed
@@ -121,7 +123,7 @@ def _object(text: str) -> dict[str, Any]:
 
     source = "--json"
     if text == "-":
-        source, text = "stdin", sys.stdin.read()
+        source, text = "stdin", _stdin_text()
     elif text.startswith("@"):
         source, text = text[1:], read_text(Path(text[1:]), InvalidValue)
     try:
@@ -131,6 +133,13 @@ def _object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise CommandFailed(f'{source} is no JSON object: write {{"member": value}}.')
     return value
+
+
+def _stdin_text() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise CommandFailed(f"stdin is no text in UTF-8: {error.reason}.") from error
 
 
 def _print_frames(answer: RawAnswer) -> None:

@@ -8,6 +8,7 @@ import pytest
 from kwire.codec.json_form import from_json
 from kwire.codec.json_template import completed, template
 from kwire.errors import EncodeError
+from kwire.messages import a03_metadata as metadata
 from kwire.messages import a64_unregister_broker as unregistering
 from kwire.messages import a65_describe_transactions as describing
 from kwire.messages.registry import message, names
@@ -136,3 +137,42 @@ def test_templates_and_empty_objects_are_requests(name: str) -> None:
 def test_a_member_that_no_field_is_for_is_refused_with_its_path() -> None:
     with pytest.raises(EncodeError, match=r"topics\[1\].nmae: there is no such member"):
         completed(message("DescribeProducersRequest"), {"topics": [{}, {"nmae": 1}]}, 0)
+
+
+def test_a_form_that_there_is_not_is_refused_before_anything_is_sent(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    run = kwire("request", "UnregisterBroker", "-o", "name", *at(cluster))
+    assert (run.code, "-o name is for lists" in run.error) == (2, True)
+    assert not cluster.nodes[0].asked
+
+
+def test_stdin_that_is_no_text_is_said_in_one_sentence(kwire: Command) -> None:
+    words = ("request", "Metadata", "--json", "-", "--bootstrap-server", "localhost:1")
+    assert kwire(*words, stdin=b"\xff").error.startswith("stdin is no text in UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [
+        ('{"topics": [{"name": "new"}]}', True),
+        ('{"topics": [{"name": "new"}], "allowAutoTopicCreation": false}', False),
+        ('{"topics": null}', False),
+    ],
+)
+def test_a_read_only_profile_lets_no_metadata_request_create_a_topic(
+    kwire: Command,
+    cluster: ScriptedBrokers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    body: str,
+    refused: bool,
+) -> None:
+    profiles = tmp_path / "config.toml"
+    profiles.write_text(
+        f'[profiles.look]\nbootstrap_servers = "{cluster.addresses[0]}"\nread_only = true\n'
+    )
+    monkeypatch.setenv("KWIRE_CONFIG", str(profiles))
+    run = kwire("request", "Metadata", "--json", body, "-P", "look")
+    assert ("allowAutoTopicCreation" in run.err) is refused
+    assert bool(cluster.nodes[0].requests(metadata.MetadataRequest)) is not refused
