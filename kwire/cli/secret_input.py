@@ -30,13 +30,24 @@ def read_secret(file: Path | None, noun: str, option: str, *, confirm: bool = Fa
             noun.capitalize(), hide_input=True, confirmation_prompt=confirm, err=True
         )
         return str(secret)
-    text = sys.stdin.read() if file == STDIN else _text(file)
+    text = _stdin_text(noun) if file == STDIN else _text(file)
     secret = text.removesuffix("\n").removesuffix("\r")
     if not secret:
         raise WrongUsage(f"the {noun} in {file} is empty.")
     if "\n" in secret:
         raise WrongUsage(f"the {noun} in {file} has more than one line.")
     return secret
+
+
+def _stdin_text(noun: str) -> str:
+    try:
+        text = sys.stdin.read()
+        # Some locales read strange bytes as surrogates, which could not be hashed.
+        text.encode()
+    except UnicodeError:
+        # The error would show a part of the secret.
+        raise WrongUsage(f"the {noun} in {STDIN} is no text in UTF-8.") from None
+    return text
 
 
 def _text(file: Path) -> str:

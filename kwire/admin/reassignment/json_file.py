@@ -64,7 +64,7 @@ def read_reassignment(text: str | bytes, name: str) -> list[TargetReplicas]:
     """
     try:
         file = decode(text, type=_File)
-    except (DecodeError, UnicodeDecodeError) as error:
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidValue(f"{name} is no reassignment file: {error}") from None
     if file.version != VERSION:
         raise InvalidValue(f"{name} has version {file.version}; only version {VERSION} is known")

@@ -82,3 +82,8 @@ def test_what_kafkas_tool_would_not_execute_is_refused(text: str, reason: str) -
 def test_text_that_is_no_utf_8_is_refused() -> None:
     with pytest.raises(InvalidValue, match="is no reassignment file"):
         read_reassignment(b'{"partitions":[{"topic":"\xff"}]}', "r.json")
+
+
+def test_a_file_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="deep is no reassignment file"):
+        read_reassignment('{"version":1,"other":' + "[" * 100_000, "deep")

@@ -70,6 +70,7 @@ def test_a_password_is_the_line_of_its_file(
         (["set", "alice"], b"", "give --password-file FILE, - for stdin."),
         (["set", "alice", "--password-file", "-"], b"\n", "the password in - is empty."),
         (["set", "alice", "--password-file", "-"], b"a\nb\n", "has more than one line."),
+        (["set", "alice", "--password-file", "-"], b"\xff\xfe\n", "is no text in UTF-8."),
         (["set", "alice", "--mechanism", "PLAIN"], b"", "'PLAIN' is no mechanism"),
         (["delete", "alice"], b"", "Nobody can be asked here: add --yes."),
     ],
