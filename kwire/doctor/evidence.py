@@ -190,6 +190,20 @@ class Evidence:
         return max(levels, default=None)
 
     @property
+    def voters_are_dynamic(self) -> bool | None:
+        """True if kraft.version is 1 and the voter set stands in the log; None if nobody leads.
+
+        The level alone does not say it: Kafka 3.9 and 4.0 raise it and leave the voters static
+        (KAFKA-18979). Only voters of the log have directory ids.
+        """
+        quorum = self.quorum
+        if quorum is None or not quorum.voters:
+            return None
+        return bool(self.kraft_version) and all(
+            voter.replica_directory_id is not None for voter in quorum.voters
+        )
+
+    @property
     def registered_controllers(self) -> set[int]:
         """The ids of registered controllers, by the image, else by what controllers answered."""
         if self.image is not None:

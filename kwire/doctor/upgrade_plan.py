@@ -63,20 +63,12 @@ def upgrade_plan(evidence: Evidence) -> tuple[PlanStep, ...]:
        among them, then brokers.
     5. Voters may be added and removed.
     """
-    if is_dynamic(evidence):
+    if evidence.voters_are_dynamic:
         steps = [*_already(evidence), *_rolls(evidence), _afterwards(evidence)]
     else:
         steps = [_releases(evidence), _voters(evidence), _level(evidence)]
         steps += [*_rolls(evidence), _afterwards(evidence)]
     return tuple(_in_order(steps))
-
-
-def is_dynamic(evidence: Evidence) -> bool:
-    """True if kraft.version is 1 and the leader knows a directory id of each voter."""
-    quorum = evidence.quorum
-    return bool(evidence.kraft_version and quorum and quorum.voters) and all(
-        voter.replica_directory_id for voter in (quorum.voters if quorum else ())
-    )
 
 
 def _in_order(steps: list[PlanStep]) -> Iterator[PlanStep]:
@@ -99,7 +91,7 @@ def _already(evidence: Evidence) -> Iterator[PlanStep]:
     ids = listed(voter.replica_id for voter in evidence.quorum.voters)
     sentences = (
         "the nodes support kraft.version 1: it is finalized",
-        f"voters {ids} have told the leader their directory ids",
+        f"the leader knows the directory id of each voter: {ids}",
         f"{KRAFT_VERSION} is {evidence.kraft_version}: the voter set stands in the metadata log",
     )
     for number, sentence in enumerate(sentences, 1):
@@ -161,7 +153,8 @@ def _voters(evidence: Evidence) -> PlanStep:
             evidence=problems,
             command="kwire doctor --only quorum,voters,registrations",
         )
-    text = f"voters {listed(_voter_ids(evidence))} take part, with static voters"
+    ids = _voter_ids(evidence)
+    text = f"{'voter' if len(ids) == 1 else 'voters'} {listed(ids)} can be upgraded from static"
     if evidence.image is not None:
         level = level_text(METADATA_VERSION, evidence.image.features.metadata_version.level)
         text += f"; {METADATA_VERSION} is {level}, any will do"
@@ -211,7 +204,7 @@ def _rolls(evidence: Evidence) -> Iterator[PlanStep]:
     nodes = _nodes(evidence)
     servers = _bootstrap_servers(evidence)
     voters = _voter_ids(evidence)
-    dynamic = is_dynamic(evidence)
+    dynamic = bool(evidence.voters_are_dynamic)
     for node_id, node in nodes.items():
         kind = "controller" if node_id in voters or (node and node.is_controller) else "broker"
         name = f"{kind} {node_id}"
@@ -249,7 +242,7 @@ def _rolls(evidence: Evidence) -> Iterator[PlanStep]:
 
 def _afterwards(evidence: Evidence) -> PlanStep:
     """Return the last step: done as soon as the voter set can be changed."""
-    state = StepState.DONE if is_dynamic(evidence) else StepState.NEXT
+    state = StepState.DONE if evidence.voters_are_dynamic else StepState.NEXT
     text = "voters can be added and removed"
     return PlanStep(
         number=5,

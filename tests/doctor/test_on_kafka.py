@@ -24,7 +24,7 @@ from kwire.doctor.gather import gather, gather_briefly
 from kwire.doctor.quorum_check import takes_part, without
 from kwire.net.address import Address
 from kwire.text.ids import parse_uuid
-from real_kafka import Cluster, Layout
+from real_kafka import Cluster, Layout, free_port
 from real_kafka.metadata_quorum import remove_controller
 from real_kafka.node import Quorum, Voter
 from real_kafka.running import RunningNode
@@ -38,6 +38,8 @@ LAYOUT = Layout(
     version="4.4.0",
     properties={"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"},
 )
+NOWHERE = "controller.invalid"
+"""A name that no resolver knows (RFC 6761)."""
 HARMLESS = (FindingVerdict.OK, FindingVerdict.INFO)
 
 
@@ -87,10 +89,11 @@ def _a_broker_stops(cluster: Cluster) -> None:
 
 
 def _a_voter_is_misconfigured(cluster: Cluster) -> None:
-    """Have a voter advertise another node, and keep static voters beside a dynamic quorum."""
+    """Have a voter advertise another node, or nobody, and keep static voters in its properties."""
     node = cluster.nodes[3002]
     own, other = node.controller_address, cluster.nodes[3001].controller_address
     voters = ",".join(f"{id}@{c.controller_address}" for id, c in cluster.controllers.items())
+    before = dict(line.split("=", 1) for line in node.server_properties.splitlines())
     with restarted(node):
         node.advertise(other)
         node.configure({"controller.quorum.voters": voters})
@@ -100,9 +103,30 @@ def _a_voter_is_misconfigured(cluster: Cluster) -> None:
     )
     assert found["voters/static-left-over"].evidence == (f"controller.quorum.voters={voters}",)
     with restarted(node):
+        node.configure({"controller.quorum.voters": "", **_two_listeners(own, free_port())})
+    found = wait_for(cluster, "endpoints/unresolvable", "endpoints/other-protocol")
+    assert f"advertises CONTROLLER://{NOWHERE}" in found["endpoints/unresolvable"].sentence
+    assert "whose protocol is SASL_PLAINTEXT; we speak PLAINTEXT" in (
+        found["endpoints/other-protocol"].sentence
+    )
+    with restarted(node):
         node.advertise(own)
-        node.configure({"controller.quorum.voters": ""})
+        node.configure({name: before.get(name, "") for name in _two_listeners(own, 0)})
     wait_for(cluster)
+
+
+def _two_listeners(own: Address, port: int) -> dict[str, str]:
+    """Return properties that advertise a name of nobody, and add a listener that wants a login."""
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_a="a";'
+    return {
+        "listeners": f"CONTROLLER://{own},CONTROLLER_LOGIN://127.0.0.1:{port}",
+        "advertised.listeners": f"CONTROLLER://{NOWHERE}:{own.port},"
+        f"CONTROLLER_LOGIN://127.0.0.1:{port}",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,CONTROLLER_LOGIN:SASL_PLAINTEXT",
+        "controller.listener.names": "CONTROLLER,CONTROLLER_LOGIN",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.controller_login.plain.sasl.jaas.config": login,
+    }
 
 
 def _a_controller_joins_by_itself_and_is_removed(cluster: Cluster) -> None:

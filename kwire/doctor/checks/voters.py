@@ -47,6 +47,15 @@ STATIC_LEFT = FindingKind(
     " and restart them one by one",
     source="KIP-853, KAFKA-16538",
 )
+STILL_STATIC = FindingKind(
+    id="voters/still-static",
+    verdict=FindingVerdict.WARNING,
+    meaning="kraft.version is finalised as 1, yet the voters are static and have no directory ids:"
+    " Kafka 3.9 and 4.0 accept the level without upgrading the quorum.",
+    advice="leave controller.quorum.voters on every node: without it they know no voters; kwire"
+    " quorum upgrade --plan names the steps",
+    source="KAFKA-18979",
+)
 STATIC = FindingKind(
     id="voters/static",
     verdict=FindingVerdict.INFO,
@@ -89,6 +98,7 @@ KINDS = (
     TWO_DIRECTORIES,
     STATIC_DIFFER,
     STATIC_LEFT,
+    STILL_STATIC,
     STATIC,
     COULD_VOTE,
     JOINS,
@@ -147,6 +157,13 @@ def _directory(replica: object) -> str:
 def _static_lists(evidence: Evidence) -> Iterator[Finding]:
     lists = {node: text for node in evidence.controllers if (text := node.config(VOTERS_KEY))}
     kraft_version = evidence.kraft_version
+    if kraft_version and evidence.voters_are_dynamic is False:
+        yield STILL_STATIC(
+            f"{KRAFT_VERSION} is said to be {kraft_version}, yet the voters are static",
+            "DescribeQuorum: voters without directory ids",
+            *(f"{node.name}: {VOTERS_KEY}={text}" for node, text in lists.items()),
+        )
+        return
     if kraft_version:
         for node, text in lists.items():
             yield STATIC_LEFT(

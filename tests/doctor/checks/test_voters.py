@@ -109,3 +109,13 @@ def test_voters_with_auto_join_are_said_without_blame() -> None:
     first, second = check(evidence_of(*nodes))
     assert first.sentence == "1 and 2 join again if removed while running"
     assert second.id == "voters/ok"
+
+
+def test_a_level_over_static_voters_does_not_say_that_the_lists_may_go() -> None:
+    """As Kafka 3.9.1 leaves a static quorum whose kraft.version was raised (KAFKA-18979)."""
+    voters = [replace(replica(node_id), replica_directory_id=None) for node_id in (1, 2)]
+    quorum = quorum_info(voters)
+    nodes = [controller(1, quorum, configs=STATIC), controller(2, configs=STATIC)]
+    finding = next(iter(check(evidence_of(*nodes))))
+    assert finding.id == "voters/still-static"
+    assert finding.advice.startswith("leave controller.quorum.voters on every node")

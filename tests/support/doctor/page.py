@@ -54,6 +54,9 @@ answer. `--without` asks if a controller may be restarted: exit code 1 unless a 
 voters is caught up without it, where caught up means less than `controller.quorum.fetch.timeout.ms`
 behind, by the leader's clock. Without either it asks for a leader that a majority keeps up with.
 
+The other commands of `kwire quorum`, and the upgrade from static voters, are in
+[quorum.md](quorum.md).
+
 """
 
 
