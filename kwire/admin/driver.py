@@ -248,9 +248,12 @@ class Driver:
 
         async def attempt(connection: Connection, timeout: float) -> None:
             open_keys = [key for key in keys if key in run.pending_set]
+            if not open_keys:
+                return  # another node, asked beside this one, has answered for all
             await self._exchange(run, connection, open_keys, timeout)
             for key in open_keys:
-                if key in run.pending_set and isinstance(error := run.latest[key], BrokerError):
+                error = run.latest.get(key)
+                if key in run.pending_set and isinstance(error, BrokerError):
                     raise error
 
         row = run.operation.row

@@ -7,7 +7,8 @@ it goes on naming a dead one until another is elected.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from kwire.admin.bootstrap import Bootstrap
@@ -27,10 +28,14 @@ from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
+from kwire.net.tasks import cancel_and_wait
 
 T = TypeVar("T")
 Attempt = Callable[[Connection, float], Awaitable[T]]
 """Asks one node, within so many seconds, and raises BrokerError for an answer with a code."""
+
+HEAD_START = 0.3
+"""Seconds that a node may be silent before the next one is asked beside it."""
 
 ELECTION_WAIT = 1.0
 """Seconds to wait for a leader while too few controllers answer to elect one."""
@@ -116,16 +121,12 @@ class OperationRouter:
             cluster = await self.cluster(deadline)
             failures = Failures(self._bootstrap)
             # 2.
-            for address in self._candidates(at_controller):
-                if failures and deadline.is_over:
-                    break  # an attempt without time would hide the reason of the others
-                try:
-                    result = await self._attempt(attempt, address, deadline, repeatable)
-                except _TryAnother as failed:
-                    failures.add(address, failed.reason)
-                else:
-                    self._answered = address
-                    return result
+            found = await self._first_success(
+                attempt, self._candidates(at_controller), deadline, failures, repeatable
+            )
+            if found is not None:
+                self._answered, result = found
+                return result
             # 4. and 5.
             self._answered, self._stale = None, True
             await self._wait(cluster, failures, deadline)
@@ -182,13 +183,53 @@ class OperationRouter:
         """
         while True:
             failures = Failures(self._bootstrap)
-            for address in self._candidates():
-                try:
-                    return await self._attempt(attempt, address, deadline)
-                except _TryAnother as failed:
-                    failures.add(address, failed.reason)
+            found = await self._first_success(attempt, self._candidates(), deadline, failures)
+            if found is not None:
+                return found[1]
             if failures.nobody_connected or not await deadline.pause():
                 raise failures.unreachable()
+
+    async def _first_success(
+        self,
+        attempt: Attempt[T],
+        candidates: Iterable[Address],
+        deadline: Deadline,
+        failures: Failures,
+        repeatable: bool = True,
+    ) -> tuple[Address, T] | None:
+        """Return the first success and the node that had it; None if every candidate fails.
+
+        A node that is silent for HEAD_START seconds goes on while the next one is asked, so that
+        several silent nodes cost no more time than one. A change waits for each node's end.
+        """
+        waiting = list(candidates)
+        running: dict[asyncio.Task[T], Address] = {}
+        try:
+            while waiting or running:
+                # An attempt without time would hide the reasons of the others.
+                if waiting and not (failures and deadline.is_over):
+                    address = waiting.pop(0)
+                    running[
+                        asyncio.ensure_future(self._attempt(attempt, address, deadline, repeatable))
+                    ] = address
+                elif not running:
+                    return None
+                head_start = HEAD_START if waiting and repeatable else None
+                done, _ = await asyncio.wait(
+                    running, timeout=head_start, return_when=asyncio.FIRST_COMPLETED
+                )
+                for task in done:
+                    address = running.pop(task)
+                    try:
+                        return address, task.result()
+                    except _TryAnother as failed:
+                        failures.add(address, failed.reason)
+            return None
+        finally:
+            for task in [task for task in running if task.done()]:
+                del running[task]
+                task.exception()  # retrieved: another node's answer came first
+            await cancel_and_wait(running)
 
     async def _attempt(
         self, attempt: Attempt[T], address: Address, deadline: Deadline, repeatable: bool = True

@@ -1,6 +1,7 @@
 """The leader is found through any controller, and its absence is told soon and in one sentence."""
 
 import time
+from uuid import UUID
 
 import pytest
 
@@ -14,6 +15,7 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
 from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode, api_versions
 from scripted_quorum import LEADER_EPOCH, ScriptedQuorum, quorum_answer, scripted_quorum
@@ -276,3 +278,26 @@ async def test_nodes_that_no_time_is_left_for_do_not_hide_the_reason() -> None:
             with pytest.raises(AnswerLost, match="did not answer DescribeQuorum"):
                 await epoch(admin)
         assert sum(three.asked()) == 2
+
+
+async def test_silent_nodes_cost_no_more_time_than_one() -> None:
+    """Several that accept and never answer stand before the leader in the list."""
+    async with scripted_quorum(4) as four:
+        four.active = four.leading = 3
+        for silent in four.nodes[:3]:
+            silent.scripts[ApiVersionsRequest] = lambda request: SILENCE
+        async with client(four, 0, 1, 2, 3) as admin:
+            begin = time.monotonic()
+            assert await epoch(admin) == LEADER_EPOCH
+            assert time.monotonic() - begin < 2.0  # one of them alone takes the connect timeout
+
+
+async def test_a_change_is_not_sent_to_a_second_node_beside_a_silent_one() -> None:
+    async with scripted_quorum(2) as two:
+        two.active = two.leading = 0
+        two.nodes[0].scripts[RemoveRaftVoterRequest] = lambda request: SILENCE
+        two.nodes[1].scripts[RemoveRaftVoterRequest] = lambda request: HANG_UP
+        async with client(two, timeout=1.0) as admin:
+            with pytest.raises(AnswerLost):
+                await admin.remove_raft_voter(0, UUID(int=1))
+        assert two.nodes[1].requests(RemoveRaftVoterRequest) == []

@@ -166,7 +166,7 @@ async def test_a_node_that_always_has_another_page_does_not_hold_the_client() ->
                 failed = (await admin.describe_topics(["a"])).failed["a"]
             except Exception as error:
                 failed = error
-        assert "did not answer" in str(failed)
+        assert "did not" in str(failed)
 
 
 async def test_a_broker_without_pages_is_asked_for_metadata() -> None:
