@@ -17,6 +17,8 @@ from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
+from kwire.net.secure_connect import CONNECT_TIMEOUT as CONNECT_TIMEOUT
+from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ TIMEOUT = 10.0
 """Seconds an operation may take, all attempts together. Java's default is 60."""
 
 REQUEST_TIMEOUT = 5.0
-CONNECT_TIMEOUT = 2.0
 
 
 class ClusterClient:
@@ -55,22 +56,8 @@ class ClusterClient:
         allow_unlisted: bool = False,
     ) -> None:
         bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
-        ssl = security.tls.context() if security.tls else None
-
-        async def connect(address: Address, within: float) -> Connection:
-            return await Connection.open(
-                address.host,
-                address.port,
-                client_id=client_id,
-                ssl=ssl,
-                server_hostname=security.tls.name if security.tls else None,
-                sasl=security.sasl,
-                connect_timeout=within,
-                request_timeout=request_timeout,
-            )
-
-        self._connect = connect
-        self._connections = ConnectionPool(connect, connect_timeout=connect_timeout)
+        self._connect = SecureConnect(security, client_id, request_timeout=request_timeout)
+        self._connections = ConnectionPool(self._connect, connect_timeout=connect_timeout)
         router = OperationRouter(
             bootstrap, self._connections, timeout=timeout, request_timeout=request_timeout
         )

@@ -15,14 +15,13 @@ from kwire.admin.quorum import RaftVoterEndpoint
 from kwire.errors import InvalidValue, KwireError
 from kwire.logdir.meta_properties import read_meta_properties
 from kwire.messages import a32_describe_configs as configs
-from kwire.net.connection import Connection
+from kwire.net.address import Address
+from kwire.net.secure_connect import CONNECT_TIMEOUT, SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.text.properties import parse_properties
 from kwire.text.untrusted import read_text, whole_number
 
 AUTO_JOIN = "controller.quorum.auto.join.enable"
-CONNECT_TIMEOUT = 2.0
-"""Seconds for a controller to answer at its endpoint."""
 
 _BROKER = 4
 """The resource type of a node's configuration (org.apache.kafka.common.config.ConfigResource)."""
@@ -76,14 +75,8 @@ async def joins_by_itself(
         resource_type=_BROKER, resource_name=str(node_id), configuration_keys=(AUTO_JOIN,)
     )
     try:
-        async with await Connection.open(
-            endpoint.host,
-            endpoint.port,
-            ssl=security.tls.context() if security.tls else None,
-            server_hostname=security.tls.name if security.tls else None,
-            sasl=security.sasl,
-            connect_timeout=CONNECT_TIMEOUT,
-            request_timeout=CONNECT_TIMEOUT,
+        async with await SecureConnect(security, request_timeout=CONNECT_TIMEOUT)(
+            Address(endpoint.host, endpoint.port)
         ) as connection:
             answer = await connection.send(configs.DescribeConfigsRequest(resources=[resource]))
     except KwireError:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from kwire.admin import client
 from kwire.admin.acls import EVERY_ACL
 from kwire.admin.background_loop import BackgroundLoop
-from kwire.admin.cluster_client import CONNECT_TIMEOUT, REQUEST_TIMEOUT, TIMEOUT
+from kwire.admin.cluster_client import REQUEST_TIMEOUT, TIMEOUT
 from kwire.admin.hanging_transactions import LONGEST_TIMEOUT_MS
 from kwire.admin.partitions import ElectionType, IsolationLevel
 from kwire.admin.quotas import EVERY_QUOTA
 from kwire.admin.tokens import BY_NODE_DEFAULT, NOW
+from kwire.net.secure_connect import CONNECT_TIMEOUT
 from kwire.net.security import PLAINTEXT
 
 if TYPE_CHECKING:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kwire.admin.cluster_description import ClusterNode
-from kwire.admin.joining_controller import AUTO_JOIN, CONNECT_TIMEOUT, joins_by_itself
+from kwire.admin.joining_controller import AUTO_JOIN, joins_by_itself
 from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint, ReplicaState
 from kwire.errors import KwireError
 from kwire.messages.a52_vote import VoteRequest
-from kwire.net.connection import Connection
+from kwire.net.address import Address
+from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.text.ids import uuid_text
 
@@ -267,14 +268,7 @@ def _has_endpoint(
 async def _answers(endpoint: RaftVoterEndpoint, security: Security) -> VoterChangeCheck:
     """Check that a controller answers at an endpoint; only the leader finds out which one it is."""
     try:
-        connection = await Connection.open(
-            endpoint.host,
-            endpoint.port,
-            ssl=security.tls.context() if security.tls else None,
-            server_hostname=security.tls.name if security.tls else None,
-            sasl=security.sasl,
-            connect_timeout=CONNECT_TIMEOUT,
-        )
+        connection = await SecureConnect(security)(Address(endpoint.host, endpoint.port))
     except KwireError as error:
         return _problem(f"{endpoint} does not answer: {error}")
     async with connection:

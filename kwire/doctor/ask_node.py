@@ -28,7 +28,7 @@ from kwire.messages.endpoint_type import EndpointType
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.net.address import Address
 from kwire.net.connection import Connection
-from kwire.net.security import Security
+from kwire.net.secure_connect import SecureConnect
 
 T = TypeVar("T")
 
@@ -44,30 +44,8 @@ _OTHER_ID = re.compile(r"expected (\d{1,10})\b")
 """In the words in which a node refuses to describe the configuration of another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeDialer:
-    """Opens connections, as security says, each within `timeout` seconds."""
-
-    security: Security
-    timeout: float = NODE_TIMEOUT
-
-    async def open(self, address: Address) -> Connection:
-        """Connect to a node. Raises as `Connection.open` does."""
-        tls = self.security.tls
-        return await Connection.open(
-            address.host,
-            address.port,
-            client_id="kwire-doctor",
-            ssl=tls.context() if tls else None,
-            server_hostname=tls.name if tls else None,
-            sasl=self.security.sasl,
-            connect_timeout=self.timeout,
-            request_timeout=self.timeout,
-        )
-
-
 async def ask_node(
-    dialer: NodeDialer, address: Address, expected_id: int | None = None
+    connect: SecureConnect, address: Address, expected_id: int | None = None
 ) -> NodeEvidence:
     """Return the answers of the node at an address; never raises for what the node does.
 
@@ -76,18 +54,18 @@ async def ask_node(
     clock = asyncio.get_running_loop().time
     began = clock()
     try:
-        connection = await dialer.open(address)
+        connection = await connect(address)
     except KwireError as error:
         return NodeEvidence(
             address=address,
             failure=str(error),
             unreachable=_reason(error),
             seconds=clock() - began,
-            tls=dialer.security.tls is not None,
+            tls=connect.security.tls is not None,
         )
     seconds = clock() - began
     async with connection:
-        questions = _Questions(connection, dialer.timeout)
+        questions = _Questions(connection, connect.request_timeout)
         cluster, quorum, (node_id, configs) = await asyncio.gather(
             questions.ask("DescribeCluster", questions.cluster),
             questions.ask("DescribeQuorum", questions.quorum),
@@ -101,7 +79,7 @@ async def ask_node(
     return NodeEvidence(
         address=address,
         seconds=seconds,
-        tls=dialer.security.tls is not None,
+        tls=connect.security.tls is not None,
         node_id=node_id,
         api=connection.node,
         cluster=cluster,

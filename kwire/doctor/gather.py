@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kwire.doctor.ask_node import NODE_TIMEOUT, NodeDialer, ask_node
+from kwire.doctor.ask_node import NODE_TIMEOUT, ask_node
 from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence
 from kwire.errors import KwireError
 from kwire.net.address import Address
+from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, PROTOCOLS, Security
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ async def gather(
     all_brokers: dial every broker in step 4. controllers, servers: bootstrap addresses; brokers are
     asked for the voters' endpoints.
     """
-    gatherer = _Gatherer(NodeDialer(security, node_timeout))
+    gatherer = _Gatherer(_connect(security, node_timeout))
     bootstrap = [
         KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP)
         for address in (*controllers, *servers)
@@ -67,7 +68,7 @@ async def gather(
     if not with_image:
         return evidence
     # 3.
-    image, reason = await _observe(evidence, gatherer.dialer, image_timeout)
+    image, reason = await _observe(evidence, gatherer.connect, image_timeout)
     if image is not None:
         await gatherer.dial(_registered(image))
     # 4.
@@ -89,7 +90,7 @@ async def gather_briefly(
     2. Dial the leader that they follow, which knows how far each voter is; if none is followed,
        and no node was named, everything that is known.
     """
-    gatherer = _Gatherer(NodeDialer(security, node_timeout))
+    gatherer = _Gatherer(_connect(security, node_timeout))
     # 1.
     await gatherer.dial(
         KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP) for address in addresses
@@ -105,11 +106,15 @@ async def gather_briefly(
     return gatherer.evidence()
 
 
+def _connect(security: Security, timeout: float) -> SecureConnect:
+    return SecureConnect(security, "kwire-doctor", connect_timeout=timeout, request_timeout=timeout)
+
+
 class _Gatherer:
     """Keeps what is known of each address; dials none twice."""
 
-    def __init__(self, dialer: NodeDialer) -> None:
-        self.dialer = dialer
+    def __init__(self, connect: SecureConnect) -> None:
+        self.connect = connect
         self._limit = asyncio.Semaphore(AT_ONCE)
         self._endpoints: dict[KnownEndpoint, None] = {}
         self._nodes: dict[Address, NodeEvidence] = {}
@@ -119,7 +124,7 @@ class _Gatherer:
         return Evidence(
             nodes=tuple(self._nodes.values()),
             endpoints=tuple(self._endpoints),
-            protocol=self.dialer.security.protocol,
+            protocol=self.connect.security.protocol,
         )
 
     async def dial(self, endpoints: Iterable[KnownEndpoint]) -> None:
@@ -127,7 +132,7 @@ class _Gatherer:
         expected: dict[Address, int | None] = {}
         for endpoint in endpoints:
             address = endpoint.address
-            other = endpoint.protocol not in (None, self.dialer.security.protocol)
+            other = endpoint.protocol not in (None, self.connect.security.protocol)
             if not other and address not in self._nodes and address not in expected:
                 if len(self._nodes) + len(expected) == MOST_ADDRESSES:
                     continue
@@ -146,7 +151,7 @@ class _Gatherer:
             broker.id: Address(endpoint.host, endpoint.port)
             for broker in brokers
             for endpoint in broker.endpoints[::-1]
-            if protocol_name(endpoint.security_protocol) == self.dialer.security.protocol
+            if protocol_name(endpoint.security_protocol) == self.connect.security.protocol
         }
         some = dict(list(addresses.items())[:MOST_ADDRESSES])
         answers = await asyncio.gather(*(self._ask(at, id) for id, at in some.items()))
@@ -154,7 +159,7 @@ class _Gatherer:
 
     async def _ask(self, address: Address, expected_id: int | None) -> NodeEvidence:
         async with self._limit:
-            return await ask_node(self.dialer, address, expected_id)
+            return await ask_node(self.connect, address, expected_id)
 
 
 def protocol_name(code: int) -> str | None:
@@ -219,7 +224,7 @@ def _registered(image: MetadataImage) -> list[KnownEndpoint]:
 
 
 async def _observe(
-    evidence: Evidence, dialer: NodeDialer, timeout: float
+    evidence: Evidence, connect: SecureConnect, timeout: float
 ) -> tuple[MetadataImage | None, str]:
     """Return the image as the leader has it, or the reason why there is none."""
     leaders = [node.address for node in evidence.leaders]
@@ -227,7 +232,7 @@ async def _observe(
         return None, "no controller that leads was reached"
     from kwire.observer import LiveImage  # its messages are many, and a probe does without
 
-    live = LiveImage(leaders, open=dialer.open)
+    live = LiveImage(leaders, open=connect)
     try:
         async with asyncio.timeout(timeout), live:
             return await live.ready(), ""

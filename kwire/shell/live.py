@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
-from ssl import SSLContext
 from typing import Any, Self, TypeVar
 
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
-from kwire.net.connection import Connection
+from kwire.net.connection import CONNECT_TIMEOUT
+from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.observer import LiveImage, NextStep, Observer
 from kwire.shell.position import OffsetNotAvailable, PositionedImage
@@ -31,20 +31,17 @@ class LiveSource:
         self, controllers: Sequence[Address], security: Security = PLAINTEXT, timeout: float = 10.0
     ) -> None:
         self._controllers = controllers
-        self._security = security
         self._timeout = timeout
+        self._connect = SecureConnect(security, "kwire-shell", connect_timeout=CONNECT_TIMEOUT)
         self._loop = asyncio.new_event_loop()
         # A prompt blocks its thread, and the image goes on following meanwhile.
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._context: SSLContext | None = None
-        self._live = LiveImage(controllers, open=self._open)
+        self._live = LiveImage(controllers, open=self._connect)
 
     def __str__(self) -> str:
         return ",".join(map(str, self._controllers))
 
     def __enter__(self) -> Self:
-        if self._security.tls is not None:
-            self._context = self._security.tls.context()
         self._thread.start()
         try:
             self._call(self._live.__aenter__())
@@ -117,23 +114,12 @@ class LiveSource:
         return _position(observer)
 
     async def _read(self, observer: Observer, leader: Address) -> None:
-        async with await self._open(leader) as connection:
+        async with await self._connect(leader) as connection:
             while not observer.has_ended:
                 request = observer.request()
                 response = await connection.send(request, timeout=REQUEST_TIMEOUT)
                 if observer.receive(response) is NextStep.FIND_LEADER:
                     raise ConnectionFailed(f"{leader} does not lead any more: try again")
-
-    async def _open(self, address: Address) -> Connection:
-        tls = self._security.tls
-        return await Connection.open(
-            address.host,
-            address.port,
-            client_id="kwire-shell",
-            ssl=self._context,
-            server_hostname=None if tls is None else tls.name,
-            sasl=self._security.sasl,
-        )
 
     def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in the thread of the observer; Ctrl-C cancels it."""
