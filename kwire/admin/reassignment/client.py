@@ -30,6 +30,7 @@ from kwire.admin.reassignment.throttle import (
     ThrottleSetting,
     throttle_settings,
     throttled_resources,
+    with_left_over,
 )
 from kwire.admin.reassignments import Reassignments
 from kwire.admin.topic_descriptions import TopicKey
@@ -97,14 +98,15 @@ class ReassignmentClient(ClusterNodes, Configs, Reassignments, Topics):
     ) -> list[ThrottleSetting]:
         """Throttle the copies of these moves to a rate in bytes/s; return what was set.
 
-        1. Note what was set before, in the journal, before anything is set.
+        1. Note what was set before, in the journal, before anything is set; what could not be
+           taken off before stays noted.
         2. Set topics and brokers. Raises the first error; what was set is in the journal.
         """
         moves = list(moves)
         # 1.
         before = await self._values(throttled_resources(moves, live))
         settings = throttle_settings(moves, live, rate, before)
-        journal.write(settings)
+        journal.write(with_left_over(settings, journal.read()))
         # 2.
         changes = defaultdict(list)
         for setting in settings:

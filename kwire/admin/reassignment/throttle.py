@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kwire.admin.reassignment.plan import ReplicaMove
 from kwire.messages.config_resource import ConfigResource, ResourceType
@@ -93,6 +94,36 @@ def throttle_settings(
             if value != values.get(key)
         ]
     return settings
+
+
+def with_left_over(
+    settings: Iterable[ThrottleSetting], left_over: Iterable[ThrottleSetting]
+) -> list[ThrottleSetting]:
+    """Return settings for a journal that has some left over: those that could not be taken off.
+
+    1. A left-over setting of another key is kept, to be taken off with the new ones.
+    2. Of the same key what was there before the first of both is to be restored, not our own rate;
+       what somebody else set meanwhile, too.
+    """
+    left = {(setting.resource, setting.key): setting for setting in left_over}
+    merged = []
+    for setting in settings:
+        # 2.
+        earlier = left.pop((setting.resource, setting.key), None)
+        if earlier is not None:
+            setting = replace(setting, before=_before_both(setting, earlier))
+        merged.append(setting)
+    # 1.
+    return [*left.values(), *merged]
+
+
+def _before_both(setting: ThrottleSetting, earlier: ThrottleSetting) -> str | None:
+    if setting.before == earlier.value:
+        return earlier.before
+    if not setting.is_list:
+        return setting.before
+    others = [entry for entry in entries(setting.before) if entry not in earlier.own_entries]
+    return ",".join(others) or None
 
 
 def entries(value: str | None) -> list[str]:

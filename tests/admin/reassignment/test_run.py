@@ -19,7 +19,12 @@ from kwire.admin.reassignment.run import (
     move_states,
     run_reassignment,
 )
-from kwire.admin.reassignment.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
+from kwire.admin.reassignment.throttle import (
+    FOLLOWER_REPLICAS,
+    LEADER_REPLICAS,
+    RATES,
+    ThrottleSetting,
+)
 from kwire.admin.topic_partition import TopicPartition
 from kwire.codec.declaration import Response
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -160,6 +165,19 @@ async def test_what_cannot_be_taken_off_stays_in_the_journal(journal: ThrottleJo
         await moves.brokers.nodes[2].start()
         await admin.remove_throttle(journal)
         assert not moves.throttled
+
+
+async def test_what_cannot_be_taken_off_stays_in_the_journal_of_the_next_run(
+    journal: ThrottleJournal,
+) -> None:
+    gone = ThrottleSetting(
+        type=ResourceType.BROKER, name="9", key=RATES[0], value="1000", before=None
+    )
+    journal.write([gone])
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        await run(admin, journal, RunOptions(rate=1000))
+        assert not moves.throttled
+    assert journal.read() == [gone]
 
 
 async def test_partitions_that_ended_elsewhere_are_told(journal: ThrottleJournal) -> None:

@@ -8,6 +8,7 @@ from kwire.admin.reassignment.throttle import (
     ThrottleSetting,
     throttle_settings,
     throttled_resources,
+    with_left_over,
 )
 from kwire.admin.topic_partition import TopicPartition
 from kwire.messages.config_resource import ConfigResource, ResourceType
@@ -70,3 +71,29 @@ def test_a_topic_that_throttles_every_replica_stays_so() -> None:
     before = {topic: {LEADER_REPLICAS: "*", FOLLOWER_REPLICAS: "*"}}
     settings = throttle_settings([move("a-0", (1,), (2,))], [1, 2], 1000, before)
     assert {setting.name for setting in settings} == {"1", "2"}
+
+
+def setting(key: str, value: str, before: str | None, name: str = "1") -> ThrottleSetting:
+    kind = ResourceType.BROKER if key in RATES else ResourceType.TOPIC
+    return ThrottleSetting(type=kind, name=name, key=key, value=value, before=before)
+
+
+def test_our_own_rate_that_was_left_over_is_not_what_was_there_before() -> None:
+    left = setting(RATES[0], "1000", "77")
+    assert with_left_over([setting(RATES[0], "2000", "1000")], [left]) == [
+        setting(RATES[0], "2000", "77")
+    ]
+    by_somebody = setting(RATES[0], "2000", "5")
+    assert with_left_over([by_somebody], [left]) == [by_somebody]
+
+
+def test_our_own_replicas_that_were_left_over_go_with_the_new_ones() -> None:
+    left = setting(LEADER_REPLICAS, "9:9,0:1", "9:9")
+    new = setting(LEADER_REPLICAS, "9:9,0:1,8:8,1:1", "9:9,0:1,8:8")
+    (merged,) = with_left_over([new], [left])
+    assert (merged.before, merged.own_entries) == ("9:9,8:8", ["0:1", "1:1"])
+
+
+def test_what_was_left_over_elsewhere_is_kept() -> None:
+    left, new = setting(RATES[0], "1000", None, name="3"), setting(RATES[0], "1000", None)
+    assert with_left_over([new], [left]) == [left, new]
