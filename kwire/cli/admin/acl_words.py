@@ -223,7 +223,8 @@ class AclWords:
             chosen: Sequence[str | None] = hosts or [any_host]
             for principal, host in product(principals, chosen):
                 if not all(principal.partition(":")):
-                    raise WrongUsage(f"{principal!r} is no principal: write User:{principal}.")
+                    example = "User:alice" if ":" in principal else f"User:{principal}"
+                    raise WrongUsage(f"{principal!r} is no principal: write {example}.")
                 yield principal, host, permission
 
     def _operations(self) -> Iterator[AclOperation]:

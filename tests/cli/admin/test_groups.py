@@ -284,3 +284,9 @@ def test_a_topic_to_seek_in_that_does_not_exist_is_named(
     at = ("--bootstrap-server", cluster.addresses[0])
     run = kwire("groups", "seek", "idle", "--to", "0", "--topic", "none", "--yes", *at)
     assert (run.code, "UNKNOWN_TOPIC_OR_PARTITION" in run.error) == (1, True), run.error
+
+
+def test_yaml_has_the_type_as_text(groups: GroupsCommand) -> None:
+    for words in (["list"], ["lag"], ["describe"], ["describe", "--state"]):
+        run = groups(*words, "-o", "yaml")
+        assert (run.code, "type: classic" in run.out) == (0, True), run.err
