@@ -175,7 +175,7 @@ class Driver:
         if row.reach is Reach.UNLISTED and not self._allow_unlisted:
             raise UnsupportedEndpointType(
                 f"{row.name} is not for controllers by KIP-919, though they serve it: give brokers"
-                " as bootstrap, or allow_unlisted"
+                " as bootstrap, or allow it (--allow-unlisted)"
             )
         if row.reach in (Reach.NEVER, Reach.OBSERVED):
             raise UnsupportedEndpointType(

@@ -5,8 +5,10 @@ Importing the modules of all commands takes as long as asking a quorum for its s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any
 
 import typer
@@ -51,4 +53,14 @@ def _command(name: str, location: str) -> Any:
     else:
         group.command(name)(command)
     made: Any = typer.main.get_command(group)
+    _keep_summaries(made)
     return made.commands[name]
+
+
+def _keep_summaries(group: Any) -> None:
+    """Give every command below a summary for its group's --help, which would cut one of its own."""
+    for command in group.commands.values():
+        paragraph = cleandoc(command.help or "").split("\n\n")[0]
+        command.short_help = re.split(r"(?<=\.)\s", paragraph, maxsplit=1)[0].replace("\n", " ")
+        if isinstance(command, TyperGroup):
+            _keep_summaries(command)

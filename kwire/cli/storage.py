@@ -129,7 +129,11 @@ def info(config: Config, as_json: AsJson = False) -> None:
 
 @app.command("random-uuid")
 def random_uuid() -> None:
-    """Print a new id, for a cluster or a directory."""
+    """Print a new id, for a cluster or a directory.
+
+    \b
+    kwire storage random-uuid
+    """
     from kwire.logdir.format import random_uuid
     from kwire.text.ids import uuid_text
 

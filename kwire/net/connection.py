@@ -219,7 +219,10 @@ def _silent(peer: str, connected: bool, awaited: str, timeout: float) -> Connect
             f"{peer} accepted the connection but did not answer {awaited} within {timeout:.1f} s:"
             " check that it is a Kafka listener, and whether it wants TLS"
         )
-    return ConnectionFailed(f"{peer} could not be connected to within {timeout:.1f} s")
+    return ConnectionFailed(
+        f"{peer} could not be connected to within {timeout:.1f} s:"
+        " check the address, and that no firewall is between"
+    )
 
 
 def _failed(peer: str, error: BaseException, *, with_tls: bool) -> KwireError:
@@ -235,7 +238,10 @@ def _failed(peer: str, error: BaseException, *, with_tls: bool) -> KwireError:
         )
     # Where a name has several addresses, the errors come as the text of one.
     if isinstance(error, ConnectionRefusedError) or f"[Errno {ECONNREFUSED}]" in str(error):
-        return ConnectionFailed(f"{peer} refused the connection: nothing listens there")
+        return ConnectionFailed(
+            f"{peer} refused the connection: nothing listens there;"
+            " start the node, or check the address"
+        )
     if isinstance(error, gaierror | UnicodeError):
         return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
     if isinstance(error, SSLError) or (with_tls and isinstance(error, ConnectionError)):

@@ -191,7 +191,10 @@ def disable_features(
     \b
     kwire features disable share.version --bootstrap-controller localhost:9093
     """
-    wanted = _unique([(name, 0) for name in [*(names or []), *(feature or [])]])
+    features = [*(names or []), *(feature or [])]
+    if not features:
+        raise WrongUsage("name a feature, as in group.version.")
+    wanted = _unique([(name, 0) for name in features])
     _lower(cluster, output, wanted, unsafe=unsafe, dry_run=dry_run, yes=yes)
 
 

@@ -139,8 +139,13 @@ def abort_transaction(
         int | None,
         typer.Option(metavar="ID", help="For brokers before Kafka 3.0, with the epochs."),
     ] = None,
-    producer_epoch: Annotated[int | None, typer.Option(metavar="EPOCH")] = None,
-    coordinator_epoch: Annotated[int | None, typer.Option(metavar="EPOCH")] = None,
+    producer_epoch: Annotated[
+        int | None, typer.Option(metavar="EPOCH", help="Of the producer; with --producer-id.")
+    ] = None,
+    coordinator_epoch: Annotated[
+        int | None,
+        typer.Option(metavar="EPOCH", help="That the marker gets; with --producer-id."),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Even if a coordinator may still end it.")
     ] = False,

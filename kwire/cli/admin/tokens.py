@@ -161,6 +161,7 @@ def expire_delegation_token(
     from kwire.admin.tokens import NOW
 
     period = _period(expiry_time_period, NOW)
+    _require_token(token_id, hmac_file)
     confirm(f"End the token {token_id or 'of that HMAC'}?", yes=yes)
     _prolong(
         cluster,
@@ -181,8 +182,7 @@ def _prolong(
     """Change a token's end and print it."""
     from kwire.admin.tokens import DelegationTokens
 
-    if (token_id is None) == (hmac_file is None):
-        raise WrongUsage("give a token's id, or --hmac-file.")
+    _require_token(token_id, hmac_file)
     given = None if hmac_file is None else _hmac(hmac_file)
 
     async def run(admin: DelegationTokens) -> int:
@@ -191,6 +191,11 @@ def _prolong(
     end = cluster.run(DelegationTokens, run)
     row = {"tokenId": token_id, **time_values("expiryDate", end)}
     output.show(Table("tokens", [TOKEN_ID, *EXPIRY], [row]))
+
+
+def _require_token(token_id: str | None, hmac_file: Path | None) -> None:
+    if (token_id is None) == (hmac_file is None):
+        raise WrongUsage("give a token's id, or --hmac-file.")
 
 
 async def _found(admin: DelegationTokens, token_id: str) -> bytes:
