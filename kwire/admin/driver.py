@@ -98,7 +98,7 @@ class Driver:
     ) -> None:
         self.router = router
         self._connections = connections
-        self._lookup = NodeLookup(router)
+        self._lookup = NodeLookup(router, lambda deadline: self._slot(None, deadline))
         self._request_timeout = request_timeout
         self.read_only = read_only
         self._allow_unlisted = allow_unlisted

@@ -5,7 +5,8 @@ What was found is remembered until a node answers that it is not the one any mor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import cast
 
 from kwire.admin.deadline import Deadline
@@ -38,26 +39,36 @@ class NodeLookup:
 
     The target of Route.LEADER is a TopicPartition, that of Route.GROUP and Route.TRANSACTION a
     string, that of Route.NODE and Route.RESOURCE a node id.
+
+    slot: holds one of the requests that the client may have open, until the deadline.
     """
 
-    def __init__(self, router: OperationRouter) -> None:
+    def __init__(
+        self,
+        router: OperationRouter,
+        slot: Callable[[Deadline], AbstractAsyncContextManager[None]],
+    ) -> None:
         self._router = router
+        self._slot = slot
         self._known: dict[tuple[Route, object], Address] = {}
 
     async def find(self, route: Route, targets: Iterable[object], deadline: Deadline) -> Found:
         """Return the address of each target, or why it is not known. Raises as the router does."""
         wanted = list(dict.fromkeys(targets))
-        missing = [target for target in wanted if (route, target) not in self._known]
         failed: dict[object, KwireError] = {}
-        if missing:
-            found, failed = await self._ask(route, missing, deadline)
-            self._remember(route, found)
+        if self._missing(route, wanted):
+            async with self._slot(deadline):
+                # Another operation may have found them while this one waited for its turn.
+                if missing := self._missing(route, wanted):
+                    found, failed = await self._ask(route, missing, deadline)
+                    self._remember(route, found)
         known = ((target, self._known.get((route, target))) for target in wanted)
         return {target: address for target, address in known if address is not None}, failed
 
     async def brokers(self, deadline: Deadline) -> dict[int, Address]:
         """Return the address of every broker that is not fenced, asked anew."""
-        cluster = await self._router.refresh(deadline)
+        async with self._slot(deadline):
+            cluster = await self._router.refresh(deadline)
         return {node_id: node.address for node_id, node in sorted(cluster.nodes.items())}
 
     def forget(self, route: Route, target: object) -> None:
@@ -65,6 +76,9 @@ class NodeLookup:
         self._known.pop((route, target), None)
         if route not in (Route.LEADER, *_COORDINATOR_TYPES):
             self._router.distrust()  # its description has the node's old address
+
+    def _missing(self, route: Route, targets: Iterable[object]) -> list[object]:
+        return [target for target in targets if (route, target) not in self._known]
 
     def _remember(self, route: Route, found: Mapping[object, Address]) -> None:
         if len(self._known) + len(found) > MEMORY:

@@ -429,6 +429,27 @@ async def test_a_thousand_operations_at_once_share_a_connection_and_wait_their_t
         await one.nodes[0].deserted()
 
 
+async def test_a_thousand_first_operations_at_once_open_one_connection() -> None:
+    """Before anything is known: each has to learn of the cluster and of the leader."""
+    async with scripted_brokers(1) as one:
+        one.leaders = {(f"t{number}", 0): 0 for number in range(1000)}
+        one.nodes[0].scripts[offsets.ListOffsetsRequest] = offset_answer(1)
+        keys = [TopicPartition(topic, number) for topic, number in one.leaders]
+        most, opened = 0, set()
+        async with client(one) as admin:
+            asking = asyncio.gather(*(latest(admin, key) for key in keys))
+            while not asking.done():
+                for connection in admin._connections._connections.values():
+                    opened.add(connection)
+                    most = max(most, len(connection._link._waiting))
+                await asyncio.sleep(0)
+            assert [dict(outcomes) for outcomes in await asking] == [{key: 1} for key in keys]
+        assert len(opened) == 1
+        # Those that ask for a leader have places of their own.
+        assert most <= 2 * IN_FLIGHT
+        await one.nodes[0].deserted()
+
+
 async def test_a_node_that_never_answers_hits_the_limit_of_one_request() -> None:
     async with scripted_brokers(1) as one:
         one.leaders = {("t", 0): 0}
