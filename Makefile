@@ -49,8 +49,9 @@ spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro read
 build/pyspark-%: .venv/ready
 	$(BIN)/pip install --quiet --no-deps --target $@ pyspark==$*
 
-bench: .venv/bench  ## codec, controller, proxy and recorder beside their peers; writes docs/performance.md
+bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their peers; writes docs/performance.md
 	$(BIN)/python benchmarks/codec.py --write
+	$(BIN)/python benchmarks/admin.py --write
 	$(BIN)/python benchmarks/controllers.py --write
 	$(BIN)/python benchmarks/proxy_cost.py $(if $(KAFKA_PROXY),--write --kafka-proxy $(KAFKA_PROXY))
 	$(BIN)/python benchmarks/recorder.py
