@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
+import pytest
+
 from kwire.admin import AdminClient
 from kwire.doctor.examine import examine
 from kwire.doctor.gather import gather
@@ -38,6 +40,7 @@ def next_step(cluster: Cluster) -> PlanStep | None:
     return next((step for step in plan(cluster) if step.state is StepState.NEXT), None)
 
 
+@pytest.mark.long
 def test_a_static_quorum_is_upgraded_as_the_plan_says(
     own_cluster: OwnCluster, kwire: Command
 ) -> None:
