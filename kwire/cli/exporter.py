@@ -44,7 +44,7 @@ def exporter(
         typer.Option(metavar="SECONDS", min=0.5, callback=finite, help="Poll the quorum so often."),
     ] = 5.0,
     min_insync_replicas: Annotated[
-        int, typer.Option(min=1, help="What the brokers' server.properties say of it.")
+        int, typer.Option(min=1, help="min.insync.replicas of the brokers' server.properties.")
     ] = 1,
     topics: Annotated[bool, typer.Option("--topics", help="Also series for each topic.")] = False,
 ) -> None:

@@ -18,22 +18,21 @@ from kwire.image.delegation_tokens import DelegationToken
 from kwire.image.endpoint import Endpoint
 from kwire.image.partition import PartitionRegistration
 from kwire.image.scram import ScramCredential
+from kwire.messages.access_control import (
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
 from kwire.net.negotiation import VersionRange
 from kwire.text.ids import uuid_text
 
 REDACTED = "[redacted]"
 
-RESOURCE_TYPES = (
-    *("UNKNOWN", "ANY", "TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID"),
-    *("DELEGATION_TOKEN", "USER"),
-)
-PATTERN_TYPES = ("UNKNOWN", "ANY", "MATCH", "LITERAL", "PREFIXED")
-OPERATIONS = (
-    *("UNKNOWN", "ANY", "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE"),
-    *("CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE"),
-    *("CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT"),
-)
-PERMISSION_TYPES = ("UNKNOWN", "ANY", "DENY", "ALLOW")
+RESOURCE_TYPES = tuple(AclResourceType.__members__)
+PATTERN_TYPES = tuple(PatternType.__members__)
+OPERATIONS = tuple(AclOperation.__members__)
+PERMISSION_TYPES = tuple(AclPermission.__members__)
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 RECOVERY_STATES = ("RECOVERED", "RECOVERING")
 

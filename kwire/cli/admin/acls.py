@@ -31,10 +31,12 @@ Group = Annotated[
 ]
 ClusterWide = Annotated[bool, typer.Option("--cluster", help="The cluster as a whole.")]
 TransactionalId = Annotated[
-    list[str] | None, typer.Option("--transactional-id", metavar="ID", help="Repeatable.")
+    list[str] | None,
+    typer.Option("--transactional-id", metavar="ID", help="`*` for all. Repeatable."),
 ]
 DelegationToken = Annotated[
-    list[str] | None, typer.Option("--delegation-token", metavar="ID", help="Repeatable.")
+    list[str] | None,
+    typer.Option("--delegation-token", metavar="ID", help="A token's id. Repeatable."),
 ]
 UserPrincipal = Annotated[
     list[str] | None,
@@ -54,7 +56,8 @@ Allow = Annotated[
     typer.Option("--allow-principal", metavar="User:NAME", help="`User:*` for all. Repeatable."),
 ]
 Deny = Annotated[
-    list[str] | None, typer.Option("--deny-principal", metavar="User:NAME", help="Repeatable.")
+    list[str] | None,
+    typer.Option("--deny-principal", metavar="User:NAME", help="Add or match DENY. Repeatable."),
 ]
 AllowHost = Annotated[
     list[str] | None,

@@ -247,7 +247,8 @@ def list_config_resources(
     cluster: ClusterOptions,
     output: Output,
     type: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Repeatable.")
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="List only this type. Repeatable."),
     ] = None,
 ) -> None:
     """List what can be configured. Groups and client metrics: once a key of them is set.

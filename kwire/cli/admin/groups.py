@@ -252,7 +252,7 @@ def remove_group_members(
     output: Output,
     group: Annotated[str, typer.Argument(metavar="GROUP", help="The group's id.")],
     member: Annotated[
-        list[str] | None, typer.Option("--member", metavar="ID", help="Repeatable.")
+        list[str] | None, typer.Option("--member", metavar="ID", help="Its member id. Repeatable.")
     ] = None,
     instance: Annotated[
         list[str] | None,

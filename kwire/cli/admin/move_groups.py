@@ -138,7 +138,10 @@ def delete_group_offsets(
     cluster: ClusterOptions,
     output: Output,
     group: GroupName,
-    topic: Annotated[list[str], typer.Option("--topic", metavar="TOPIC[:0,1]", help="Repeatable.")],
+    topic: Annotated[
+        list[str],
+        typer.Option("--topic", metavar="TOPIC[:0,1]", help="Topic, or partitions. Repeatable."),
+    ],
     yes: Yes = False,
 ) -> None:
     """Make a group forget its offsets of topics that no member reads.

@@ -31,7 +31,7 @@ app = typer.Typer(
 )
 
 ReassignmentFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Of `plan`, or of kafka-reassign-partitions.")
+    Path, typer.Argument(metavar="FILE", help="A plan of `plan` or of kafka-reassign-partitions.")
 ]
 MOVE_COLUMNS = [
     Column(key="topic"),
@@ -71,7 +71,8 @@ def plan(
         typer.Option(metavar="ID", help="Move every replica off this broker. Repeatable."),
     ] = None,
     rf: Annotated[
-        int | None, typer.Option("--rf", min=1, help="Give the topics so many replicas.")
+        int | None,
+        typer.Option("--rf", min=1, help="Give each partition so many replicas."),
     ] = None,
     spread: Annotated[
         bool, typer.Option("--spread", help="Spread the topics evenly over the brokers.")
@@ -174,7 +175,8 @@ def alter_partition_reassignments(
         bool, typer.Option("--wait/--no-wait", help="Wait until all partitions have moved.")
     ] = True,
     additional: Annotated[
-        bool, typer.Option("--additional", help="Also partitions that move elsewhere already.")
+        bool,
+        typer.Option("--additional", help="Redirect partitions that move elsewhere."),
     ] = False,
     rollback: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write where the partitions are now.")
@@ -288,7 +290,9 @@ def verify(
 def cancel(
     cluster: ClusterOptions,
     output: Output,
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Cancel the moves of this plan.")
+    ] = None,
     all_of_them: Annotated[
         bool, typer.Option("--all", help="Cancel every move of the cluster.")
     ] = False,

@@ -74,7 +74,7 @@ def describe_user_scram_credentials(
 def set_scram_credentials(
     cluster: ClusterOptions,
     output: Output,
-    user: Annotated[str, typer.Argument(metavar="USER")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="The user's name.")],
     mechanism: Mechanisms = None,
     iterations: Annotated[
         int, typer.Option("--iterations", min=4096, max=16384, help="Rounds of hashing.")
@@ -117,7 +117,7 @@ def set_scram_credentials(
 def delete_scram_credentials(
     cluster: ClusterOptions,
     output: Output,
-    user: Annotated[str, typer.Argument(metavar="USER")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="The user's name.")],
     mechanism: Mechanisms = None,
     yes: Yes = False,
 ) -> None:

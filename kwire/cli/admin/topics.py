@@ -53,7 +53,10 @@ def create_topics(
         typer.Option(metavar="1:2,2:3,...", help="The brokers of each partition in order."),
     ] = None,
     config: Annotated[
-        list[str] | None, typer.Option("--config", "-c", metavar="NAME=VALUE", help="Repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--config", "-c", metavar="NAME=VALUE", help="Topic configuration. Repeatable."
+        ),
     ] = None,
     if_not_exists: Annotated[
         bool, typer.Option("--if-not-exists", help="Leave a topic that exists as it is.")

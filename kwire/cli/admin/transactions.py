@@ -61,7 +61,10 @@ def list_transactions(
         list[str] | None,
         typer.Option(metavar="STATE", help="As Ongoing or PrepareAbort. Repeatable."),
     ] = None,
-    producer_id: Annotated[list[int] | None, typer.Option(metavar="ID", help="Repeatable.")] = None,
+    producer_id: Annotated[
+        list[int] | None,
+        typer.Option(metavar="ID", help="List only those of this producer. Repeatable."),
+    ] = None,
     duration_filter: Annotated[
         int | None,
         typer.Option(metavar="MS", min=0, help="Only those that run for longer; from Kafka 3.8."),
