@@ -139,3 +139,12 @@ def test_times_are_exact_and_readable() -> None:
         "lastFetch": "2023-11-14T22:13:20.123+00:00",
     }
     assert time_values("lastFetch", -1) == {"lastFetchMs": None, "lastFetch": None}
+
+
+@pytest.mark.parametrize("name", ["orders", 'ü\u2028日😀\x7f\\"', "\udcff"])
+def test_json_is_that_of_python_s_own_module_whatever_a_name_holds(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = {"topics": [{"topic": name, "isr": [1, 2], "elr": [], "of": {}, "at": 1.5}]}
+    Output(OutputForm.JSON).print_document(document)
+    assert capsys.readouterr().out == json.dumps(document, indent=2) + "\n"
