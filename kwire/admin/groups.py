@@ -85,10 +85,10 @@ class Groups(ClusterClient):
         (KIP-1043), which is chosen here. A broker that fails leaves the others' groups usable; one
         older than KIP-518 refuses states with UnsupportedVersion.
         """
-        wanted = GroupFilter(
+        filters = GroupFilter(
             types=frozenset(types), states=frozenset(states), protocols=frozenset(protocols)
         )
-        return await self._driver.run_everywhere(LIST_GROUPS, wanted, timeout=timeout)
+        return await self._driver.run_everywhere(LIST_GROUPS, filters, timeout=timeout)
 
     async def describe_groups(
         self,

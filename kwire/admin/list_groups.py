@@ -44,14 +44,14 @@ class GroupFilter:
 
 
 def _listing(call: OperationCall[int, GroupFilter]) -> listing.ListGroupsRequest:
-    wanted = call.arguments
-    if wanted.states and not call.offers(listing.ListGroupsRequest, _STATES_SINCE):
+    filters = call.arguments
+    if filters.states and not call.offers(listing.ListGroupsRequest, _STATES_SINCE):
         raise UnsupportedVersion(f"{call.peer} lists no states of groups: it is older than 2.6")
     # A broker that does not know types has classic groups only; `_listed` chooses there.
     typed = call.offers(listing.ListGroupsRequest, _TYPES_SINCE)
     return listing.ListGroupsRequest(
-        states_filter=tuple(sorted(wanted.states)),
-        types_filter=tuple(sorted(wanted.types)) if typed else (),
+        states_filter=tuple(sorted(filters.states)),
+        types_filter=tuple(sorted(filters.types)) if typed else (),
     )
 
 

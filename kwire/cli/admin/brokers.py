@@ -124,22 +124,24 @@ def unregister_broker(
     \b
     kwire brokers unregister 4 --bootstrap-controller localhost:9093
     """
-    wanted = list(dict.fromkeys([*(ids or []), *(id_flags or [])]))
-    if not wanted:
+    broker_ids = list(dict.fromkeys([*(ids or []), *(id_flags or [])]))
+    if not broker_ids:
         raise WrongUsage("name a broker by its id.")
-    question = f"Unregister broker {', '.join(map(str, wanted))}?"
+    question = f"Unregister broker {', '.join(map(str, broker_ids))}?"
     check_answerable(question, yes=yes or dry_run)
     states = {} if force and not dry_run else _states(cluster, output)
-    running = [] if force else [broker_id for broker_id in wanted if states.get(broker_id) is False]
+    running = (
+        [] if force else [broker_id for broker_id in broker_ids if states.get(broker_id) is False]
+    )
     if running:
         raise CommandFailed(
             f"broker {', '.join(map(str, running))} is not fenced, it seems to run: stop it first,"
             " or give --force. Nothing was changed."
         )
     if not force:
-        _refuse_replicas(cluster, wanted)
+        _refuse_replicas(cluster, broker_ids)
     confirm(question, yes=yes or dry_run)
-    outcomes = _checked(wanted, states) if dry_run else _unregister(cluster, wanted)
+    outcomes = _checked(broker_ids, states) if dry_run else _unregister(cluster, broker_ids)
     table = Table.of_outcomes(
         "brokers",
         [Column(key="id", right=True), Column(key="state")],
@@ -151,7 +153,7 @@ def unregister_broker(
     output.show(table)
 
 
-def _refuse_replicas(cluster: ClusterOptions, wanted: list[int]) -> None:
+def _refuse_replicas(cluster: ClusterOptions, broker_ids: list[int]) -> None:
     """Raise CommandFailed if partitions have one of these brokers as replica."""
     from collections import Counter
 
@@ -164,7 +166,7 @@ def _refuse_replicas(cluster: ClusterOptions, wanted: list[int]) -> None:
         for partition in topic.partitions
         for replica in partition.replicas
     )
-    for broker_id in wanted:
+    for broker_id in broker_ids:
         if number := listing[broker_id]:
             partitions = "1 partition" if number == 1 else f"{number} partitions"
             raise CommandFailed(
@@ -189,16 +191,18 @@ def _states(cluster: ClusterOptions, output: Output) -> dict[int, bool]:
         ) from error
 
 
-def _checked(wanted: list[int], states: dict[int, bool]) -> Outcomes[int, None]:
+def _checked(broker_ids: list[int], states: dict[int, bool]) -> Outcomes[int, None]:
     from kwire.admin.errors import refusal
     from kwire.admin.outcomes import Outcomes
     from kwire.error_codes import ErrorCode
 
     missing = refusal(ErrorCode.BROKER_ID_NOT_REGISTERED, "no broker with this id is listed")
-    return Outcomes({broker_id: None if broker_id in states else missing for broker_id in wanted})
+    return Outcomes(
+        {broker_id: None if broker_id in states else missing for broker_id in broker_ids}
+    )
 
 
-def _unregister(cluster: ClusterOptions, wanted: list[int]) -> Outcomes[int, None]:
+def _unregister(cluster: ClusterOptions, broker_ids: list[int]) -> Outcomes[int, None]:
     """Unregister one broker after the other; what fails for one does not stop the others."""
     from kwire.admin.cluster import ClusterNodes
     from kwire.admin.outcomes import Outcomes
@@ -206,7 +210,7 @@ def _unregister(cluster: ClusterOptions, wanted: list[int]) -> Outcomes[int, Non
 
     async def unregister(admin: ClusterNodes) -> dict[int, KwireError | None]:
         results: dict[int, KwireError | None] = {}
-        for broker_id in wanted:
+        for broker_id in broker_ids:
             try:
                 await admin.unregister_broker(broker_id)
                 results[broker_id] = None

@@ -309,9 +309,9 @@ def cancel(
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.reassignment.client import ReassignmentClient
 
-    wanted = None if file is None else list(_targets(file))
+    partitions = None if file is None else list(_targets(file))
     ongoing = cluster.run(
-        ReassignmentClient, lambda admin: admin.list_partition_reassignments(wanted)
+        ReassignmentClient, lambda admin: admin.list_partition_reassignments(partitions)
     )
     if ongoing:
         confirm(f"Cancel the moves of {', '.join(map(str, ongoing))}?", yes=yes)
