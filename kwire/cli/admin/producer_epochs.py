@@ -41,8 +41,8 @@ def fence_producers(
     \b
     kwire transactions fence orders-1 --yes --bootstrap-server localhost:9092
     """
-    transactional_ids = named_ids(ids, id_flags)
-    _new_epochs(cluster, output, transactional_ids, "Fence", force=force, dry_run=dry_run, yes=yes)
+    names = named_ids(ids, id_flags)
+    _new_epochs(cluster, output, names, "Fence", force=force, dry_run=dry_run, yes=yes)
 
 
 @asks_cluster(registry.FORCE_TERMINATE_TRANSACTION)
@@ -61,16 +61,14 @@ def force_terminate_transaction(
     \b
     kwire transactions terminate orders-1 --yes --bootstrap-server localhost:9092
     """
-    transactional_ids = named_ids(ids, id_flags)
-    _new_epochs(
-        cluster, output, transactional_ids, "Terminate", force=False, dry_run=dry_run, yes=yes
-    )
+    names = named_ids(ids, id_flags)
+    _new_epochs(cluster, output, names, "Terminate", force=False, dry_run=dry_run, yes=yes)
 
 
 def _new_epochs(
     cluster: ClusterOptions,
     output: Output,
-    transactional_ids: list[str],
+    names: list[str],
     verb: str,
     *,
     force: bool,
@@ -83,11 +81,11 @@ def _new_epochs(
     from kwire.admin.transactions import Transactions
 
     if not dry_run:
-        confirm(f"{verb} {', '.join(transactional_ids)}, and abort what is open?", yes=yes)
+        confirm(f"{verb} {', '.join(names)}, and abort what is open?", yes=yes)
 
     async def change(admin: Transactions) -> dict[str, ProducerIdAndEpoch | KwireError]:
         # A request for a new epoch creates an id that does not exist: a slip of the pen stays.
-        described = await admin.describe_transactions(transactional_ids)
+        described = await admin.describe_transactions(names)
         refused: dict[str, ProducerIdAndEpoch | KwireError] = {}
         if dry_run or not force:
             refused.update(described.failed)
@@ -99,9 +97,7 @@ def _new_epochs(
                 for name, transaction in described.items()
             }
             return {**refused, **now}
-        fenced = await admin.fence_producers(
-            [name for name in transactional_ids if name not in refused]
-        )
+        fenced = await admin.fence_producers([name for name in names if name not in refused])
         return {**refused, **fenced.entries()}
 
     results = cluster.run(Transactions, change)
@@ -118,6 +114,6 @@ def _new_epochs(
             "producerEpoch": identity.producer_epoch,
         }
 
-    ordered = Outcomes({name: results[name] for name in transactional_ids if name in results})
+    ordered = Outcomes({name: results[name] for name in names if name in results})
     facts = {"dryRun": True} if dry_run else {}
     output.show(Table.of_outcomes("producers", columns, ordered, row, facts=facts))
