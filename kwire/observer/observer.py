@@ -92,10 +92,10 @@ class Observer:
 
     cluster_id: sent to the nodes, which refuse another; None sends none. epoch, leader_id: the
     latest seen, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
-    quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one. snapshot:
-    the one loaded last, if any was. start: its image, the one that was given, or that of the first
-    batch. timestamp: milliseconds since 1970, of the last batch in the image. end: apply no record
-    from this offset on, None applies all.
+    quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one, and again
+    after a snapshot. snapshot: the one loaded last, if any was. start: its image, the one that was
+    given, or that of the first batch. timestamp: milliseconds since 1970, of the last batch in the
+    image. end: apply no record from this offset on, None applies all.
     """
 
     def __init__(
@@ -291,7 +291,8 @@ class Observer:
         self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters
         self.timestamp = snapshot.last_contained_log_timestamp
         self.start = LogStart(self._image, id, self.timestamp)
-        self.high_watermark = max(self.high_watermark, id.offset)
+        # The log goes on behind the snapshot: the next Fetch says how far it is committed.
+        self.high_watermark = -1
 
 
 def _check(code: int) -> None:
