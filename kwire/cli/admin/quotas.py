@@ -45,6 +45,9 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Have the controller check it, and change nothing.")
 ]
 
+_EXACT = 2.0**53
+"""From here on a double stands for several whole numbers, and its digits would be made up."""
+
 ENTITY = Column(key="entity", text=lambda parts: _entity_text(parts))
 KEY = Column(key="key")
 BEFORE = Column(key="before", right=True)
@@ -271,6 +274,10 @@ def _values(texts: list[str]) -> dict[str, float | None]:
     return values
 
 
-def _number(value: float | None) -> float | int | None:
-    """Return whole numbers as such: 1048576, not 1048576.0."""
-    return int(value) if value is not None and value.is_integer() else value
+def _number(value: float | None) -> float | int | str | None:
+    """Return whole numbers as such: 1048576, not 1048576.0; what JSON has no number for as text."""
+    if value is None:
+        return None
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value

@@ -1,5 +1,6 @@
 """`kwire quotas`: entities by kafka-configs' options, numbers before and after."""
 
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -89,3 +90,19 @@ def test_wrong_words_are_refused_before_anything_is_sent(
     run = kwire("quotas", *words, *at(cluster))
     assert (run.code, sentence in run.error) == (2, True)
     assert not cluster.nodes[0].asked
+
+
+def test_values_that_json_has_no_number_for_are_text(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    numbers = {"a": math.nan, "b": math.inf, "c": -math.inf, "d": 1e300}
+    values = [described.ValueData(key=key, value=value) for key, value in numbers.items()]
+    entity = [described.EntityData(entity_type="zone", entity_name="eu")]
+    answer = described.DescribeClientQuotasResponse(
+        entries=[described.EntryData(entity=entity, values=values)]
+    )
+    cluster.nodes[0].scripts[described.DescribeClientQuotasRequest] = lambda request: answer
+    rows = kwire("quotas", "list", "--json", *at(cluster)).json["quotas"]
+    assert [row["value"] for row in rows] == ["NaN", "Infinity", "-Infinity", 1e300]
+    assert "e+300" in kwire("quotas", "list", *at(cluster)).out
+    assert rows[0]["entity"] == [{"type": "zone", "name": "eu"}]
