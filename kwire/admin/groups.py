@@ -23,6 +23,7 @@ from kwire.admin.describe_groups import (
 )
 from kwire.admin.errors import refusal
 from kwire.admin.group_descriptions import (
+    CONSUMER_PROTOCOL,
     ClassicGroupDescription,
     ConsumerGroupDescription,
     GroupDescription,
@@ -65,6 +66,9 @@ _DESCRIPTIONS: Mapping[str, _AnyDescription] = {
 def _described_as(group: GroupListing | None) -> str:
     """Return the type by which to ask for a group; consumer groups fall back to classic ones."""
     kind = None if group is None else group.type
+    if group is not None and kind is None and group.protocol not in ("", CONSUMER_PROTOCOL):
+        # Brokers before Kafka 3.8 tell no types: a group of Connect can only be classic.
+        return GroupType.CLASSIC
     return kind if kind is not None and kind in _DESCRIPTIONS else GroupType.CONSUMER
 
 

@@ -316,3 +316,15 @@ def test_an_assignment_is_what_a_client_wrote_and_may_be_anything(
     data: bytes, partitions: tuple[TopicPartition, ...] | None
 ) -> None:
     assert assigned_partitions(data) == partitions
+
+
+async def test_a_group_of_connect_is_classic_where_brokers_tell_no_types() -> None:
+    async with scripted_brokers(1) as brokers, client(brokers) as admin:
+        (node,) = brokers.nodes
+        brokers.coordinators = {"sink": 0}
+        node.scripts[listing.ListGroupsRequest] = partial(
+            always, list_of(listed("sink", "", "connect"))
+        )
+        node.scripts[classic.DescribeGroupsRequest] = describe_classic
+        described = await admin.describe_groups(["sink"])
+    assert isinstance(described["sink"], ClassicGroupDescription)
