@@ -17,7 +17,7 @@ from msgspec.json import decode, encode
 
 from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.throttle import ThrottleSetting
-from kwire.errors import InvalidValue
+from kwire.errors import InvalidValue, StorageFailed
 from kwire.operating_system import BINARY, flush_folder, lock_file
 
 VARIABLE = "KWIRE_STATE"
@@ -75,18 +75,28 @@ class ThrottleJournal:
             ) from None
 
     def write(self, settings: list[ThrottleSetting]) -> None:
-        """Return when the settings are on the disk; remove the file if there are none."""
+        """Return when the settings are on the disk; remove the file if there are none.
+
+        Raises StorageFailed; what was written before is then still there.
+        """
         if not settings:
             self.path.unlink(missing_ok=True)
             return
         draft = self.path.with_suffix(".new")
         text = encode(_Journal(cluster=self._cluster_id, settings=settings))
-        with draft.open("wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.path)
-        flush_folder(self._folder)
+        try:
+            with draft.open("wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.path)
+            flush_folder(self._folder)
+        except OSError as error:
+            # The error of a full disk names no file.
+            raise StorageFailed(
+                f"the journal of the throttle, {self.path}, cannot be written: {error.strerror};"
+                " make room for it, or leave out --throttle"
+            ) from error
 
     def close(self) -> None:
         """Release the lock."""

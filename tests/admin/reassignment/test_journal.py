@@ -9,7 +9,7 @@ import pytest
 from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.journal import VARIABLE, ThrottleJournal, state_folder
 from kwire.admin.reassignment.throttle import ThrottleSetting
-from kwire.errors import InvalidValue
+from kwire.errors import InvalidValue, StorageFailed
 
 SETTING = ThrottleSetting(type=4, name="1", key="leader.rate", value="1000", before=None)
 
@@ -71,3 +71,13 @@ def test_the_folder_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert state_folder() == tmp_path
     monkeypatch.delenv(VARIABLE)
     assert state_folder().name
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+def test_a_full_disk_is_said_with_the_file_and_loses_nothing(tmp_path: Path) -> None:
+    with ThrottleJournal("full", tmp_path) as journal:
+        journal.write([SETTING])
+        journal.path.with_suffix(".new").symlink_to("/dev/full")
+        with pytest.raises(StorageFailed, match=r"reassignment-full\.json, cannot be written: No"):
+            journal.write([SETTING, SETTING])
+        assert journal.read() == [SETTING]
