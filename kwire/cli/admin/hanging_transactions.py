@@ -165,7 +165,9 @@ def abort_transaction(
         named_partitions([partition_name] if partition_name else None, topic, partition)
     )
     given = _given_marker(producer_id, producer_epoch, coordinator_epoch)
-    if start_offset is None and given is None:
+    marker_given = any(v is not None for v in (producer_id, producer_epoch, coordinator_epoch))
+    # Of both, one would be left out, and the transaction of another producer aborted.
+    if given is None if start_offset is None else marker_given:
         raise WrongUsage(
             "give --start-offset, or --producer-id, --producer-epoch and --coordinator-epoch."
         )

@@ -196,6 +196,8 @@ def test_an_id_that_does_not_exist_is_not_made_by_fencing_it(
         (["producers", "--topic", "orders"], "--topic and --partition belong together."),
         (["find-hanging", "--partition", "1"], "--partition is a partition of --topic."),
         (["abort", "orders-0"], "give --start-offset, or --producer-id"),
+        (["abort", "a-0", "--producer-id", "5"], "give --start-offset, or --producer-id"),
+        (["abort", "a-0", "--start-offset", "7", "--producer-id", "5"], "give --start-offset, or"),
         (["abort", "a-0", "--topic", "b", "--partition", "1"], "name one partition"),
         (["fence", "b"], "Nobody can be asked here: add --yes."),
     ],
