@@ -127,7 +127,7 @@ def _by_number(items: Mapping[int, T], value: Callable[[T], Any]) -> FolderNode:
 def _configs(configs: ConfigurationsImage) -> FolderNode:
     def node(resource: ConfigResource) -> TreeNode:
         keys = configs.resources[resource]
-        return values({key: render.config_value(key, keys[key]) for key in keys})
+        return values({key: render.config_value(resource, key, keys[key]) for key in keys})
 
     return _named(configs.resources, _resource_name, node)
 

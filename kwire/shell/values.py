@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kwire.controller.configs.hidden_values import is_hidden
 from kwire.image.acls import StandardAcl
 from kwire.image.broker import BrokerRegistration
 from kwire.image.controller import ControllerRegistration
@@ -24,6 +25,7 @@ from kwire.messages.access_control import (
     AclResourceType,
     PatternType,
 )
+from kwire.messages.config_resource import ConfigResource
 from kwire.net.negotiation import VersionRange
 from kwire.text.ids import uuid_text
 
@@ -35,12 +37,6 @@ OPERATIONS = tuple(AclOperation.__members__)
 PERMISSION_TYPES = tuple(AclPermission.__members__)
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 RECOVERY_STATES = ("RECOVERED", "RECOVERING")
-
-SENSITIVE = (
-    *("password", "sasl.jaas.config", "ssl.keystore.key"),
-    *("ssl.keystore.certificate.chain", "ssl.truststore.certificates"),
-)
-"""Ends of the configuration keys of type PASSWORD; listeners have them under a prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +196,9 @@ def token_value(id: str, token: DelegationToken) -> Structure:
     return Structure("DelegationTokenData", fields)
 
 
-def config_value(key: str, value: str) -> str:
+def config_value(resource: ConfigResource, key: str, value: str) -> str:
     """Return the value of a configuration key, or that it is not shown."""
-    return REDACTED if key.endswith(SENSITIVE) else value
+    return REDACTED if is_hidden(resource, key) else value
 
 
 def _listeners(endpoints: Iterable[Endpoint]) -> list[Structure]:

@@ -58,11 +58,17 @@ def test_secrets_are_not_shown() -> None:
         config(4, "1", "listener.name.external.ssl.keystore.password", "tell-nobody"),
         config(4, "1", "listener.name.external.sasl.jaas.config", "tell-nobody"),
         config(4, "1", "log.cleaner.threads", "2"),
+        config(4, "1", "plugin.of.ours", "tell-nobody"),
     )
     text = "\n".join(session("tree /image") + session("cat --json /image/*/*/*"))
     assert "tell-nobody" not in text
     assert not {"5a" * 8, "5b" * 8, "5c" * 8} & set(text.replace("=", " ").split())
-    assert session("cat /image/configs/BROKER:1/*") == ["[redacted]", "[redacted]", "2"]
+    assert session("cat /image/configs/BROKER:1/*") == [
+        "[redacted]",
+        "[redacted]",
+        "2",
+        "[redacted]",
+    ]
     assert session("cat /image/scram/SCRAM-SHA-256/alice") == [
         "ScramCredentialData(salt=[redacted], storedKey=[redacted], serverKey=[redacted],"
         " iterations=4096)"
@@ -105,10 +111,12 @@ def test_every_quota_has_a_name_of_its_own() -> None:
 
 def test_a_default_has_no_name_behind_its_type() -> None:
     session = session_of(
-        config(4, "", "a", "1"), config(4, "3", "a", "2"), config(99, "x", "b", "3")
+        config(4, "", "log.cleaner.threads", "1"),
+        config(4, "3", "a", "2"),
+        config(99, "x", "b", "3"),
     )
     assert session("ls /image/configs") == ["99:x", "BROKER", "BROKER:3"]
-    assert session("cat /image/configs/BROKER/a") == ["1"]
+    assert session("cat /image/configs/BROKER/log.cleaner.threads") == ["1"]
 
 
 def test_a_token_has_its_times_and_no_password() -> None:
