@@ -310,7 +310,9 @@ class Driver:
             for request in {type(request) for _, request in parts}:
                 run.operation.version_for(request, connection.node, connection.peer)
         except UnsupportedVersion as error:
-            run.fail(keys, error)
+            at_controller = self.router.endpoint_type is EndpointType.CONTROLLER
+            advice = "; give brokers as bootstrap instead" if at_controller else ""
+            run.fail(keys, UnsupportedVersion(f"{error}{advice}"))
             return
         results = await asyncio.gather(
             *(self._send(run, connection, call, part, timeout) for part in parts),

@@ -171,7 +171,7 @@ ALTER_PARTITION_REASSIGNMENTS = OperationRow(
     reach=Reach.LISTED,
     key="partition",
     changes=True,
-    tool="kafka-reassign-partitions --execute, --cancel",
+    tool="kafka-reassign-partitions --execute",
     command="partitions reassign apply",
 )
 LIST_PARTITION_REASSIGNMENTS = OperationRow(
@@ -181,7 +181,7 @@ LIST_PARTITION_REASSIGNMENTS = OperationRow(
     theme="reassignments",
     route=Route.CONTROLLER,
     reach=Reach.LISTED,
-    tool="kafka-reassign-partitions --list, --verify",
+    tool="kafka-reassign-partitions --list",
     command="partitions reassignments",
 )
 
@@ -388,7 +388,7 @@ LIST_TRANSACTIONS = OperationRow(
     theme="transactions",
     route=Route.EVERY_BROKER,
     key="broker",
-    tool="kafka-transactions list, find-hanging",
+    tool="kafka-transactions list",
     command="transactions list",
 )
 ABORT_TRANSACTION = OperationRow(
@@ -569,7 +569,6 @@ DESCRIBE_REPLICA_LOG_DIRS = OperationRow(
     theme="logdirs",
     route=Route.NODE,
     key="replica",
-    tool="kafka-reassign-partitions --verify",
     command="logdirs replicas",
 )
 ALTER_REPLICA_LOG_DIRS = OperationRow(
@@ -580,7 +579,7 @@ ALTER_REPLICA_LOG_DIRS = OperationRow(
     route=Route.NODE,
     key="replica",
     changes=True,
-    tool="kafka-reassign-partitions --execute",
+    tool="kafka-reassign-partitions --execute with log_dirs",
     command="logdirs move",
 )
 
@@ -637,7 +636,7 @@ UPDATE_FEATURES = OperationRow(
     reach=Reach.LISTED,
     key="feature",
     changes=True,
-    tool="kafka-features upgrade, downgrade, disable",
+    tool="kafka-features upgrade",
     command="features upgrade",
 )
 DESCRIBE_METADATA_QUORUM = OperationRow(

@@ -108,9 +108,18 @@ def main(
         command([argument for argument in words if argument != "--debug"], prog_name=name)
     except Exception as error:
         sys.exit(_report(error, debug))
+    except SystemExit as ending:
+        # Typer ends with 1 if the reader of the output has gone, as `| head` does.
+        if not _reader_has_gone(ending.__context__):
+            raise
     finally:
         _flush()
     sys.exit(0)
+
+
+def _reader_has_gone(error: BaseException | None) -> bool:
+    gone = errno.EINVAL if os.name == "nt" else errno.EPIPE
+    return isinstance(error, OSError) and error.errno == gone
 
 
 def _terminate(*_: object) -> None:
@@ -149,7 +158,6 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
     except OSError as error:
-        gone = errno.EINVAL if os.name == "nt" else errno.EPIPE
-        if error.errno != gone:
+        if not _reader_has_gone(error):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

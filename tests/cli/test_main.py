@@ -168,3 +168,16 @@ def test_what_the_encoding_of_the_output_lacks_is_escaped(monkeypatch: pytest.Mo
     screen().print("── the demo starts")
     sys.stdout.flush()
     assert written.getvalue() == rb"\u2500\u2500 the demo starts" + b"\n"
+
+
+def test_a_reader_that_leaves_while_typer_writes_is_no_failure() -> None:
+    """The pipe is closed at once, and the help is longer than a pipe holds."""
+    program = (
+        "import sys\nfrom kwire.cli import main as module\nimport typer\n"
+        "app = typer.Typer(rich_markup_mode=None)\n"
+        "@app.command()\ndef long() -> None:\n"
+        "    for _ in range(100_000):\n        print('x' * 80)\n"
+        "module.main([], command=app)\n"
+    )
+    run = shell(f'{{ {sys.executable} -c "{program}"; echo $? >&2; }} | head -1')
+    assert run.stderr.strip() == "0"

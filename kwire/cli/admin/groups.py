@@ -326,9 +326,11 @@ def delete_groups(
     outcomes = cluster.run(Groups, lambda admin: admin.delete_groups(groups))
     rows = [*rows_of(outcomes, lambda done: [])]
     deleted = {row["group"]: row for row in rows}
-    shown = [deleted.get(group, {"group": group}) for group in outcomes.entries()]
+    done = "deleted"
+    shown = [deleted.get(group, {"group": group, "state": done}) for group in outcomes.entries()]
     if if_exists:
         for row in shown:
             if row.get("error") == "GROUP_ID_NOT_FOUND":
                 row["error"] = row["message"] = None
-    output.show(table("groups", [GROUP], shown))
+                row["state"] = "not there"
+    output.show(table("groups", [GROUP, Column(key="state")], shown))

@@ -91,6 +91,7 @@ def create_topics(
             "topicId": _id_text(created.topic_id),
             "partitions": created.partitions,
             "replicationFactor": created.replication_factor,
+            "state": "possible" if dry_run else "created",
         }
 
     columns = [
@@ -98,10 +99,11 @@ def create_topics(
         Column(key="topicId"),
         Column(key="partitions", right=True),
         Column(key="replicationFactor", right=True),
+        Column(key="state"),
     ]
     table = Table.of_outcomes("topics", columns, outcomes, row, facts=_dry_run_fact(dry_run))
     if if_not_exists:
-        _forgive(table, "TOPIC_ALREADY_EXISTS")
+        _forgive(table, "existed", "TOPIC_ALREADY_EXISTS")
     output.show(table)
 
 
@@ -312,21 +314,22 @@ def delete_topics(
     outcomes = cluster.run(Topics, lambda admin: admin.delete_topics(keys))
     table = Table.of_outcomes(
         "topics",
-        [Column(key="topic")],
+        [Column(key="topic"), Column(key="state")],
         outcomes,
-        lambda key, _: {"topic": _key_text(key)},
+        lambda key, _: {"topic": _key_text(key), "state": "deleted"},
         key_values=lambda key: {"topic": _key_text(key)},
     )
     if if_exists:
-        _forgive(table, "UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
+        _forgive(table, "not there", "UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
     output.show(table)
 
 
-def _forgive(table: Table, *names: str) -> None:
-    """Take these errors for success: the caller said that they are."""
+def _forgive(table: Table, state: str, *names: str) -> None:
+    """Take these errors for success: the caller said that they are. state: in place of them."""
     for row in table.rows:
         if row.get("error") in names:
             row["error"] = row["message"] = None
+            row["state"] = state
 
 
 def _assignments(text: str | None) -> list[list[int]]:
