@@ -5,26 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from kwire.admin.bootstrap import Bootstrap
-from kwire.admin.cluster import ClusterNodes
-from kwire.admin.errors import MismatchedEndpointType
-from kwire.admin.quorum import MetadataQuorum
-from kwire.error_codes import ErrorCode
-from kwire.errors import (
-    BrokerError,
-    ConnectionFailed,
-    UnsupportedEndpointType,
-    UnsupportedVersion,
-)
+from kwire.admin.find_quorum import find_quorum
+from kwire.errors import ConnectionFailed
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.observer import LiveImage
 from kwire.observer.stored_metadata import StoredMetadata
 
 CLIENT_ID = "kwire-export"
-
-
-class _QuorumClient(ClusterNodes, MetadataQuorum):
-    """The two operations that are asked before the log is read."""
 
 
 async def live_metadata(
@@ -40,29 +28,9 @@ async def live_metadata(
     brokers, InvalidValue for addresses.
     """
     # 1.
-    cluster_id: str | None = None
-    client = _QuorumClient(
-        bootstrap_controllers=bootstrap_controllers,
-        client_id=CLIENT_ID,
-        security=security,
-        timeout=timeout,
+    cluster_id = await find_quorum(
+        bootstrap_controllers, client_id=CLIENT_ID, security=security, timeout=timeout
     )
-    async with client:
-        try:
-            await client.describe_metadata_quorum()
-            cluster_id = (await client.describe_cluster()).cluster_id
-        except MismatchedEndpointType as error:
-            raise UnsupportedEndpointType(
-                f"{bootstrap_controllers} are brokers, which do not give the metadata log:"
-                " give the addresses of controllers"
-            ) from error
-        except UnsupportedVersion:
-            # Controllers before Kafka 3.7 describe nothing, and let their log be read.
-            cluster_id = None
-        except BrokerError as error:
-            # Describing the controllers takes ALTER on the cluster, reading their log does not.
-            if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-                raise
     # 2.
     addresses = Bootstrap.of(None, bootstrap_controllers).addresses
     live = LiveImage(addresses, open=SecureConnect(security, CLIENT_ID))

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Coroutine, Sequence
 from typing import Any, Self, TypeVar
 
+from kwire.admin.find_quorum import find_quorum
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import CONNECT_TIMEOUT
@@ -16,6 +17,8 @@ from kwire.observer import LiveImage, NextStep, Observer
 from kwire.shell.position import OffsetNotAvailable, PositionedImage
 
 T = TypeVar("T")
+
+CLIENT_ID = "kwire-shell"
 
 REQUEST_TIMEOUT = 5.0
 """Seconds in which the leader answers one request for an earlier image."""
@@ -32,11 +35,13 @@ class LiveSource:
     ) -> None:
         self._controllers = controllers
         self._timeout = timeout
-        self._connect = SecureConnect(security, "kwire-shell", connect_timeout=CONNECT_TIMEOUT)
+        self._security = security
+        self._connect = SecureConnect(security, CLIENT_ID, connect_timeout=CONNECT_TIMEOUT)
         self._loop = asyncio.new_event_loop()
         # A prompt blocks its thread, and the image goes on following meanwhile.
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._live = LiveImage(controllers, open=self._connect)
+        self._followed = False
 
     def __str__(self) -> str:
         return ",".join(map(str, self._controllers))
@@ -44,7 +49,9 @@ class LiveSource:
     def __enter__(self) -> Self:
         self._thread.start()
         try:
+            self._call(self._find_quorum())
             self._call(self._live.__aenter__())
+            self._followed = True
             self._call(self._first())
         except BaseException:
             self.__exit__()
@@ -53,7 +60,8 @@ class LiveSource:
 
     def __exit__(self, *exc: object) -> None:
         try:
-            self._call(self._live.__aexit__())
+            if self._followed:
+                self._call(self._live.__aexit__())
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
@@ -72,6 +80,11 @@ class LiveSource:
         Raises OffsetNotAvailable, and ConnectionFailed while no controller leads.
         """
         return self._call(self._at(offset))
+
+    async def _find_quorum(self) -> None:
+        await find_quorum(
+            str(self), client_id=CLIENT_ID, security=self._security, timeout=self._timeout
+        )
 
     async def _first(self) -> None:
         try:

@@ -1,0 +1,59 @@
+"""A look at the quorum before its metadata log is read: who cannot read it is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kwire.admin.cluster import ClusterNodes
+from kwire.admin.errors import MismatchedEndpointType
+from kwire.admin.quorum import MetadataQuorum
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, UnsupportedEndpointType, UnsupportedVersion
+from kwire.net.security import PLAINTEXT, Security
+
+
+class _QuorumClient(ClusterNodes, MetadataQuorum):
+    """The two operations that are asked before the log is read."""
+
+
+async def find_quorum(
+    bootstrap_controllers: str | Iterable[str],
+    *,
+    client_id: str,
+    security: Security = PLAINTEXT,
+    timeout: float = 10.0,
+) -> str | None:
+    """Return the cluster id once a controller leads; None if the controllers do not tell it.
+
+    An observer would go on asking in vain until its time is up; a client knows within a second.
+    Raises NoReachableLeader, ConnectionFailed, UnsupportedEndpointType for brokers, InvalidValue
+    for addresses.
+    """
+    client = _QuorumClient(
+        bootstrap_controllers=bootstrap_controllers,
+        client_id=client_id,
+        security=security,
+        timeout=timeout,
+    )
+    async with client:
+        try:
+            await client.describe_metadata_quorum()
+            return (await client.describe_cluster()).cluster_id
+        except MismatchedEndpointType as error:
+            addresses = (
+                bootstrap_controllers
+                if isinstance(bootstrap_controllers, str)
+                else ",".join(bootstrap_controllers)
+            )
+            raise UnsupportedEndpointType(
+                f"{addresses} are brokers, which do not give the metadata log: give the addresses"
+                " of controllers"
+            ) from error
+        except UnsupportedVersion:
+            # Controllers before Kafka 3.7 describe nothing, and let their log be read.
+            return None
+        except BrokerError as error:
+            # Describing the controllers takes ALTER on the cluster, reading their log does not.
+            if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+                raise
+            return None
