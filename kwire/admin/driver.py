@@ -185,9 +185,9 @@ class Driver:
         mapped = [] if anywhere else [key for key, target in targets.items() if target is not None]
         by_address: defaultdict[Address, list[K]] = defaultdict(list)
         if mapped:
-            wanted = [targets[key] for key in mapped]
+            mapped_targets = [targets[key] for key in mapped]
             try:
-                found, failed = await self._lookup.find(lookup_route, wanted, run.deadline)
+                found, failed = await self._lookup.find(lookup_route, mapped_targets, run.deadline)
             except KwireError as error:
                 run.fail(mapped, error)
                 found, failed = {}, {}

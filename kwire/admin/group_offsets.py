@@ -128,8 +128,10 @@ class GroupOffsets(ClusterClient):
 
         Refused: GROUP_ID_NOT_FOUND (69); UnsupportedVersion before Kafka 4.1.
         """
-        wanted = wanted_partitions(groups)
-        return await self._driver.run(LIST_SHARE_GROUP_OFFSETS, wanted, wanted, timeout=timeout)
+        requested = wanted_partitions(groups)
+        return await self._driver.run(
+            LIST_SHARE_GROUP_OFFSETS, requested, requested, timeout=timeout
+        )
 
     async def alter_share_group_offsets(
         self,
@@ -192,12 +194,12 @@ def _lookup(call: LookupCall) -> Iterator[Part[str]]:
         )
         return
     for group in call.keys:
-        wanted = lookup.partitions[group]
+        requested = lookup.partitions[group]
         topics = None
-        if wanted is not None:
+        if requested is not None:
             topics = [
                 fetch.OffsetFetchRequestTopic(name=name, partition_indexes=tuple(indexes))
-                for name, indexes in _by_topic(wanted).items()
+                for name, indexes in _by_topic(requested).items()
             ]
         request = fetch.OffsetFetchRequest(
             group_id=group, topics=topics, require_stable=lookup.require_stable
@@ -206,13 +208,13 @@ def _lookup(call: LookupCall) -> Iterator[Part[str]]:
 
 
 def _group_lookup(
-    group: str, wanted: tuple[TopicPartition, ...] | None
+    group: str, requested: tuple[TopicPartition, ...] | None
 ) -> fetch.OffsetFetchRequestGroup:
     topics = None
-    if wanted is not None:
+    if requested is not None:
         topics = [
             fetch.OffsetFetchRequestTopics(name=name, partition_indexes=tuple(indexes))
-            for name, indexes in _by_topic(wanted).items()
+            for name, indexes in _by_topic(requested).items()
         ]
     return fetch.OffsetFetchRequestGroup(group_id=group, topics=topics)
 
@@ -238,10 +240,10 @@ _FetchedTopics = (
 def _committed(
     group: str, topics: _FetchedTopics, call: LookupCall
 ) -> CommittedOffsets | BrokerError:
-    wanted = call.arguments.partitions[group]
+    requested = call.arguments.partitions[group]
     entries: dict[TopicPartition, OffsetAndMetadata | KwireError | None] = {
         partition: MissingFromAnswer(f"{call.peer} left {partition} of {group} out of its answer")
-        for partition in wanted or ()
+        for partition in requested or ()
     }
     for topic in topics:
         for found in topic.partitions:

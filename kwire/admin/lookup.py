@@ -54,15 +54,15 @@ class NodeLookup:
 
     async def find(self, route: Route, targets: Iterable[object], deadline: Deadline) -> Found:
         """Return the address of each target, or why it is not known. Raises as the router does."""
-        wanted = list(dict.fromkeys(targets))
+        requested = list(dict.fromkeys(targets))
         failed: dict[object, KwireError] = {}
-        if self._missing(route, wanted):
+        if self._missing(route, requested):
             async with self._slot(deadline):
                 # Another operation may have found them while this one waited for its turn.
-                if missing := self._missing(route, wanted):
+                if missing := self._missing(route, requested):
                     found, failed = await self._ask(route, missing, deadline)
                     self._remember(route, found)
-        known = ((target, self._known.get((route, target))) for target in wanted)
+        known = ((target, self._known.get((route, target))) for target in requested)
         return {target: address for target, address in known if address is not None}, failed
 
     async def brokers(self, deadline: Deadline) -> dict[int, Address]:

@@ -171,5 +171,7 @@ class Reassignments(ClusterClient):
         self, partitions: Iterable[TopicPartition] | None = None, *, timeout: float | None = None
     ) -> Mapping[TopicPartition, OngoingReassignment]:
         """Return the partitions that are on the move, among these or of all, sorted."""
-        wanted = None if partitions is None else tuple(partitions)
-        return await self._driver.ask(LIST_PARTITION_REASSIGNMENTS, None, wanted, timeout=timeout)
+        requested = None if partitions is None else tuple(partitions)
+        return await self._driver.ask(
+            LIST_PARTITION_REASSIGNMENTS, None, requested, timeout=timeout
+        )

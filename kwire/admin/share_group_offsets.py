@@ -51,11 +51,11 @@ ShareLookupCall = OperationCall[str, ShareWanted]
 def _lookup(call: ShareLookupCall) -> lookup.DescribeShareGroupOffsetsRequest:
     groups = []
     for group in call.keys:
-        wanted = call.arguments[group]
+        requested = call.arguments[group]
         topics = None
-        if wanted is not None:
+        if requested is not None:
             by_topic: defaultdict[str, list[int]] = defaultdict(list)
-            for partition in wanted:
+            for partition in requested:
                 by_topic[partition.topic].append(partition.partition)
             topics = [
                 lookup.DescribeShareGroupOffsetsRequestTopic(

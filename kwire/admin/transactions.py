@@ -98,9 +98,13 @@ def _list_request(call: OperationCall[int, TransactionFilters]) -> ListTransacti
 
 
 def _require(
-    call: OperationCall[int, TransactionFilters], given: bool, since: int, noun: str, release: str
+    call: OperationCall[int, TransactionFilters],
+    is_filtered: bool,
+    since: int,
+    noun: str,
+    release: str,
 ) -> None:
-    if given and not call.offers(ListTransactionsRequest, since=since):
+    if is_filtered and not call.offers(ListTransactionsRequest, since=since):
         raise UnsupportedVersion(
             f"{call.peer} cannot filter transactions by {noun}: it is older than Kafka {release}"
         )

@@ -60,17 +60,17 @@ def document_of(
     assignments: with the replicas of every partition, not of those topics alone whose partitions
     differ in their number.
     """
-    given: dict[str, Any] = {"version": VERSION}
+    fields: dict[str, Any] = {"version": VERSION}
     if metadata.cluster_id is not None:
-        given["cluster"] = DocumentCluster(id=metadata.cluster_id)
+        fields["cluster"] = DocumentCluster(id=metadata.cluster_id)
     if not only:
-        given |= _nodes(metadata)
+        fields |= _nodes(metadata)
     for section, build in _SECTIONS.items():
         if not only or section in only:
-            given[section] = build(metadata)
+            fields[section] = build(metadata)
     if not only or DocumentSection.TOPICS in only:
-        given[DocumentSection.TOPICS] = _topics(metadata, assignments)
-    return ClusterDocument(**given)
+        fields[DocumentSection.TOPICS] = _topics(metadata, assignments)
+    return ClusterDocument(**fields)
 
 
 def target_replicas(partition: PartitionRegistration) -> tuple[int, ...]:
@@ -93,13 +93,13 @@ def _nodes(metadata: StoredMetadata) -> dict[str, Any]:
 
 
 def _broker(broker: BrokerRegistration) -> DocumentBroker:
-    given: dict[str, Any] = {"id": broker.id}
+    fields: dict[str, Any] = {"id": broker.id}
     if broker.rack is not None:
-        given["rack"] = broker.rack
-    given |= {"endpoints": tuple(map(_endpoint, broker.endpoints)), "fenced": broker.fenced}
+        fields["rack"] = broker.rack
+    fields |= {"endpoints": tuple(map(_endpoint, broker.endpoints)), "fenced": broker.fenced}
     if broker.in_controlled_shutdown:
-        given["in_controlled_shutdown"] = True
-    return DocumentBroker(**given)
+        fields["in_controlled_shutdown"] = True
+    return DocumentBroker(**fields)
 
 
 def _endpoint(endpoint: Endpoint) -> str:
@@ -127,15 +127,15 @@ def _topic(topic: TopicImage, configs: Configs, assignments: bool) -> DocumentTo
         target_replicas(topic.partitions[number]) for number in sorted(topic.partitions)
     )
     sizes = {len(partition) for partition in replicas}
-    given: dict[str, Any] = {"replication_factor": next(iter(sizes))} if len(sizes) == 1 else {}
+    fields: dict[str, Any] = {"replication_factor": next(iter(sizes))} if len(sizes) == 1 else {}
     if assignments or len(sizes) > 1:
-        given["assignments"] = replicas
+        fields["assignments"] = replicas
     return DocumentTopic(
         name=topic.name,
         id=uuid_text(topic.id),
         partitions=len(topic.partitions),
         configs=configs,
-        **given,
+        **fields,
     )
 
 

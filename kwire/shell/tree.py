@@ -202,8 +202,8 @@ def _named(
     def keys() -> dict[str, T]:
         return {name(key): key for key in items}
 
-    def child(wanted: str) -> TreeNode | None:
-        return node(keys()[wanted]) if wanted in keys() else None
+    def child(key: str) -> TreeNode | None:
+        return node(keys()[key]) if key in keys() else None
 
     return FolderNode(keys, child)
 

@@ -156,9 +156,9 @@ async def move_states(
             states[key] = ReassignmentChanged(f"the cluster has no partition {key}")
         elif found.replicas != target:
             on = ", ".join(map(str, found.replicas))
-            wanted = ", ".join(map(str, target))
+            target_text = ", ".join(map(str, target))
             verb = "moves to" if key in cluster.ongoing else "is on"
-            states[key] = ReassignmentChanged(f"{key} {verb} {on}, not on {wanted}")
+            states[key] = ReassignmentChanged(f"{key} {verb} {on}, not on {target_text}")
         else:
             moving = key in cluster.ongoing
             states[key] = MoveState.MOVING if moving else MoveState.COMPLETED

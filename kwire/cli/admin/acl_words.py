@@ -253,9 +253,9 @@ def acl_values(acl: AclBinding) -> dict[str, Any]:
 
 def _number(names: type[IntEnum], word: str, noun: str) -> int:
     """Return the number of `Describe`, `describe-configs` or `DescribeConfigs`."""
-    wanted = word.replace("-", "").replace("_", "").upper()
+    spelled = word.replace("-", "").replace("_", "").upper()
     for number in names:
-        if number and number.name.replace("_", "") == wanted:
+        if number and number.name.replace("_", "") == spelled:
             return number
     raise WrongUsage(f"{word!r} is no {noun}: take {_words([*names][1:])}.")
 

@@ -141,11 +141,11 @@ def upgrade_features(
     """
     from kwire.admin.features import UpgradeType
 
-    wanted = _wanted([*(levels or []), *(feature or [])], metadata, release_version)
+    target_levels = _target_levels([*(levels or []), *(feature or [])], metadata, release_version)
     if release_version is not None:
         # A feature that the release does not have yet is not lowered by an upgrade.
-        wanted = {name: level for name, level in wanted.items() if level > 0}
-    _update(cluster, output, wanted, UpgradeType.UPGRADE, dry_run)
+        target_levels = {name: level for name, level in target_levels.items() if level > 0}
+    _update(cluster, output, target_levels, UpgradeType.UPGRADE, dry_run)
 
 
 @app.command("downgrade")
@@ -166,8 +166,8 @@ def downgrade_features(
     \b
     kwire features downgrade share.version=0 --bootstrap-controller localhost:9093
     """
-    wanted = _wanted([*(levels or []), *(feature or [])], metadata, release_version)
-    _lower(cluster, output, wanted, unsafe=unsafe, dry_run=dry_run, yes=yes)
+    target_levels = _target_levels([*(levels or []), *(feature or [])], metadata, release_version)
+    _lower(cluster, output, target_levels, unsafe=unsafe, dry_run=dry_run, yes=yes)
 
 
 @app.command("disable")
@@ -194,11 +194,11 @@ def disable_features(
     features = [*(names or []), *(feature or [])]
     if not features:
         raise WrongUsage("name a feature, as in group.version.")
-    wanted = _unique([(name, 0) for name in features])
-    _lower(cluster, output, wanted, unsafe=unsafe, dry_run=dry_run, yes=yes)
+    target_levels = _unique([(name, 0) for name in features])
+    _lower(cluster, output, target_levels, unsafe=unsafe, dry_run=dry_run, yes=yes)
 
 
-def _wanted(texts: list[str], metadata: str | None, release: str | None) -> FeatureLevels:
+def _target_levels(texts: list[str], metadata: str | None, release: str | None) -> FeatureLevels:
     """Return the level of each feature in the options. Raises WrongUsage."""
     if release is not None:
         if texts or metadata is not None:
@@ -224,7 +224,7 @@ def _unique(pairs: list[tuple[str, int]]) -> FeatureLevels:
 def _lower(
     cluster: ClusterOptions,
     output: Output,
-    wanted: FeatureLevels,
+    target_levels: FeatureLevels,
     *,
     unsafe: bool,
     dry_run: bool,
@@ -233,16 +233,18 @@ def _lower(
     from kwire.admin.features import UpgradeType
 
     if unsafe and not dry_run:
-        named = ", ".join(f"{name} to {level_text(name, level)}" for name, level in wanted.items())
+        named = ", ".join(
+            f"{name} to {level_text(name, level)}" for name, level in target_levels.items()
+        )
         confirm(f"Lower {named}, even if metadata is lost for good?", yes=yes)
     kind = UpgradeType.UNSAFE_DOWNGRADE if unsafe else UpgradeType.SAFE_DOWNGRADE
-    _update(cluster, output, wanted, kind, dry_run)
+    _update(cluster, output, target_levels, kind, dry_run)
 
 
 def _update(
     cluster: ClusterOptions,
     output: Output,
-    wanted: FeatureLevels,
+    target_levels: FeatureLevels,
     upgrade_type: UpgradeType,
     dry_run: bool,
 ) -> None:
@@ -251,7 +253,7 @@ def _update(
 
     updates = {
         name: FeatureUpdate(level=level, upgrade_type=upgrade_type)
-        for name, level in wanted.items()
+        for name, level in target_levels.items()
     }
 
     async def update(admin: Features) -> tuple[FeatureMetadata, Outcomes[str, None]]:
@@ -266,9 +268,9 @@ def _update(
         return {
             "feature": name,
             "from": level_text(name, level),
-            "to": level_text(name, wanted[name]),
+            "to": level_text(name, target_levels[name]),
             "fromLevel": level,
-            "toLevel": wanted[name],
+            "toLevel": target_levels[name],
         }
 
     output.show(
@@ -327,7 +329,7 @@ def feature_dependencies(
     kwire features feature-dependencies eligible.leader.replicas.version=1
     """
     rows = []
-    for name, level in _wanted([*(levels or []), *(feature or [])], None, None).items():
+    for name, level in _target_levels([*(levels or []), *(feature or [])], None, None).items():
         required = required_levels(name, level)
         rows.append({"feature": name, "level": level, "requires": required})
     columns = [Column(key="feature"), Column(key="level", right=True), Column(key="requires")]

@@ -164,16 +164,16 @@ def abort_transaction(
     [key] = _single(
         named_partitions([partition_name] if partition_name else None, topic, partition)
     )
-    given = _given_marker(producer_id, producer_epoch, coordinator_epoch)
+    option_marker = _given_marker(producer_id, producer_epoch, coordinator_epoch)
     marker_given = any(v is not None for v in (producer_id, producer_epoch, coordinator_epoch))
     # Of both, one would be left out, and the transaction of another producer aborted.
-    if given is None if start_offset is None else marker_given:
+    if option_marker is None if start_offset is None else marker_given:
         raise WrongUsage(
             "give --start-offset, or --producer-id, --producer-epoch and --coordinator-epoch."
         )
 
     async def prepare(admin: HangingTransactions) -> TransactionMarker:
-        marker = given or _marker(await _open_transaction(admin, key, start_offset))
+        marker = option_marker or _marker(await _open_transaction(admin, key, start_offset))
         if not force:
             await _require_hanging(admin, key, marker.producer_id)
         return marker

@@ -81,8 +81,8 @@ def describe_replica_log_dirs(cluster: ClusterOptions, output: Output, replicas:
     """
     from kwire.admin.logdirs import LogDirs
 
-    wanted = _parsed(replicas)
-    outcomes = cluster.run(LogDirs, lambda admin: admin.describe_replica_log_dirs(wanted))
+    parsed_replicas = _parsed(replicas)
+    outcomes = cluster.run(LogDirs, lambda admin: admin.describe_replica_log_dirs(parsed_replicas))
     output.show(_locations(outcomes))
 
 

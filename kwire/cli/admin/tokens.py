@@ -183,10 +183,10 @@ def _prolong(
     from kwire.admin.tokens import DelegationTokens
 
     _require_token(token_id, hmac_file)
-    given = None if hmac_file is None else _hmac(hmac_file)
+    option_hmac = None if hmac_file is None else _hmac(hmac_file)
 
     async def run(admin: DelegationTokens) -> int:
-        return await change(admin, given or await _found(admin, token_id or ""))
+        return await change(admin, option_hmac or await _found(admin, token_id or ""))
 
     end = cluster.run(DelegationTokens, run)
     row = {"tokenId": token_id, **time_values("expiryDate", end)}

@@ -142,10 +142,10 @@ def describe_transactions(
     """
     from kwire.admin.transactions import Transactions
 
-    wanted = named_ids(ids, id_flags)
+    chosen = named_ids(ids, id_flags)
 
     async def ask(admin: Transactions) -> Outcomes[str, TransactionDescription]:
-        return await admin.describe_transactions(wanted)
+        return await admin.describe_transactions(chosen)
 
     def show(outcomes: Outcomes[str, TransactionDescription]) -> None:
         output.show(
@@ -211,9 +211,9 @@ def describe_producers(
     """
     from kwire.admin.producers import Producers
 
-    wanted = named_partitions(partitions, topic, partition)
+    chosen = named_partitions(partitions, topic, partition)
     outcomes = cluster.run(
-        Producers, lambda admin: admin.describe_producers(wanted, broker_id=broker)
+        Producers, lambda admin: admin.describe_producers(chosen, broker_id=broker)
     )
     table = Table.of_outcomes(
         "producers",
@@ -256,10 +256,10 @@ def _producer_rows(
 
 def named_ids(ids: list[str] | None, flags: list[str] | None) -> list[str]:
     """Return the transactional ids in the options. Raises WrongUsage if there is none."""
-    wanted = list(dict.fromkeys([*(ids or []), *(flags or [])]))
-    if not wanted:
+    chosen = list(dict.fromkeys([*(ids or []), *(flags or [])]))
+    if not chosen:
         raise WrongUsage("name a transactional id.")
-    return wanted
+    return chosen
 
 
 def named_partitions(
@@ -272,14 +272,14 @@ def named_partitions(
     if (topic is None) is not (partition is None):
         raise WrongUsage("--topic and --partition belong together.")
     try:
-        wanted = [TopicPartition.parse(text) for text in texts or []]
+        chosen = [TopicPartition.parse(text) for text in texts or []]
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error
     if topic is not None and partition is not None:
-        wanted.append(TopicPartition(topic, partition))
-    if not wanted:
+        chosen.append(TopicPartition(topic, partition))
+    if not chosen:
         raise WrongUsage("name a partition, as in orders-3.")
-    return list(dict.fromkeys(wanted))
+    return list(dict.fromkeys(chosen))
 
 
 def now_ms() -> int:
