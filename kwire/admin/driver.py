@@ -26,7 +26,6 @@ from kwire.admin.outcomes import Outcomes
 from kwire.admin.registry import OperationRow, Reach, Route
 from kwire.admin.routing import OperationRouter
 from kwire.codec.declaration import Request
-from kwire.error_codes import ErrorCode
 from kwire.errors import (
     AnswerLost,
     BrokerError,
@@ -55,13 +54,6 @@ SERVER_SHARE = 0.9
 
 _LONGEST_MS = 2**31 - 1
 """TimeoutMs of a request is an int32."""
-
-_LOGIN_REFUSED = {
-    ErrorCode.UNSUPPORTED_SASL_MECHANISM,
-    ErrorCode.ILLEGAL_SASL_STATE,
-    ErrorCode.SASL_AUTHENTICATION_FAILED,
-}
-"""Refusals of the user. Kafka delays each, and a user may be locked out: ask no other node."""
 
 
 class Driver:
@@ -254,7 +246,8 @@ class Driver:
             run.fail([key for key in keys if key in run.pending_set], error)
         except BrokerError as error:
             unasked = [k for k in keys if k in run.pending_set and k not in run.latest]
-            (run.fail if error.code in _LOGIN_REFUSED else run.lose)(unasked, error)
+            # Not only of these keys: a node of the wrong kind, a login that was refused.
+            (run.lose if error.retriable else run.fail)(unasked, error)
         except KwireError as error:
             run.fail([key for key in keys if key in run.pending_set], error)
 

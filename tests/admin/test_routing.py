@@ -301,3 +301,16 @@ async def test_a_change_is_not_sent_to_a_second_node_beside_a_silent_one() -> No
             with pytest.raises(AnswerLost):
                 await admin.remove_raft_voter(0, UUID(int=1))
         assert two.nodes[1].requests(RemoveRaftVoterRequest) == []
+
+
+async def test_a_node_of_the_wrong_kind_ends_an_operation_at_once() -> None:
+    async with scripted_quorum(1) as one:
+        one.nodes[0].scripts[DescribeClusterRequest] = lambda request: DescribeClusterResponse(
+            error_code=114
+        )
+        async with client(one) as admin:
+            begin = time.monotonic()
+            with pytest.raises(MismatchedEndpointType):
+                await admin.describe_metadata_quorum()
+            assert time.monotonic() - begin < PATIENCE / 4
+        assert len(one.nodes[0].requests(DescribeClusterRequest)) == 1

@@ -104,7 +104,7 @@ def test_a_topic_that_cannot_be_read_is_told_before_spark_starts(kwire: Command)
     run = kwire("pipeline", "stream", "--topic", topic, "--output", "out")
     assert run.code == 1
     assert run.error.startswith("topic captured cannot be read: 127.0.0.1:")
-    assert "nothing listens there: start its cluster, or check the address." in run.error
+    assert run.error.endswith("nothing listens there; start the node, or check the address.")
 
 
 def test_a_workers_error_is_told_without_its_trace() -> None:

@@ -14,6 +14,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 
 import kwire.net.connection
+import kwire.net.sasl
 from kwire.capture import REQUEST, CaptureRecord
 from kwire.capture.message import MessageDecoder
 from kwire.messages.a03_metadata import MetadataRequest
@@ -70,7 +71,7 @@ async def test_a_session_is_renewed_on_the_connection(
             super().__init__(*given)  # type: ignore[arg-type]
             logins.append(self)
 
-    monkeypatch.setattr(kwire.net.connection, "Login", Counted)
+    monkeypatch.setattr(kwire.net.sasl, "Login", Counted)
     monkeypatch.setattr(kwire.net.connection, "SESSION_SHARE", 1.2 / 60)
     sasl = read_security(properties).sasl
     port = secure.behind["CONTROLLER_SASL"]

@@ -34,7 +34,7 @@ def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_command_ends_at_its_timeout(kwire: Command) -> None:
     begin = time.monotonic()
     run = kwire("topics", "list", "--bootstrap-server", HOST, "--timeout", "0.3")
-    assert run.error == f"{HOST} could not be connected to within 0.3 s"
+    assert run.error.startswith(f"{HOST} could not be connected to within 0.3 s: check")
     assert time.monotonic() - begin < PATIENCE / 2
 
 

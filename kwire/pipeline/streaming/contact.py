@@ -105,7 +105,4 @@ async def _ask(address: TopicAddress) -> MetadataResponse:
                 return cast(MetadataResponse, await connection.send(request))
         except KwireError as error:
             reasons.append(str(error))
-    raise TopicUnreadable(
-        f"topic {address.topic} cannot be read: {'; '.join(reasons)}: start its cluster, or check"
-        " the address."
-    )
+    raise TopicUnreadable(f"topic {address.topic} cannot be read: {'; '.join(reasons)}.")
