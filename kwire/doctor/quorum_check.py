@@ -45,6 +45,14 @@ FOLLOWS_NOBODY = FindingKind(
     advice="if a majority of the voters runs, look at its log and at its way to the others",
     source="strimzi/strimzi-kafka-operator 12760",
 )
+LEADER_SILENT = FindingKind(
+    id="check/leader-silent",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="The controller names a leader that does not answer from here. Without a majority a"
+    " controller goes on naming its last leader (KIP-996).",
+    advice="start the leader or the other voters; else check the endpoint that it advertises",
+    source="KIP-996",
+)
 NO_ANSWER = FindingKind(
     id="check/no-answer",
     verdict=FindingVerdict.PROBLEM,
@@ -72,7 +80,17 @@ UNSAFE = FindingKind(
     " interrupts the quorum",
     source="strimzi/proposals 91",
 )
-CHECK_KINDS = (LEADS, LEADS_ALONE, FOLLOWS, FOLLOWS_NOBODY, NO_ANSWER, NOT_TOLD, SAFE, UNSAFE)
+CHECK_KINDS = (
+    LEADS,
+    LEADS_ALONE,
+    FOLLOWS,
+    FOLLOWS_NOBODY,
+    LEADER_SILENT,
+    NO_ANSWER,
+    NOT_TOLD,
+    SAFE,
+    UNSAFE,
+)
 
 
 def takes_part(evidence: Evidence, node_id: int) -> Finding:
@@ -117,7 +135,9 @@ def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None) -> Fin
     text = f"{node_id}: follows {node.follows.leader_id} in epoch {node.follows.epoch}"
     replicas = (*quorum.voters, *quorum.observers) if quorum else ()
     replica = next((replica for replica in replicas if replica.replica_id == node_id), None)
-    if quorum is None or quorum.leader_id != node.follows.leader_id:
+    if quorum is None:
+        return LEADER_SILENT(f"{text}, which does not answer from here")
+    if quorum.leader_id != node.follows.leader_id:
         return FOLLOWS(f"{text}; the leader was not asked how far it is")
     if replica is None:
         return FOLLOWS(f"{text}; the leader does not list it yet")

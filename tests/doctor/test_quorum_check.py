@@ -27,10 +27,11 @@ def test_a_follower_says_whom_it_follows_and_how_far_it_is_behind() -> None:
     )
 
 
-def test_a_follower_of_a_leader_out_of_reach_still_follows() -> None:
+def test_a_follower_of_a_leader_that_is_silent_is_not_called_well() -> None:
+    """Without a majority a controller goes on naming the leader that is gone."""
     finding = takes_part(evidence_of(controller(3), silent(address(1))), 3)
-    assert finding.verdict is FindingVerdict.OK
-    assert finding.sentence == ("3: follows 1 in epoch 14; the leader was not asked how far it is")
+    assert (finding.id, finding.verdict) == ("check/leader-silent", FindingVerdict.UNKNOWN)
+    assert finding.sentence == "3: follows 1 in epoch 14, which does not answer from here"
 
 
 def test_a_controller_that_follows_nobody_fails_though_it_answers() -> None:

@@ -30,9 +30,10 @@ NO_LEADER = FindingKind(
 LEADER_UNREACHABLE = FindingKind(
     id="quorum/leader-unreachable",
     verdict=FindingVerdict.PROBLEM,
-    meaning="Controllers follow a leader that was not reached from here; the others know it.",
-    advice="check from here the endpoint that the leader advertises",
-    source="KIP-919",
+    meaning="Controllers name a leader that was not reached from here. Without a majority they go"
+    " on naming the last one (KIP-996).",
+    advice="start the leader if it is down; else check from here the endpoint that it advertises",
+    source="KIP-919, KIP-996",
 )
 NO_MAJORITY = FindingKind(
     id="quorum/no-majority",
@@ -150,7 +151,9 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
     named = {node.follows.leader_id for node in controllers if node.follows} - {None}
     if named:
         ids = listed(leader for leader in named if leader is not None)
-        yield LEADER_UNREACHABLE(f"controllers follow {ids}, which was not reached", *sayings)
+        yield LEADER_UNREACHABLE(
+            f"controllers name {ids} as leader, which was not reached", *sayings
+        )
         return
     silent = {
         endpoint.node_id
