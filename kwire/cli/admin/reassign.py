@@ -322,22 +322,22 @@ def cancel(
         await _tidy(admin, output)
         return outcomes
 
-    columns = [*STATE_COLUMNS[:2], Column(key="replicas")]
-    output.show(
-        Table.of_outcomes(
-            "partitions",
-            columns,
-            cluster.run(ReassignmentClient, take_back),
-            lambda key, _: {
-                **_key_values(key),
-                "replicas": [
-                    b for b in ongoing[key].replicas if b not in ongoing[key].adding_replicas
-                ],
-            },
-            key_values=_key_values,
-        ),
-        empty="nothing moves",
+    table = Table.of_outcomes(
+        "partitions",
+        [*STATE_COLUMNS[:2], Column(key="state"), Column(key="replicas")],
+        cluster.run(ReassignmentClient, take_back),
+        lambda key, _: {
+            **_key_values(key),
+            "state": "cancelled",
+            "replicas": [b for b in ongoing[key].replicas if b not in ongoing[key].adding_replicas],
+        },
+        key_values=_key_values,
     )
+    for row in table.rows:
+        # It was done between the list and the request: nothing is left to cancel.
+        if row.get("error") == "NO_REASSIGNMENT_IN_PROGRESS":
+            row.update(error=None, message=None, state="finished before")
+    output.show(table, empty="nothing moves")
 
 
 async def _tidy(admin: ReassignmentClient, output: Output) -> None:

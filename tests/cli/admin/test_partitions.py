@@ -11,6 +11,7 @@ from kwire.admin.topic_partition import TopicPartition
 from kwire.cli.admin.partition_names import milliseconds, offset_time
 from kwire.cli.errors import WrongUsage
 from kwire.messages import a43_elect_leaders as election
+from kwire.messages import a45_alter_partition_reassignments as altered
 from kwire.messages.config_resource import ResourceType
 from tests.support.admin.scripted_moves import ScriptedMoves
 from tests.support.cli.command import Command
@@ -194,9 +195,25 @@ def test_cancel_takes_moves_and_throttle_back(
     left_over(moves, tmp_path)
     moves.moving, moves.listings = {A0: (0, 2)}, -1
     run = kwire("partitions", "reassign", "cancel", "--all", "--yes", "-o", "tsv", *at)
-    assert run.out == "a\t0\t0,1\t-\t-\n"
+    assert run.out == "a\t0\tcancelled\t0,1\t-\t-\n"
     assert not moves.moving
     assert not moves.throttled
+
+
+def test_a_move_that_ended_before_it_was_cancelled_is_no_failure(
+    kwire: Command, moves: ScriptedMoves, at: list[str]
+) -> None:
+    moves.moving, moves.listings = {A0: (0, 2)}, -1
+    partition = altered.ReassignablePartitionResponse(partition_index=0, error_code=85)
+    topic = altered.ReassignableTopicResponse(name="a", partitions=[partition])
+    for node in moves.brokers.nodes:
+        node.scripts[altered.AlterPartitionReassignmentsRequest] = lambda request: (
+            altered.AlterPartitionReassignmentsResponse(responses=[topic])
+        )
+    run = kwire("partitions", "reassign", "cancel", "--all", "--yes", "--json", *at)
+    assert run.code == 0
+    (row,) = run.json["partitions"]
+    assert (row["state"], row["error"]) == ("finished before", None)
 
 
 def test_what_moves_is_listed(kwire: Command, moves: ScriptedMoves, at: list[str]) -> None:
