@@ -17,6 +17,7 @@ import typer
 
 from kwire.admin.registry import OperationRow, Reach
 from kwire.cli.errors import WrongUsage, finite
+from kwire.cli.event_loop import run
 from kwire.cli.output import Output, OutputForm, error_document
 from kwire.cli.profiles import Profile, read_profile
 
@@ -99,11 +100,8 @@ class ClusterOptions:
 
     def open(self, client: type[Client]) -> Client:
         """Return a client of the cluster with the operations of one theme. Raises WrongUsage."""
-        from kwire.codec import engine_cache
         from kwire.errors import InvalidValue
 
-        # The next command loads the engines' code from there instead of compiling it.
-        engine_cache.use_folder(engine_cache.user_folder())
         try:
             return client(
                 self.server,
@@ -118,21 +116,12 @@ class ClusterOptions:
 
     def run(self, client: type[Client], operation: Callable[[Client], Awaitable[T]]) -> T:
         """Run an operation in an event loop of its own, close the client, return the result."""
-        import asyncio
 
-        from kwire.net.resolving import AbandonableThreads
-
-        results: list[T] = []
-
-        # The coroutine returns nothing: restoring the signals, asyncio.run formats its whole result
-        # twice, which takes a fifth of the time to describe 10,000 partitions.
-        async def run() -> None:
-            asyncio.get_running_loop().set_default_executor(AbandonableThreads())
+        async def open_and_run() -> T:
             async with self.open(client) as admin:
-                results.append(await operation(admin))
+                return await operation(admin)
 
-        asyncio.run(run())
-        return results[0]
+        return run(open_and_run())
 
 
 def asks_cluster(
@@ -265,11 +254,8 @@ def _cluster(chosen: dict[str, Any], reach: Reach) -> ClusterOptions:
     if server and controller:
         raise WrongUsage("give --bootstrap-server or --bootstrap-controller, not both.")
     if not server and not controller:
-        server, controller = profile.bootstrap_servers, profile.bootstrap_controllers
-        if server and controller:
-            # KIP-919's operations need no broker; everything else is better off with one.
-            listed = reach is Reach.LISTED
-            server, controller = (None, controller) if listed else (server, None)
+        # KIP-919's operations need no broker; everything else is better off with one.
+        server, controller = profile.bootstrap(controllers_first=reach is Reach.LISTED)
     config = chosen["command_config"] or profile.command_config
     if not server and not controller and config is not None:
         from kwire.cli.tls_options import client_bootstrap

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from kwire.cli.errors import WrongUsage, error_sentence
+from kwire.cli.event_loop import run
 from kwire.cli.metadata_sources import (
     Assignments,
     CommandConfig,
@@ -16,7 +17,6 @@ from kwire.cli.metadata_sources import (
     ProfileName,
     SourceOptions,
     Timeout,
-    load_engines,
     sections,
 )
 from kwire.cli.output import Column, Output, OutputForm, Table, error_document
@@ -114,12 +114,9 @@ def _compare(
     assignments: bool,
     ignore_ids: bool,
 ) -> Comparison:
-    import asyncio
-
     from kwire.cluster_document.comparison import compare
 
-    load_engines()
-    documents = asyncio.run(_documents(pair, chosen, assignments))
+    documents = run(_documents(pair, chosen, assignments))
     comparison = compare(*documents, chosen, ignore_ids=ignore_ids)
     if not comparison.compared:
         wanted = ", ".join(chosen) or "sections"

@@ -10,11 +10,12 @@ import typer
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
+from kwire.cli.evidence import gather_evidence
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.output import Column, Output, OutputForm, Table
 
 if TYPE_CHECKING:
-    from kwire.doctor.evidence import Evidence
+    pass
 
 Only = Annotated[
     str | None,
@@ -43,7 +44,7 @@ def _doctor(
     from kwire.doctor.examine import examine, needs_metadata
 
     names = _names(only)
-    evidence = _evidence(cluster, with_image=needs_metadata(names))
+    evidence = gather_evidence(cluster, with_image=needs_metadata(names))
     findings = examine(evidence, names)
     ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
     table = findings_table(findings, {"clusterIds": ids})
@@ -74,31 +75,6 @@ def _names(only: str | None) -> list[str]:
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error
     return names
-
-
-def _evidence(cluster: ClusterOptions, *, with_image: bool) -> Evidence:
-    import asyncio
-
-    from kwire.admin.bootstrap import Bootstrap
-    from kwire.codec import engine_cache
-    from kwire.doctor.ask_node import NODE_TIMEOUT
-    from kwire.doctor.gather import IMAGE_TIMEOUT, gather
-    from kwire.errors import InvalidValue
-
-    engine_cache.use_folder(engine_cache.user_folder())
-    try:
-        bootstrap = Bootstrap.of(cluster.server, cluster.controller)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
-    return asyncio.run(
-        gather(
-            bootstrap.addresses,
-            security=cluster.security,
-            with_image=with_image,
-            node_timeout=min(NODE_TIMEOUT, cluster.timeout),
-            image_timeout=min(IMAGE_TIMEOUT, cluster.timeout),
-        )
-    )
 
 
 def _list(output: Output, only: list[str]) -> None:

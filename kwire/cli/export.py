@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kwire.cli.errors import WrongUsage
+from kwire.cli.event_loop import run
 from kwire.cli.metadata_sources import (
     Assignments,
     CommandConfig,
@@ -18,7 +19,6 @@ from kwire.cli.metadata_sources import (
     ProfileName,
     SourceOptions,
     Timeout,
-    load_engines,
     sections,
 )
 from kwire.cli.output import error_document
@@ -63,8 +63,6 @@ def export(
     kwire export --bootstrap-controller localhost:9093 > nightly.yaml
     kwire export --only topics,acls /var/lib/kafka/__cluster_metadata-0
     """
-    import asyncio
-
     options = SourceOptions(
         controller=bootstrap_controller,
         command_config=command_config,
@@ -75,10 +73,9 @@ def export(
     if source is not None and options.names_cluster:
         raise WrongUsage("give a SOURCE or the options of a cluster, not both.")
     origin = options.cluster() if source is None else options.source(source)
-    load_engines()
     is_json = as_json or output_form is DocumentForm.JSON
     try:
-        metadata = asyncio.run(origin.read())
+        metadata = run(origin.read())
     except (KwireError, OSError) as error:
         if is_json:
             print_json(error_document(error))

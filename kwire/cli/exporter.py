@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kwire.cli.errors import WrongUsage, finite
+from kwire.cli.event_loop import run
 from kwire.cli.profiles import read_profile
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ def exporter(
 
     settings = read_profile(profile)
     if not bootstrap_server and not bootstrap_controller:
-        bootstrap_server = settings.bootstrap_servers
-        bootstrap_controller = settings.bootstrap_controllers
+        bootstrap_server, bootstrap_controller = settings.bootstrap(controllers_first=True)
     if bool(bootstrap_server) == bool(bootstrap_controller):
         raise WrongUsage("give --bootstrap-controller, --bootstrap-server or --profile.")
     config = command_config or settings.command_config
@@ -91,21 +91,19 @@ def _run(config: ExporterConfig) -> None:
     import asyncio
     import logging
 
-    from kwire.codec import engine_cache
     from kwire.errors import InvalidValue
     from kwire.exporter.exporter import Exporter
     from kwire.operating_system import TERMINATION, on_signal
 
-    engine_cache.use_folder(engine_cache.user_folder())
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=logging.INFO, format=form)
 
-    async def run() -> None:
+    async def serve() -> None:
         ended = asyncio.Event()
         on_signal(TERMINATION, ended.set)
         await Exporter(config).run(ended)
 
     try:
-        asyncio.run(run())
+        run(serve())
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error

@@ -179,10 +179,3 @@ def sections(only: str | None) -> tuple[DocumentSection, ...]:
             known = ", ".join(section.value for section in DocumentSection)
             raise WrongUsage(f"--only {name}: there is no such section, only {known}.")
     return tuple(names[name.lower()] for name in chosen)
-
-
-def load_engines() -> None:
-    """Take the compiled engines of the last command: the next one finds those of this."""
-    from kwire.codec import engine_cache
-
-    engine_cache.use_folder(engine_cache.user_folder())

@@ -39,6 +39,16 @@ class Profile:
     read_only: bool = False
     timeout: float | None = None
 
+    def bootstrap(self, *, controllers_first: bool) -> tuple[str | None, str | None]:
+        """Return the brokers and the controllers to ask, never both: None for the others."""
+        if self.bootstrap_servers and self.bootstrap_controllers:
+            return (
+                (None, self.bootstrap_controllers)
+                if controllers_first
+                else (self.bootstrap_servers, None)
+            )
+        return self.bootstrap_servers, self.bootstrap_controllers
+
 
 NO_PROFILE = Profile()
 """The settings of a command that names no profile."""

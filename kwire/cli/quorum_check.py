@@ -8,7 +8,8 @@ import typer
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.errors import WrongUsage
+from kwire.cli.event_loop import run
+from kwire.cli.evidence import bootstrap_addresses
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.output import Output
 
@@ -35,23 +36,13 @@ def check(
     kwire quorum check --node 3 --bootstrap-controller localhost:9093
     kwire quorum check --without 3 --bootstrap-controller localhost:9093 && kubectl delete pod c-3
     """
-    import asyncio
-
-    from kwire.admin.bootstrap import Bootstrap
-    from kwire.codec import engine_cache
     from kwire.doctor.ask_node import NODE_TIMEOUT
     from kwire.doctor.gather import gather_briefly
     from kwire.doctor.quorum_check import takes_part, without, works
-    from kwire.errors import InvalidValue
 
-    engine_cache.use_folder(engine_cache.user_folder())
-    try:
-        bootstrap = Bootstrap.of(cluster.server, cluster.controller)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
-    evidence = asyncio.run(
+    evidence = run(
         gather_briefly(
-            bootstrap.addresses,
+            bootstrap_addresses(cluster),
             node_id=node,
             security=cluster.security,
             node_timeout=min(NODE_TIMEOUT, cluster.timeout),

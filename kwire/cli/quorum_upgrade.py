@@ -9,11 +9,11 @@ import typer
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
+from kwire.cli.evidence import gather_evidence
 from kwire.cli.output import Column, Output, OutputForm, Table
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
-    from kwire.doctor.evidence import Evidence
     from kwire.doctor.upgrade_plan import PlanStep
 
 Plan = Annotated[bool, typer.Option("--plan", help="Print the steps; the command does no more.")]
@@ -44,7 +44,7 @@ def upgrade(cluster: ClusterOptions, output: Output, plan: Plan = False) -> None
         raise WrongUsage("add --plan: it prints the steps, each of which is yours to do.")
     from kwire.doctor.upgrade_plan import StepState, upgrade_plan
 
-    evidence = _evidence(cluster)
+    evidence = gather_evidence(cluster, all_brokers=True)
     steps = upgrade_plan(evidence)
     output.failed = output.failed or any(step.state is StepState.UNKNOWN for step in steps)
     if output.form not in (OutputForm.TABLE, OutputForm.WIDE):
@@ -74,28 +74,3 @@ def _show(step: PlanStep) -> None:
         typer.echo(typer.style(f"            - {harmless(text)}", dim=True))
     if step.command and state != "done":
         typer.echo(f"            > {harmless(step.command)}")
-
-
-def _evidence(cluster: ClusterOptions) -> Evidence:
-    import asyncio
-
-    from kwire.admin.bootstrap import Bootstrap
-    from kwire.codec import engine_cache
-    from kwire.doctor.ask_node import NODE_TIMEOUT
-    from kwire.doctor.gather import IMAGE_TIMEOUT, gather
-    from kwire.errors import InvalidValue
-
-    engine_cache.use_folder(engine_cache.user_folder())
-    try:
-        bootstrap = Bootstrap.of(cluster.server, cluster.controller)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
-    return asyncio.run(
-        gather(
-            bootstrap.addresses,
-            security=cluster.security,
-            all_brokers=True,
-            node_timeout=min(NODE_TIMEOUT, cluster.timeout),
-            image_timeout=min(IMAGE_TIMEOUT, cluster.timeout),
-        )
-    )

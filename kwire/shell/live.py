@@ -11,6 +11,7 @@ from kwire.admin.find_quorum import find_quorum
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import CONNECT_TIMEOUT
+from kwire.net.resolving import AbandonableThreads
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.observer import LiveImage, NextStep, Observer
@@ -38,6 +39,7 @@ class LiveSource:
         self._security = security
         self._connect = SecureConnect(security, CLIENT_ID, connect_timeout=CONNECT_TIMEOUT)
         self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(AbandonableThreads())
         # A prompt blocks its thread, and the image goes on following meanwhile.
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._live = LiveImage(controllers, open=self._connect)

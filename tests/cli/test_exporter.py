@@ -3,6 +3,7 @@
 import re
 import signal
 import subprocess
+from pathlib import Path
 from subprocess import PIPE
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -57,6 +58,15 @@ def test_addresses_that_are_none_are_wrong_usage(
     run = kwire("exporter", *arguments)
     assert run.code == 2
     assert run.error.startswith(sentence)
+
+
+def test_a_profile_with_both_kinds_of_nodes_means_the_controllers(
+    kwire: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[profiles.a]\nbootstrap_servers = 'b:1'\nbootstrap_controllers = 'c'\n")
+    monkeypatch.setenv("KWIRE_CONFIG", str(path))
+    assert kwire("exporter", "-P", "a").error.startswith("'c' is no address")
 
 
 def test_the_guide_has_every_option(kwire: Command) -> None:

@@ -48,6 +48,13 @@ def test_a_profile_is_read_with_paths_relative_to_its_file(file: Path) -> None:
     )
 
 
+def test_of_brokers_and_controllers_those_are_asked_that_fit() -> None:
+    both = Profile(bootstrap_servers="b:1", bootstrap_controllers="c:1")
+    assert both.bootstrap(controllers_first=True) == (None, "c:1")
+    assert both.bootstrap(controllers_first=False) == ("b:1", None)
+    assert Profile(bootstrap_servers="b:1").bootstrap(controllers_first=True) == ("b:1", None)
+
+
 def test_the_variable_names_a_profile_and_the_option_wins(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

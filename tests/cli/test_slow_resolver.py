@@ -39,6 +39,17 @@ def test_a_command_ends_at_its_timeout(kwire: Command) -> None:
 
 
 @pytest.mark.usefixtures("resolver")
+@pytest.mark.parametrize("command", [["export"], ["doctor"], ["quorum", "check"], ["shell", "ls"]])
+def test_commands_with_a_loop_of_their_own_end_at_theirs(
+    kwire: Command, command: list[str]
+) -> None:
+    begin = time.monotonic()
+    run = kwire(*command, "--bootstrap-controller", HOST, "--timeout", "0.3")
+    assert run.code == 1
+    assert time.monotonic() - begin < PATIENCE / 2
+
+
+@pytest.mark.usefixtures("resolver")
 def test_a_synchronous_client_closes_at_once() -> None:
     begin = time.monotonic()
     with sync.AdminClient(HOST, timeout=0.3) as admin, pytest.raises(ConnectionFailed):
