@@ -28,7 +28,7 @@ OPERATIONS: dict[str, Callable[[AdminClient], Awaitable[object]]] = {
     ),
     "describe_topics": lambda admin: admin.describe_topics(topic_names(1)),
 }
-"""What is asked a thousand times, by its name."""
+"""The operations that are run a thousand times, by name."""
 
 
 @dataclass(frozen=True, slots=True)

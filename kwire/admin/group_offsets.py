@@ -21,7 +21,7 @@ from kwire.admin.share_group_offsets import (
     ShareOffsetChange,
     SharePartitionOffsetInfo,
 )
-from kwire.admin.topic_partition import TopicPartition
+from kwire.admin.topic_partition import TopicPartition, by_topic
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, KwireError, UnsupportedVersion
 from kwire.messages import a08_offset_commit as commit
@@ -170,13 +170,6 @@ def wanted_partitions(
     return dict.fromkeys(groups)
 
 
-def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    topics: defaultdict[str, list[int]] = defaultdict(list)
-    for partition in partitions:
-        topics[partition.topic].append(partition.partition)
-    return topics
-
-
 # --- list_group_offsets ---------------------------------------------------------------------------
 
 LookupCall = OperationCall[str, OffsetLookup]
@@ -198,8 +191,8 @@ def _lookup(call: LookupCall) -> Iterator[Part[str]]:
         topics = None
         if requested is not None:
             topics = [
-                fetch.OffsetFetchRequestTopic(name=name, partition_indexes=tuple(indexes))
-                for name, indexes in _by_topic(requested).items()
+                fetch.OffsetFetchRequestTopic(name=name, partition_indexes=indexes)
+                for name, indexes in by_topic(requested).items()
             ]
         request = fetch.OffsetFetchRequest(
             group_id=group, topics=topics, require_stable=lookup.require_stable
@@ -213,8 +206,8 @@ def _group_lookup(
     topics = None
     if requested is not None:
         topics = [
-            fetch.OffsetFetchRequestTopics(name=name, partition_indexes=tuple(indexes))
-            for name, indexes in _by_topic(requested).items()
+            fetch.OffsetFetchRequestTopics(name=name, partition_indexes=indexes)
+            for name, indexes in by_topic(requested).items()
         ]
     return fetch.OffsetFetchRequestGroup(group_id=group, topics=topics)
 
@@ -338,7 +331,7 @@ def _deletion(call: OperationCall[TopicPartition, str]) -> deletion.OffsetDelete
                     for index in indexes
                 ],
             )
-            for name, indexes in _by_topic(call.keys).items()
+            for name, indexes in by_topic(call.keys).items()
         ],
     )
 

@@ -12,6 +12,7 @@ from kwire.admin.errors import ReplicaNotFound, raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_partition import TopicPartition, TopicPartitionReplica, by_topic
+from kwire.admin.wire_values import known
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, KwireError
 from kwire.messages.a34_alter_replica_log_dirs import (
@@ -98,14 +99,10 @@ def _log_dir(result: DescribeLogDirsResult, since_cordoned: bool) -> LogDirDescr
             for topic in result.topics
             for partition in topic.partitions
         },
-        total_bytes=_known(result.total_bytes),
-        usable_bytes=_known(result.usable_bytes),
+        total_bytes=known(result.total_bytes),
+        usable_bytes=known(result.usable_bytes),
         is_cordoned=result.is_cordoned if since_cordoned else None,
     )
-
-
-def _known(number: int) -> int | None:
-    return None if number < 0 else number
 
 
 def _described(

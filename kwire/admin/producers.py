@@ -11,6 +11,7 @@ from kwire.admin.errors import refusal
 from kwire.admin.operation import Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_partition import TopicPartition, by_topic
+from kwire.admin.wire_values import known
 from kwire.errors import KwireError
 from kwire.messages.a22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kwire.messages.a61_describe_producers import (
@@ -75,15 +76,11 @@ def _producer(state: ProducerState) -> ActiveProducer:
     return ActiveProducer(
         producer_id=state.producer_id,
         producer_epoch=state.producer_epoch,
-        last_sequence=_known(state.last_sequence),
-        last_timestamp=_known(state.last_timestamp),
-        coordinator_epoch=_known(state.coordinator_epoch),
-        transaction_start_offset=_known(state.current_txn_start_offset),
+        last_sequence=known(state.last_sequence),
+        last_timestamp=known(state.last_timestamp),
+        coordinator_epoch=known(state.coordinator_epoch),
+        transaction_start_offset=known(state.current_txn_start_offset),
     )
-
-
-def _known(number: int) -> int | None:
-    return None if number < 0 else number
 
 
 DESCRIBE_PRODUCERS: Operation[TopicPartition, int | None, tuple[ActiveProducer, ...]] = Operation(

@@ -11,6 +11,7 @@ from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.producers import FENCE_PRODUCERS, ProducerIdAndEpoch, Producers
 from kwire.admin.topic_partition import TopicPartition, by_topic
+from kwire.admin.wire_values import known
 from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages.a27_write_txn_markers import (
     WritableTxnMarker,
@@ -156,17 +157,13 @@ def _transaction(state: TransactionState, coordinator_id: int | None) -> Transac
         producer_id=state.producer_id,
         producer_epoch=state.producer_epoch,
         timeout_ms=state.transaction_timeout_ms,
-        start_time_ms=_known(state.transaction_start_time_ms),
+        start_time_ms=known(state.transaction_start_time_ms),
         partitions=tuple(
             TopicPartition(topic.topic, partition)
             for topic in state.topics
             for partition in topic.partitions
         ),
     )
-
-
-def _known(number: int) -> int | None:
-    return None if number < 0 else number
 
 
 DESCRIBE_TRANSACTIONS: Operation[str, BrokerIds, TransactionDescription] = Operation(

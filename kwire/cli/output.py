@@ -254,6 +254,11 @@ def error_document(error: Exception) -> dict[str, Any]:
     return {"error": error_name(error), "message": _message(error)}
 
 
+def dry_run_facts(dry_run: bool) -> dict[str, Any]:
+    """Return the fact of a table that says that nothing was changed; none without a dry run."""
+    return {"dryRun": True} if dry_run else {}
+
+
 def time_values(name: str, milliseconds: int | None) -> dict[str, Any]:
     """Return a time as `nameMs`, ms since 1970, and as text in UTC; both null if not known."""
     if milliseconds is None or milliseconds < 0:

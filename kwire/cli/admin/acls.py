@@ -11,7 +11,7 @@ from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table
+from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, dry_run_facts
 from kwire.cli.watching import Watch, ask_and_show
 from kwire.text.untrusted import harmless
 
@@ -295,7 +295,7 @@ async def _add(admin: Acls, bindings: list[AclBinding], dry_run: bool) -> Table:
         outcomes,
         lambda binding, _: {**acl_values(binding), "isNew": binding not in before},
         key_values=acl_values,
-        facts={"dryRun": True} if dry_run else {},
+        facts=dry_run_facts(dry_run),
     )
 
 
@@ -307,7 +307,7 @@ async def _remove(admin: Acls, filters: Iterable[AclFilter], *, dry_run: bool, y
 
     found = await _matching(admin, filters)
     if dry_run or not found:
-        facts = {"dryRun": True} if dry_run else {}
+        facts = dry_run_facts(dry_run)
         columns = [*COLUMNS, ERROR, MESSAGE]
         return Table("acls", columns, map(acl_values, found), facts=facts)
     if not yes:

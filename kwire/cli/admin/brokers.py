@@ -11,7 +11,8 @@ from kwire.cli.admin.cluster import node_rows
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, check_answerable, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.event_loop import run
+from kwire.cli.output import Column, Output, Table, dry_run_facts
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -71,13 +72,11 @@ def _with_fenced(cluster: ClusterOptions, output: Output) -> ClusterDescription:
 
 def _registered(cluster: ClusterOptions) -> dict[int, BrokerRegistration]:
     """Return the brokers that are registered in the metadata log, by id."""
-    import asyncio
-
     from kwire.cluster_document.live_metadata import live_metadata
 
     assert cluster.controller is not None
     live = live_metadata(cluster.controller, security=cluster.security, timeout=cluster.timeout)
-    return dict(asyncio.run(live).image.cluster.brokers.items())
+    return dict(run(live).image.cluster.brokers.items())
 
 
 def _registration_row(broker: BrokerRegistration) -> dict[str, Any]:
@@ -148,7 +147,7 @@ def unregister_broker(
         outcomes,
         lambda broker_id, _: {"id": broker_id, "state": "fenced" if dry_run else "unregistered"},
         key_values=lambda broker_id: {"id": broker_id},
-        facts={"dryRun": True} if dry_run else {},
+        facts=dry_run_facts(dry_run),
     )
     output.show(table)
 

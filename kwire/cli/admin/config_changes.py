@@ -14,7 +14,7 @@ from kwire.admin.configs import AlterConfigOperation, ConfigChange, ConfigEntry,
 from kwire.admin.outcomes import Outcomes
 from kwire.cli.admin.config_resources import resource_values
 from kwire.cli.cluster_options import ClusterOptions
-from kwire.cli.output import Column, Table
+from kwire.cli.output import Column, Table, dry_run_facts
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 
 Entries = Mapping[str, ConfigEntry]
@@ -76,7 +76,7 @@ def alter(
         altered.outcomes,
         rows,
         key_values=resource_values,
-        facts={"dryRun": True} if dry_run else {},
+        facts=dry_run_facts(dry_run),
     )
 
 

@@ -17,7 +17,7 @@ from kwire.cli.admin.feature_levels import (
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.output import Column, Output, OutputForm, Table, dry_run_facts
 
 if TYPE_CHECKING:
     from kwire.admin.features import FeatureMetadata, Features, UpgradeType
@@ -280,7 +280,7 @@ def _update(
             outcomes,
             lambda name, _: levels(name),
             key_values=levels,
-            facts={"dryRun": True} if dry_run else {},
+            facts=dry_run_facts(dry_run),
         )
     )
 

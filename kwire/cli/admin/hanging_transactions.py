@@ -13,7 +13,16 @@ from kwire.cli.admin.transactions import Partition, Topic, named_partitions, now
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, error_document, time_values
+from kwire.cli.output import (
+    ERROR,
+    MESSAGE,
+    Column,
+    Output,
+    Table,
+    dry_run_facts,
+    error_document,
+    time_values,
+)
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -188,7 +197,7 @@ def abort_transaction(
                 key, marker.producer_id, marker.producer_epoch, marker.coordinator_epoch
             ),
         )
-    output.show(_aborted(key, marker, {"dryRun": True} if dry_run else {}))
+    output.show(_aborted(key, marker, dry_run_facts(dry_run)))
 
 
 def _given_marker(

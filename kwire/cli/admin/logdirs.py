@@ -10,7 +10,7 @@ from kwire.admin import registry
 from kwire.cli.admin.logdir_rows import Grouping, log_dir_table
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.output import Column, Output, Table, dry_run_facts
 
 if TYPE_CHECKING:
     from kwire.admin.logdirs import LogDirs, ReplicaLogDirs
@@ -141,7 +141,7 @@ def alter_replica_log_dirs(
     def row(replica: TopicPartitionReplica, _: None) -> dict[str, Any]:
         return {"replica": str(replica), "logDir": to}
 
-    facts = {"dryRun": True} if dry_run else {}
+    facts = dry_run_facts(dry_run)
     output.show(Table.of_outcomes("replicas", columns, outcomes, row, facts=facts))
 
 

@@ -15,7 +15,7 @@ from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import WrongUsage
 from kwire.cli.lazy import lazy_group
-from kwire.cli.output import Column, Output, Table, time_values
+from kwire.cli.output import Column, Output, Table, dry_run_facts, time_values
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def delete_records(
             "records": trim.records,
         },
         key_values=key_values,
-        facts={"dryRun": True} if dry_run else {},
+        facts=dry_run_facts(dry_run),
     )
     if dry_run or not found:
         output.show(table)

@@ -10,7 +10,7 @@ from kwire.admin import registry
 from kwire.cli.admin.transactions import TransactionalIdFlags, TransactionalIds, named_ids
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.output import Column, Output, Table, dry_run_facts
 
 if TYPE_CHECKING:
     from kwire.admin.transactions import Transactions
@@ -115,5 +115,5 @@ def _new_epochs(
         }
 
     ordered = Outcomes({name: results[name] for name in names if name in results})
-    facts = {"dryRun": True} if dry_run else {}
+    facts = dry_run_facts(dry_run)
     output.show(Table.of_outcomes("producers", columns, ordered, row, facts=facts))

@@ -14,7 +14,7 @@ import typer
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.output import Column, Output, Table, dry_run_facts
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _alter(
         outcomes,
         rows,
         key_values=lambda entity: {"entity": entity_values(entity)},
-        facts={"dryRun": True} if dry_run else {},
+        facts=dry_run_facts(dry_run),
     )
     output.show(table)
 

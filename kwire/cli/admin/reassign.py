@@ -11,7 +11,7 @@ from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.output import Column, Output, Table, dry_run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -206,7 +206,7 @@ def alter_partition_reassignments(
 
         rollback.write_text(reassignment_json((m.partition, m.old) for m in moves) + "\n")
     if dry_run or not output.is_document:
-        facts = {"dryRun": True} if dry_run else {}
+        facts = dry_run_facts(dry_run)
         table = Table("partitions", MOVE_COLUMNS, map(_move_values, moves), facts=facts)
         if dry_run or output.form in ("table", "wide"):
             output.show(table, empty="nothing to move")

@@ -11,7 +11,7 @@ from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.output import Column, Output, Table, dry_run_facts
 from kwire.cli.watching import Watch, ask_and_show
 from kwire.text.ids import parse_uuid, uuid_text
 
@@ -101,7 +101,7 @@ def create_topics(
         Column(key="replicationFactor", right=True),
         Column(key="state"),
     ]
-    table = Table.of_outcomes("topics", columns, outcomes, row, facts=_dry_run_fact(dry_run))
+    table = Table.of_outcomes("topics", columns, outcomes, row, facts=dry_run_facts(dry_run))
     if if_not_exists:
         _forgive(table, "existed", "TOPIC_ALREADY_EXISTS")
     output.show(table)
@@ -278,7 +278,7 @@ def create_partitions(
             columns,
             outcomes,
             lambda name, _: {"topic": name, "partitions": partitions},
-            facts=_dry_run_fact(dry_run),
+            facts=dry_run_facts(dry_run),
         )
     )
 
@@ -364,10 +364,6 @@ def _matcher(pattern: str | None) -> Callable[[str], bool]:
     except re.error as error:
         raise WrongUsage(f"--filter {pattern!r} is no regular expression: {error}.") from error
     return lambda name: compiled.fullmatch(name) is not None
-
-
-def _dry_run_fact(dry_run: bool) -> dict[str, Any]:
-    return {"dryRun": True} if dry_run else {}
 
 
 def _id_text(topic_id: UUID | None) -> str | None:
