@@ -194,7 +194,11 @@ def _level(evidence: Evidence) -> PlanStep:
         state=StepState.NEXT,
         sentence=f"raise {KRAFT_VERSION} to 1, first with --dry-run, for which the leader checks"
         " every voter; it cannot be lowered again",
-        evidence=(f"{KRAFT_VERSION} is 0",),
+        evidence=(
+            f"{KRAFT_VERSION} is 0",
+            "a leader just elected refuses for seconds, until every voter has told it what it"
+            " supports: say it again then",
+        ),
         command=UPGRADE,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -50,7 +51,10 @@ def test_a_static_quorum_is_upgraded_as_the_plan_says(
         step = next_step(cluster)
         assert step is not None
         assert step.command == "kwire features upgrade kraft.version=1"
-        assert kwire(*step.command.split()[1:], *at).code == 0
+        leader = cluster.nodes[asyncio.run(_leader_id(cluster))]
+        leader.stop()  # the next one refuses the level until its voters have told what they support
+        leader.start()
+        _raise_the_level(cluster, kwire, step.command)
         rolled = list(_roll(cluster))
         assert sorted(rolled) == [1, 3000, 3001, 3002]
         assert rolled[-1] == 1
@@ -58,6 +62,22 @@ def test_a_static_quorum_is_upgraded_as_the_plan_says(
         run = kwire("quorum", "upgrade", "--plan", "-o", "json", *at)
         assert {step["state"] for step in run.json["steps"]} == {"done"}
         assert kwire("quorum", "remove-controller", "3002", "--dry-run", *at).code == 0
+
+
+def _raise_the_level(cluster: Cluster, kwire: Command, command: str) -> None:
+    """Raise kraft.version, with the patience that the plan asks for after an election.
+
+    A leader hears from each voter what it supports one fetch timeout after its election, by
+    UpdateRaftVoter (FollowerState.updateVoterPeriodMs), and refuses until then.
+    """
+    at = (*command.split()[1:], "--bootstrap-controller", cluster.bootstrap_controllers)
+    for arguments in ((*at, "--dry-run"), at):
+        run = eventually_blocking(
+            partial(kwire, *arguments),
+            lambda run: run.code == 0 or "not all of the voters support it" not in run.out,
+            pause=1.0,
+        )
+        assert run.code == 0, run
 
 
 def _an_old_registration_holds_it_up(cluster: Cluster, kwire: Command) -> None:
@@ -77,11 +97,14 @@ def _an_old_registration_holds_it_up(cluster: Cluster, kwire: Command) -> None:
     eventually_blocking(lambda: next_step(cluster), lambda step: step and step.number == 3)
 
 
+async def _leader_id(cluster: Cluster) -> int:
+    async with AdminClient(bootstrap_controllers=cluster.bootstrap_controllers) as admin:
+        return (await admin.describe_metadata_quorum()).leader_id
+
+
 async def _register(cluster: Cluster) -> None:
     """Send the active controller the registration of a node that there is not."""
-    async with AdminClient(bootstrap_controllers=cluster.bootstrap_controllers) as admin:
-        leader_id = (await admin.describe_metadata_quorum()).leader_id
-    at = cluster.nodes[leader_id].controller_address
+    at = cluster.nodes[await _leader_id(cluster)].controller_address
     request = ControllerRegistrationRequest(
         controller_id=GONE,
         incarnation_id=UUID(int=GONE),
