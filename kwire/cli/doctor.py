@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,9 +13,6 @@ from kwire.cli.errors import WrongUsage
 from kwire.cli.evidence import gather_evidence
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.output import Column, Output, OutputForm, Table
-
-if TYPE_CHECKING:
-    pass
 
 Only = Annotated[
     str | None,

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -72,7 +73,8 @@ def test_the_quorum_is_what_java_prints(tables: Tables, dumped: list[DumpedRecor
         if row["what"] == "VOTERS"
     ] == voters
     assert len(leaders) >= 2
-    assert [len(one) for _, one in voters] == [3, 4, 3]
+    # A leader that finds its own entry out of date writes the same voters once more.
+    assert [size for size, _ in groupby(len(listed) for _, listed in voters)] == [3, 4, 3]
 
 
 def ids(voters: list[dict[str, Any]]) -> list[int]:
