@@ -193,12 +193,9 @@ def _level(evidence: Evidence) -> PlanStep:
         number=3,
         state=StepState.NEXT,
         sentence=f"raise {KRAFT_VERSION} to 1, first with --dry-run, for which the leader checks"
-        " every voter; it cannot be lowered again",
-        evidence=(
-            f"{KRAFT_VERSION} is 0",
-            "a leader just elected refuses for seconds, until every voter has told it what it"
-            " supports: say it again then",
-        ),
+        " every voter, and refuses for the first seconds after its election; it cannot be lowered"
+        " again",
+        evidence=(f"{KRAFT_VERSION} is 0",),
         command=UPGRADE,
     )
 

@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 
-from kwire.admin import AdminClient
 from kwire.doctor.examine import examine
 from kwire.doctor.gather import gather
 from kwire.doctor.upgrade_plan import PlanStep, StepState, upgrade_plan
@@ -22,6 +21,7 @@ from kwire.messages.a70_controller_registration import (
 from kwire.net.connection import Connection
 from real_kafka import Cluster, Layout
 from tests.support.cli.command import Command
+from tests.support.controller.live.admin_session import leader_of
 from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 
@@ -98,8 +98,8 @@ def _an_old_registration_holds_it_up(cluster: Cluster, kwire: Command) -> None:
 
 
 async def _leader_id(cluster: Cluster) -> int:
-    async with AdminClient(bootstrap_controllers=cluster.bootstrap_controllers) as admin:
-        return (await admin.describe_metadata_quorum()).leader_id
+    addresses = {node_id: node.controller_address for node_id, node in cluster.controllers.items()}
+    return await leader_of({id_: (at.host, at.port) for id_, at in addresses.items()})
 
 
 async def _register(cluster: Cluster) -> None:
