@@ -12,7 +12,7 @@ from kwire.messages import a31_delete_acls as deleted
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 ALICE = ("--allow-principal", "User:alice")
 
@@ -47,10 +47,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
             deleted.DeleteAclsRequest: delete,
         }
         yield brokers
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def test_a_producer_and_consumer_gets_what_kafkas_tool_gives_it(

@@ -14,7 +14,7 @@ from kwire.net.frames import RequestFrame
 from scripted_node import api_versions
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 FENCED = 5
 
@@ -54,10 +54,6 @@ def make_old(cluster: ScriptedBrokers) -> None:
     scripts = cluster.nodes[0].scripts
     offered = api_versions(*scripts, DescribeCluster=(0, 1))
     scripts[ApiVersionsRequest] = lambda request: offered
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def test_the_cluster_id_is_printed_as_kafkas_tool_does(

@@ -13,7 +13,7 @@ from kwire.messages.config_resource import ConfigResource, ConfigSource, Resourc
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 TOPIC = ConfigResource(ResourceType.TOPIC, "orders")
 SECRET = "kept-in-a-safe"
@@ -72,10 +72,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
         scripts[described.DescribeConfigsRequest] = describe
         scripts[altered.IncrementalAlterConfigsRequest] = alter
         yield brokers
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def test_values_that_nobody_set_are_left_out(kwire: Command, cluster: ScriptedBrokers) -> None:

@@ -15,7 +15,7 @@ from kwire.messages.a18_api_versions import (
 from scripted_node import Script, api_versions
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 ACCEPTED = update.UpdateFeaturesResponse()
 
@@ -41,10 +41,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
         offered.finalized_features_epoch = 11
         scripts[ApiVersionsRequest] = always(offered)
         yield brokers
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def sent(cluster: ScriptedBrokers) -> update.UpdateFeaturesRequest:

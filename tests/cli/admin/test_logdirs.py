@@ -12,7 +12,7 @@ from kwire.messages import a35_describe_log_dirs as dirs
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 
 def directory(path: str, *sizes: int, error_code: int = 0) -> dirs.DescribeLogDirsResult:
@@ -54,10 +54,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
             node.scripts[dirs.DescribeLogDirsRequest] = lambda request: answer
             node.scripts[moving.AlterReplicaLogDirsRequest] = moved
         yield two
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def test_sizes_are_read_by_people_in_tables_and_exact_in_json(

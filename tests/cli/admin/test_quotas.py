@@ -10,7 +10,7 @@ from kwire.messages import a49_alter_client_quotas as altered
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 
 @pytest.fixture
@@ -37,10 +37,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
             altered.AlterClientQuotasRequest: alter,
         }
         yield brokers
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def test_a_default_is_no_name_in_json_and_a_word_on_a_screen(

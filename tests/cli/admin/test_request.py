@@ -15,7 +15,7 @@ from kwire.messages.registry import message, names
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.admin.scripted_transactions import described
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 
 @pytest.fixture
@@ -27,10 +27,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
                 unregistering.UnregisterBrokerResponse()
             )
         yield two
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def test_a_response_is_printed_as_it_came(kwire: Command, cluster: ScriptedBrokers) -> None:

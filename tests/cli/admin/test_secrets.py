@@ -11,7 +11,7 @@ from kwire.messages import a51_alter_user_scram_credentials as altered
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 PASSWORD = "kept-in-a-safe"
 HMAC = b"a-token's-password"
@@ -39,10 +39,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
             renewed.RenewDelegationTokenRequest: renew,
         }
         yield brokers
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 @pytest.mark.parametrize("ending", ["", "\n", "\r\n"])

@@ -10,7 +10,7 @@ from kwire.messages import a20_delete_topics as deletion
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 
 def create(request: RequestFrame) -> creation.CreateTopicsResponse:
@@ -44,10 +44,6 @@ def brokers() -> Iterator[ScriptedBrokers]:
         node.scripts[deletion.DeleteTopicsRequest] = delete
         cluster.leaders = {("orders", 0): 0, ("orders", 1): -1, ("__consumer_offsets", 0): 0}
         yield cluster
-
-
-def at(brokers: ScriptedBrokers) -> tuple[str, str]:
-    return ("--bootstrap-server", brokers.addresses[0])
 
 
 def test_one_refused_topic_makes_exit_code_1_and_leaves_the_other_created(

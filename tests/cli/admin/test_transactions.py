@@ -14,7 +14,7 @@ from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.admin.scripted_transactions import hanging_cluster, producing
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 
 def marked(request: RequestFrame) -> Response:
@@ -44,10 +44,6 @@ def cluster() -> Iterator[ScriptedBrokers]:
             producer_id=11, producer_epoch=5
         )
         yield brokers
-
-
-def at(cluster: ScriptedBrokers) -> tuple[str, str]:
-    return "--bootstrap-server", cluster.addresses[0]
 
 
 def test_transactions_are_listed_with_kafkas_columns(

@@ -25,3 +25,8 @@ def scripted_cluster(count: int = 1) -> Iterator[ScriptedBrokers]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(PATIENCE)
         loop.close()
+
+
+def at(brokers: ScriptedBrokers) -> tuple[str, str]:
+    """Return the option that sends a command to the first of the brokers."""
+    return "--bootstrap-server", brokers.addresses[0]
