@@ -109,10 +109,13 @@ class UVarint(Construct):
 
 
 class Compact(Adapter):
-    """A length in flexible versions: an unsigned varint, one more than the length; 0 is null."""
+    """A length in flexible versions: an unsigned varint, one more than the length; 0 is null.
+
+    Kafka subtracts in 32 bits, so that 2^31 claims 2^31-1 elements, while more is null.
+    """
 
     def _decode(self, obj: int, context: Any, path: str) -> int:
-        return obj - 1
+        return obj - 1 if obj != engine.LOWEST_INT32 else -1 - engine.LOWEST_INT32
 
     def _encode(self, obj: int, context: Any, path: str) -> int:
         return obj + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+LOWEST_INT32 = -(1 << 31)
 STRING_LIMIT = 0x7FFF
 """Longest string in bytes, whatever the width of its length (Kafka: MessageGenerator)."""
 

@@ -20,6 +20,7 @@ from kwire.codec import engine_choice
 from kwire.codec.compiler import Compiled
 from kwire.codec.reference import Reference
 from kwire.errors import DecodeError, EncodeError, InvalidValue, LocalError
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
 
 Pair = tuple[type[Message], int]
@@ -56,6 +57,21 @@ def test_engines_refuse_a_wrong_value_with_the_same_words(data: st.DataObject, p
     expected = encoded(engines["reference"][0], obj)
     for name, (made, _) in engines.items():
         assert encoded(made, obj) == expected, name
+
+
+@pytest.mark.parametrize(
+    ("count", "is_null"),
+    [("00", True), ("8080808008", False), ("8180808008", True), ("ffffffff0f", True)],
+)
+def test_a_compact_length_is_one_less_in_32_bits(count: str, is_null: bool) -> None:
+    """As in Java: 2^31 claims 2^31-1 elements, every number above it is a negative length."""
+    body = bytes.fromhex(f"00{count}000003e800")
+    for name, (made, _) in side_by_side(ElectLeadersRequest, 2).items():
+        if is_null:
+            assert made.decode(body)[0].topic_partitions is None, name
+        else:
+            with pytest.raises(DecodeError, match="2147483647 elements claimed"):
+                made.decode(body)
 
 
 @pytest.mark.parametrize("value", ["false", 0, 1, None, 1.0, []])

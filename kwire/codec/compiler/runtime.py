@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID, SafeUUID
 
 from kwire.codec import engine
-from kwire.codec.engine import STRING_LIMIT
+from kwire.codec.engine import LOWEST_INT32, STRING_LIMIT
 
 TABLE_LIMIT = 4096
 """Most entries a table keeps."""
@@ -131,6 +131,8 @@ def length_or_null(buf: bytes, p: int) -> tuple[int, int]:
     if first > 127 and second < 128:
         return first & 0x7F | second << 7, p + 2
     n, p = read_uvarint(buf, p)
+    if n == LOWEST_INT32:  # one less is 2^31-1 in Kafka's 32 bits: no null, but a length
+        return -n, p
     return max(n, 0), p
 
 

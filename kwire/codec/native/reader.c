@@ -36,7 +36,8 @@ static bool read_width(Reader *r, Width width, int64_t *value)
         int32_t plain;
         if (!read_uvarint(r, &plain))
             return false;
-        *value = (int64_t)plain - (width == WIDTH_COMPACT);
+        /* In 32 bits as in Kafka: 2^31 claims 2^31-1 elements, more is null. */
+        *value = (int32_t)((uint32_t)plain - (width == WIDTH_COMPACT));
         return true;
     }
     Py_ssize_t size = width == WIDTH_INT8 ? 1 : width == WIDTH_INT16 ? 2 : 4;
