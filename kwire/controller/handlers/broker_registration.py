@@ -31,7 +31,8 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
     3. It wants to migrate from ZooKeeper: BROKER_ID_NOT_REGISTERED.
     4. Directories, once metadata.version has them: none, reserved ones, one twice, or another
        broker's: INVALID_REGISTRATION.
-    5. A finalised feature level outside what it supports: UNSUPPORTED_VERSION.
+    5. A finalised feature level outside what it supports: UNSUPPORTED_VERSION. It must name
+       metadata.version: INVALID_REGISTRATION, since 4.0; kraft.version and others it need not.
     6. The same incarnation keeps its epoch and state; else the epoch is the offset at which the
        batch of this registration begins, and the broker is fenced.
     7. The incarnation before it leaves every ISR first, if it was not fenced yet (KIP-841).
@@ -97,18 +98,22 @@ def _invalid(message: str) -> ApiError:
 def _check_features(request: BrokerRegistrationRequest, context: ControllerContext) -> None:
     ranges = _ranges(request)
     finalised = {**context.image.features.levels, KRAFT_VERSION: context.quorum.kraft_version}
-    for name in [*ranges, *(name for name in sorted(finalised) if name not in ranges)]:
-        level = finalised.get(name, 0)
-        levels = ranges.get(name, VersionRange(0, 0))
-        if level not in levels:
-            text = f"{name} is at {level}, the broker supports {levels}."
-            raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
+    for name, levels in ranges.items():
+        _check_level(name, finalised.get(name, 0), levels)
+    if METADATA_VERSION not in ranges:
+        raise _invalid(f"The features do not contain {METADATA_VERSION}.")
+    for name in sorted(finalised.keys() - ranges.keys()):
+        _check_level(name, finalised[name], VersionRange(0, 0))
+
+
+def _check_level(name: str, level: int, levels: VersionRange) -> None:
+    if level not in levels:
+        text = f"{name} is at {level}, the broker supports {levels}."
+        raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
 
 
 def _ranges(request: BrokerRegistrationRequest) -> dict[str, VersionRange]:
-    """Return what the broker supports: only the first metadata.version, if it names none."""
-    ranges = {feature.name: supported(feature) for feature in request.features}
-    return {METADATA_VERSION: VersionRange(1, 1)} | ranges
+    return {feature.name: supported(feature) for feature in request.features}
 
 
 def _record(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
 from uuid import UUID
 
 from kwire.controller.errors import ApiError
@@ -26,7 +28,8 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
 
     1. delete.topic.enable is false: TOPIC_DELETION_DISABLED, INVALID_REQUEST before version 3.
     2. Neither name nor id, or both of them: INVALID_REQUEST.
-    3. A name or an id twice, or a name and an id of the same topic: INVALID_REQUEST, once.
+    3. A name or an id twice, or a name and an id of the same topic: INVALID_REQUEST, once, and the
+       topic stays (Java: ControllerApis.deleteTopics).
     4. An unknown name: UNKNOWN_TOPIC_OR_PARTITION; an unknown id: UNKNOWN_TOPIC_ID.
     5. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
     """
@@ -39,7 +42,8 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
     counts = Counter((topic.name, topic.topic_id) for topic in requested)
     records: Records = []
     results = []
-    deleted: set[UUID] = set()
+    named = _times_named(counts, context)
+    refused: set[UUID] = set()
     for name, id in counts:
         try:
             # 3.
@@ -48,7 +52,11 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
             # 2., 4.
             topic = _topic(DeleteTopicState(name=name, topic_id=id), context)
             # 3.
-            if topic.id in deleted:
+            if named[topic.id] > 1:
+                if topic.id in refused:
+                    continue
+                refused.add(topic.id)
+                name, id = topic.name, topic.id
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given by its id, too.")
             # 5. Java takes the error of the list that is full for any other fault.
             if len(records) == MAX_RECORDS:
@@ -59,13 +67,23 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
                 name=name, topic_id=id, error_code=error.code, error_message=error.message
             )
         else:
-            deleted.add(topic.id)
             records.append(versioned(RemoveTopicRecord(topic_id=topic.id)))
             result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
         results.append(result)
     return ControllerResult(
         records=tuple(records), response=DeleteTopicsResponse(responses=results)
     )
+
+
+def _times_named(
+    requested: Iterable[tuple[str | None, UUID]], context: ControllerContext
+) -> Counter[UUID]:
+    """Return how often each topic is named, by its name and by its id."""
+    named: Counter[UUID] = Counter()
+    for name, id in requested:
+        with suppress(ApiError):
+            named[_topic(DeleteTopicState(name=name, topic_id=id), context).id] += 1
+    return named
 
 
 def _topic(requested: DeleteTopicState, context: ControllerContext) -> TopicImage:

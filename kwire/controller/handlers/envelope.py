@@ -20,6 +20,7 @@ FORWARDABLE = frozenset(
 """The keys of the APIs whose requests brokers forward (Java: ApiKeys.forwardable)."""
 
 _SIZE_PREFIX = 4
+_ADDRESS_SIZES = (4, 16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +38,17 @@ def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
     """Return the request in an envelope. Raises ApiError:
 
     1. A principal that cannot be read: PRINCIPAL_DESERIALIZATION_FAILURE.
-    2. An API or version that is not known: UNSUPPORTED_VERSION; bytes that are no request, or an
+    2. A client's address that has neither 4 nor 16 bytes: INVALID_REQUEST.
+    3. An API or version that is not known: UNSUPPORTED_VERSION; bytes that are no request, or an
        API that brokers do not forward: INVALID_REQUEST.
     """
     # 1.
     principal = _principal(envelope.request_principal)
     # 2.
+    if len(envelope.client_host_address) not in _ADDRESS_SIZES:
+        text = f"A client's address of {len(envelope.client_host_address)} bytes is none."
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    # 3.
     try:
         frame = decode_request(envelope.request_data)
     except UnsupportedVersion as error:

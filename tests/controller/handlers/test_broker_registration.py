@@ -102,7 +102,7 @@ def levels(first: int, last: int) -> list[Feature]:
         ({"log_dirs": (UUID(int=2007),)}, ErrorCode.INVALID_REGISTRATION),
         ({"features": levels(7, 29)}, ErrorCode.UNSUPPORTED_VERSION),
         ({"features": levels(31, 31)}, ErrorCode.UNSUPPORTED_VERSION),
-        ({"features": []}, ErrorCode.UNSUPPORTED_VERSION),
+        ({"features": []}, ErrorCode.INVALID_REGISTRATION),
     ],
 )
 def test_what_does_not_fit_the_cluster_is_refused(

@@ -55,7 +55,6 @@ def test_what_is_wrong_with_a_deletion_is_refused(three: Any) -> None:
         ErrorCode.INVALID_REQUEST,
         ErrorCode.INVALID_REQUEST,
         ErrorCode.UNKNOWN_TOPIC_ID,
-        ErrorCode.NONE,
         ErrorCode.INVALID_REQUEST,
     ]
 

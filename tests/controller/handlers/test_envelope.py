@@ -41,6 +41,15 @@ def test_an_envelope_is_opened_and_sealed_again() -> None:
     assert (answer.error_code, (answer.response_data or b"")[:4]) == (0, b"\0\0\0\7")
 
 
+@pytest.mark.parametrize("size", [0, 3, 5, 17])
+def test_an_address_of_another_size_is_refused(size: int) -> None:
+    """As Java's InetAddress.getByAddress refuses it."""
+    request = envelope(request_data(ListPartitionReassignmentsRequest(), 0))
+    with pytest.raises(ApiError) as refusal:
+        opened(request.replace(client_host_address=bytes(size)))
+    assert refusal.value.code == ErrorCode.INVALID_REQUEST
+
+
 def test_not_controller_stands_on_the_envelope() -> None:
     """Pitfall: else brokers do not look for the leader again."""
     forwarded = opened(envelope(request_data(ListPartitionReassignmentsRequest(), 0)))
