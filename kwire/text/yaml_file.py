@@ -40,6 +40,25 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
+class RepeatedKey(yaml.YAMLError):
+    """A key that a mapping has twice: which one is meant cannot be known."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads plain values only, and refuses a mapping in which a key stands twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                name = (key.tag, key.value)
+                if name in seen:
+                    line = key.start_mark.line + 1
+                    raise RepeatedKey(f"line {line}: the key {key.value} stands there twice")
+                seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
 def _amount(units: dict[str, float] | dict[str, int], what: str) -> Callable[[Any], float]:
     def read(value: Any) -> float:
         match = _NUMBER.fullmatch(value.removesuffix("/s")) if isinstance(value, str) else None
@@ -55,6 +74,11 @@ Seconds = Annotated[float, BeforeValidator(seconds)]
 Rate = Annotated[float, BeforeValidator(_amount(_SIZES, "a rate such as 100KiB/s")), Field(gt=0)]
 
 
+def load_yaml(text: str) -> Any:
+    """Return the plain values of a text. Raises yaml.YAMLError: RepeatedKey, or for no YAML."""
+    return yaml.load(text, _Loader)
+
+
 def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object = None) -> M:
     """Read the text of a file. Raises `wrong`, which names the place of each mistake.
 
@@ -63,7 +87,9 @@ def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object =
     if len(text) > LONGEST:
         raise wrong(f"more than {LONGEST} characters are too many")
     try:
-        return model.model_validate(yaml.safe_load(text) or {}, context=context)
+        return model.model_validate(load_yaml(text) or {}, context=context)
+    except RepeatedKey as error:
+        raise wrong(str(error)) from error
     except yaml.YAMLError as error:
         raise wrong(f"this is no YAML: {' '.join(str(error).split())}{_hint(text)}") from error
     except ValidationError as error:

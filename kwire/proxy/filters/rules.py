@@ -35,7 +35,16 @@ from kwire.proxy.filters.presets import expand
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
 from kwire.text.untrusted import read_text
-from kwire.text.yaml_file import BadFile, Rate, Seconds, Strict, read_yaml, seconds
+from kwire.text.yaml_file import (
+    BadFile,
+    Rate,
+    RepeatedKey,
+    Seconds,
+    Strict,
+    load_yaml,
+    read_yaml,
+    seconds,
+)
 
 
 class BadRules(BadFile):
@@ -223,7 +232,9 @@ def read_rule(text: str) -> tuple[Rule, ...]:
     Raises BadRules, in one line.
     """
     try:
-        value = yaml.safe_load(text)
+        value = load_yaml(text)
+    except RepeatedKey as error:
+        raise BadRules(str(error)) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise BadRules(f"this is no YAML, quote what has a comma or a colon: {reason}") from error

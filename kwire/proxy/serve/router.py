@@ -11,16 +11,11 @@ from kwire.codec.versions import Versions
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, ConnectionFailed, KwireError
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
-from kwire.messages.a55_describe_quorum import (
-    DescribeQuorumRequest,
-    DescribeQuorumResponse,
-    PartitionData,
-    TopicData,
-)
+from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.messages.error_response import visible_error_response
-from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.messages.registry import api_key, api_keys, request
 from kwire.net.address import Address
+from kwire.net.quorum_request import quorum_request
 from kwire.net.service import RequestContext
 from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.proxy.flows.walk import failures
@@ -67,10 +62,6 @@ PAUSE = 0.1
 
 CATCH_UP = 1.0
 """Most seconds for which the image may lag behind a write; usually it is one round trip."""
-
-METADATA_QUORUM = DescribeQuorumRequest(
-    topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])]
-)
 
 _NOT_ACTIVE = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.NOT_LEADER_OR_FOLLOWER})
 
@@ -147,7 +138,7 @@ class ControllerRouter:
         live = self._cluster.live
         with suppress(KwireError, TimeoutError):
             async with asyncio.timeout(CATCH_UP):
-                response = await self._cluster.connections.send(leader, METADATA_QUORUM)
+                response = await self._cluster.connections.send(leader, quorum_request())
                 assert isinstance(response, DescribeQuorumResponse), "nothing else answers it"
                 high_watermarks = (
                     partition.high_watermark

@@ -87,7 +87,7 @@ def _expression_text(value: str) -> str:
 
 def _api(value: str) -> str:
     if value.lower() not in _APIS:
-        raise ValueError(f"no API is called {value!r}; `kwire show --list` names them")
+        raise ValueError(f"no API is called {value!r}; `kwire protocol show` names them")
     return _APIS[value.lower()]
 
 
