@@ -12,6 +12,7 @@ from kwire.admin.errors import MissingFromAnswer, raise_for_code
 from kwire.admin.operation import Operation, OperationCall
 from kwire.messages import a55_describe_quorum as wire
 from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
+from kwire.net.quorum_request import quorum_request
 from kwire.text.ids import ZERO_UUID
 
 _UNKNOWN = -1
@@ -96,13 +97,6 @@ class QuorumInfo:
     @property
     def _slowest(self) -> ReplicaState:
         return min(self.voters, key=lambda voter: voter.log_end_offset)
-
-
-def quorum_request() -> wire.DescribeQuorumRequest:
-    """Return the request for the one partition that a metadata quorum has."""
-    partition = wire.PartitionData(partition_index=METADATA_PARTITION)
-    topic = wire.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
-    return wire.DescribeQuorumRequest(topics=[topic])
 
 
 def quorum_of(response: wire.DescribeQuorumResponse) -> QuorumInfo:

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from kwire.admin.cluster_description import ClusterDescription, fetch_description
 from kwire.admin.errors import raise_for_code
-from kwire.admin.quorum import QuorumInfo, quorum_of, quorum_request
+from kwire.admin.quorum import QuorumInfo, quorum_of
 from kwire.doctor.evidence import CONFIG_KEYS, FollowedLeader, NodeEvidence, Unreachable
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, ConnectionFailed, KwireError, WireError
@@ -28,6 +28,7 @@ from kwire.messages.endpoint_type import EndpointType
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.net.address import Address
 from kwire.net.connection import Connection
+from kwire.net.quorum_request import quorum_request
 from kwire.net.secure_connect import SecureConnect
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ observer loads its snapshot (KIP-630).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
@@ -95,7 +96,8 @@ class Observer:
     quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one, and again
     after a snapshot. snapshot: the one loaded last, if any was. start: its image, the one that was
     given, or that of the first batch. timestamp: milliseconds since 1970, of the last batch in the
-    image. end: apply no record from this offset on, None applies all.
+    image. end: apply no record from this offset on, None applies all. on_batch: is called with each
+    batch after it was applied, and again with the same batches after a `restart`.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class Observer:
     ) -> None:
         self._cluster_id = cluster_id
         self._end = end
+        self.on_batch: Callable[[RecordBatch], None] | None = None
         self.start = start
         self._image = start.image
         self._uncommitted = UncommittedBatches(start.place)
@@ -258,10 +261,15 @@ class Observer:
             raise WireError(f"the leader's log diverges at {end}, below what was committed")
 
     def _apply(self, batch: RecordBatch) -> None:
-        if not batch.is_control:
+        if batch.is_control:
+            self._apply_control(batch)
+        else:
             values = (record.value or b"" for record in batch.records())
             self._image = apply_all(self._image, map(read_metadata_record, values))
-            return
+        if self.on_batch is not None:
+            self.on_batch(batch)
+
+    def _apply_control(self, batch: RecordBatch) -> None:
         for record in batch.records():
             message = read_control_record(record).message
             if isinstance(message, KRaftVersionRecord):
