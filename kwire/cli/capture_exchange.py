@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,8 +28,8 @@ def export(
 ) -> None:
     """Write captures as packets for Wireshark, or as JSON lines with the whole messages.
 
-    The TCP connections around the frames are made up. Wireshark's Kafka dissector expects port
-    9092; tshark takes others with -d tcp.port==9093,kafka.
+    The TCP connections around the frames are made up. Wireshark's own Kafka dissector knows little
+    of controllers' traffic; `kwire dissector` prints one that reads all of it.
 
     \b
     kwire capture export quorum.avro --out quorum.pcapng
@@ -40,7 +41,9 @@ def export(
 
     reading = CaptureReading(captures=captures, since=since, until=until, selected=expression(view))
     write = _write_packets if out.suffix == ".pcapng" else _write_json
-    count, noun = write(reading.records(), out)
+    records = iter(reading.records())
+    first = list(islice(records, 1))  # a capture that cannot be read leaves no file behind
+    count, noun = write(chain(first, records), out)
     typer.echo(f"{count} {noun} written to {out}")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.errors import WrongUsage, error_sentence
+from kwire.cli.differences import differences_table, end_in_trouble
+from kwire.cli.errors import WrongUsage
 from kwire.cli.event_loop import run
 from kwire.cli.metadata_sources import (
     Assignments,
@@ -19,23 +20,11 @@ from kwire.cli.metadata_sources import (
     Timeout,
     sections,
 )
-from kwire.cli.output import Column, Output, OutputForm, Table, error_document
+from kwire.cli.output import Output, OutputForm
 
 if TYPE_CHECKING:
     from kwire.cluster_document.comparison import Comparison
     from kwire.cluster_document.document import ClusterDocument, DocumentSection
-
-TROUBLE = 2
-"""The exit code where nothing could be compared, as diff(1) has it."""
-
-COLUMNS = (
-    Column(key="change"),
-    Column(key="section"),
-    Column(key="name"),
-    Column(key="field"),
-    Column(key="old"),
-    Column(key="new"),
-)
 
 
 def diff(
@@ -94,18 +83,10 @@ def diff(
     except WrongUsage:
         raise
     except Exception as error:
-        _fail(error, output)
+        end_in_trouble(error, output)
     _show(comparison, pair, output)
     if comparison.differences:
         raise typer.Exit(1)
-
-
-def _fail(error: Exception, output: Output) -> NoReturn:
-    """Print an error and exit with TROUBLE: code 1 says that the two were compared."""
-    if output.is_document:
-        output.print_document(error_document(error))
-    typer.secho(f"Error: {error_sentence(error)}", fg="red", err=True)
-    raise typer.Exit(TROUBLE) from error
 
 
 def _compare(
@@ -158,20 +139,7 @@ def _show(
         "compared": list(comparison.compared),
         "notCompared": list(comparison.not_compared),
     }
-    rows = [
-        {
-            "change": difference.change.value,
-            "section": difference.section.value,
-            "name": difference.name,
-            "field": difference.field or None,
-            "old": difference.old,
-            "new": difference.new,
-        }
-        for difference in comparison.differences
-    ]
-    table = Table(
-        "differences", COLUMNS, rows, key="name", facts=facts if output.is_document else {}
-    )
+    table = differences_table(comparison.differences, facts if output.is_document else {})
     output.show(table, empty=f"no difference in {', '.join(comparison.compared)}")
     if comparison.not_compared:
         output.say(f"not compared, since one side lacks it: {', '.join(comparison.not_compared)}")

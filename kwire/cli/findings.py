@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.wrapping import wrapped
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ def _lines(finding: Finding, width: int, *, wide: bool) -> Iterator[str]:
     word = verdict.upper() if verdict in LOUD else verdict
     indent = " " * (width + 11)
     styled = typer.style(f"{word:7}", fg=COLOURS.get(verdict, "red"))
-    first, *rest = _wrapped(harmless(finding.sentence), len(indent))
+    first, *rest = wrapped(harmless(finding.sentence), len(indent))
     yield f"{finding.id:{width}}  {styled}  {first}"
     yield from (f"{indent}{line}" for line in rest)
     if verdict == "ok" and not wide:
@@ -90,16 +88,8 @@ def _lines(finding: Finding, width: int, *, wide: bool) -> Iterator[str]:
     details += [f"> {harmless(finding.advice)}"] if finding.advice else []
     details += [f"see {finding.source}"] if wide and finding.source else []
     for detail in details:
-        for number, line in enumerate(_wrapped(detail, len(indent) + 2)):
+        for number, line in enumerate(wrapped(detail, len(indent) + 2)):
             yield typer.style(f"{indent}{'  ' if number else ''}{line}", dim=True)
-
-
-def _wrapped(text: str, indent: int) -> list[str]:
-    """Return text in lines that fit beside the indent; in a pipe one line, for grep."""
-    if not sys.stdout.isatty():
-        return [text]
-    columns = shutil.get_terminal_size().columns
-    return textwrap.wrap(text, max(columns - indent, 30), break_on_hyphens=False) or [""]
 
 
 def _summary(verdicts: Sequence[str]) -> str:

@@ -87,5 +87,5 @@ def apis(names: list[str] | None) -> frozenset[str]:
     known = {name.lower(): name for name in APIS.values()}
     for name in names or ():
         if name.lower() not in known:
-            raise WrongUsage(f"no API is called {name!r}; `kwire show --list` names them.")
+            raise WrongUsage(f"no API is called {name!r}; `kwire protocol show` names them.")
     return frozenset(known[name.lower()] for name in names or ())

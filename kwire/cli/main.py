@@ -20,7 +20,7 @@ from kwire.cli.lazy import lazy_group
 
 COMMANDS = {
     "decode": "kwire.cli.decode:decode",
-    "show": "kwire.cli.show:show",
+    "protocol": "kwire.cli.protocol:app",
     "quorum": "kwire.cli.quorum:app",
     "groups": "kwire.cli.admin.groups:app",
     "topics": "kwire.cli.admin.topics:app",
@@ -46,9 +46,11 @@ COMMANDS = {
     "proxy-config": "kwire.cli.proxy_config:proxy_config",
     "replay": "kwire.cli.replay:replay",
     "capture": "kwire.cli.capture:app",
+    "dissector": "kwire.cli.dissector:dissector",
     "pipeline": "kwire.cli.pipeline:app",
     "profiles": "kwire.cli.list_profiles:list_profiles",
     "doctor": "kwire.cli.doctor:doctor",
+    "conform": "kwire.cli.conform:conform",
     "export": "kwire.cli.export:export",
     "diff": "kwire.cli.diff:diff",
     "exporter": "kwire.cli.exporter:exporter",

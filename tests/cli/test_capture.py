@@ -204,6 +204,8 @@ def test_an_export_holds_what_is_meant(kwire: Command, capture: Path) -> None:
 
 def test_what_cannot_be_exported_or_imported_is_said(kwire: Command, capture: Path) -> None:
     assert kwire("capture", "export", str(capture), "-o", "x.txt").code == 2
+    missing, packets = capture.with_name("missing.avro"), capture.with_name("missing.pcapng")
+    assert kwire("capture", "export", str(missing), "-o", str(packets)).code == 1
     out = capture.with_name("back.avro")
     run = kwire("capture", "import", str(capture), "-o", str(out))
     assert "neither pcap nor pcapng" in run.error

@@ -62,20 +62,20 @@ def test_the_version_is_the_distributions(kwire: Command) -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    told = shell("kwire show --list | head -n 1")
-    assert told.stdout.startswith("Message")
+    told = shell("kwire protocol show | head -n 1")
+    assert told.stdout.startswith("Key")
     assert told.stderr == ""
 
 
 def test_a_closed_pipe_is_quiet_even_for_the_last_flush() -> None:
-    told = shell("kwire show VoteRequest | true; sleep 0.1")
+    told = shell("kwire protocol show VoteRequest --declaration | true; sleep 0.1")
     assert told.stderr == ""
 
 
 def test_an_error_is_one_line_and_debug_shows_where(kwire: Command) -> None:
-    assert len(kwire("show", "Nope").err.splitlines()) == 1
-    assert "Traceback" in kwire("show", "Nope", "--debug").err
-    assert "Traceback" in kwire("--debug", "show", "Nope").err
+    assert len(kwire("protocol", "show", "Nope").err.splitlines()) == 1
+    assert "Traceback" in kwire("protocol", "show", "Nope", "--debug").err
+    assert "Traceback" in kwire("--debug", "protocol", "show", "Nope").err
 
 
 def test_a_fault_of_kwire_itself_is_one_line_that_asks_for_a_report(
@@ -85,7 +85,7 @@ def test_a_fault_of_kwire_itself_is_one_line_that_asks_for_a_report(
         raise KeyError("oops")
 
     monkeypatch.setattr("kwire.messages.registry.message", broken)
-    run = kwire("show", "VoteRequest")
+    run = kwire("protocol", "show", "VoteRequest", "--declaration")
     assert run.code == 1
     assert "failed with KeyError: 'oops'. Add --debug" in run.error
 
@@ -121,7 +121,7 @@ def test_a_background_job_of_a_script_ends_by_sigterm_too(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_fault(closed: str) -> None:
-    assert shell(f"kwire show VoteRequest {closed}").returncode == 0
+    assert shell(f"kwire protocol show VoteRequest --declaration {closed}").returncode == 0
     told = shell(f"kwire decode - {closed}")
     assert told.returncode == 1
     assert "Traceback" not in told.stderr
@@ -134,12 +134,12 @@ def _wait_until_it_reads_stdin(pid: int) -> None:
 
 
 def test_colours_are_for_terminals_only(kwire: Command) -> None:
-    assert "\x1b[" not in kwire("show", "VoteRequest").out
-    assert "\x1b[" in shell("kwire show VoteRequest", FORCE_COLOR="1").stdout
+    assert "\x1b[" not in kwire("protocol", "show", "VoteRequest", "--declaration").out
+    assert "\x1b[" in shell("kwire protocol show VoteRequest --declaration", FORCE_COLOR="1").stdout
 
 
 def test_rows_are_not_wrapped_in_a_pipe() -> None:
-    wide = shell("kwire show FetchResponse --version 17", COLUMNS="40").stdout
+    wide = shell("kwire protocol show FetchResponse --version 17", COLUMNS="40").stdout
     assert "aborted_transactions: array of AbortedTransaction, compact length, nullable" in wide
 
 

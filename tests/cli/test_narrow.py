@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from kwire.cli.protocol_show import show
 from kwire.cli.quorum_screen import REPLICATION, print_replication, print_status
 from kwire.cli.rule_commands import print_rules
-from kwire.cli.show import show
-from kwire.messages.registry import names
+from kwire.protocol.overview import overview
 
 REPLICA = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {
     "nodeId": 3000,
@@ -62,12 +62,14 @@ def test_long_endpoints_go_on_in_the_next_line(capsys: pytest.CaptureFixture[str
     assert "".join(cells).startswith(endpoint)
 
 
-def test_messages_are_listed_with_their_whole_names(capsys: pytest.CaptureFixture[str]) -> None:
-    show(every=True)
+def test_apis_are_listed_with_their_whole_names(capsys: pytest.CaptureFixture[str]) -> None:
+    show()
     shown = printed(capsys)
     assert (max(map(len, shown)) <= 60, "…" in "".join(shown)) == (True, False)
-    end = shown[0].index("Kind")
-    assert set(names()) == set(_joined([line[:end].rstrip() for line in shown[1:]]))
+    heading = next(number for number, line in enumerate(shown) if "Name" in line)
+    begin, end = shown[heading].index("Name"), shown[heading].index("3.6")
+    cells = "".join(line[begin:end].strip() for line in shown[heading + 1 :])
+    assert cells == "".join(row.name for row in overview(every=False))
 
 
 def test_rules_are_listed_whole(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,15 +77,3 @@ def test_rules_are_listed_whole(capsys: pytest.CaptureFixture[str]) -> None:
     print_rules([{"name": "slow", "enabled": True, "origin": "feed", "hits": 12, "rule": rule}])
     shown = printed(capsys)
     assert (max(map(len, shown)) <= 60, "…" in "".join(shown)) == (True, False)
-
-
-def _joined(cells: list[str]) -> list[str]:
-    """Names of which some go on in the next cell: those that are no names by themselves."""
-    whole: list[str] = []
-    begun = ""
-    for cell in cells:
-        begun += cell
-        if begun in names():
-            whole.append(begun)
-            begun = ""
-    return whole

@@ -107,7 +107,7 @@ def _api(name: str) -> type[Request]:
             key = registry.api_key(name.removesuffix("Request"))
         return registry.request(key)
     except registry.UnknownMessage as error:
-        raise WrongUsage(f"{error}; `kwire show --list` names all.") from error
+        raise WrongUsage(f"{error}; `kwire protocol show --all` names all.") from error
 
 
 def _template(api: type[Request], version: int | None) -> dict[str, Any]:
