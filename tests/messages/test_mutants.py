@@ -1,6 +1,7 @@
 """Damaged messages: kwire's verdict against that of Kafka's classes, and engine against engine.
 
-What still differs is listed in docs/conformance.md. Longer: KWIRE_MUTANTS=40 KWIRE_SEED=<number>.
+What still differs is listed in docs/codec-conformance.md. For a longer run:
+KWIRE_MUTANTS=40 KWIRE_SEED=<number>.
 """
 
 import os
@@ -46,7 +47,7 @@ NAMED = {
     "tag of a later release",
     "negative number of tags",
 }
-"""The differences that docs/conformance.md explains."""
+"""The differences that docs/codec-conformance.md explains."""
 
 
 def difference(mutant: Mutant) -> str | None:
