@@ -1,5 +1,6 @@
 """Clusters of real Kafka nodes start, answer, lose nodes and get them back, on either launcher."""
 
+import logging
 import re
 import socket
 import uuid
@@ -8,7 +9,7 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
 from real_kafka import Address, Cluster, Layout, NodeFailed, ToolFailed, free_port, running
-from real_kafka.address import answers
+from real_kafka.address import serves
 from real_kafka.metadata_quorum import (
     COMMAND,
     add_controller,
@@ -163,20 +164,18 @@ def test_a_node_that_is_late_is_given_up_with_its_log(own_cluster: OwnCluster) -
         own_cluster(ALONE).start(deadline=0)
 
 
-def test_a_broker_that_is_stuck_is_started_again(
+def test_a_broker_starts_when_the_controllers_serve(
     own_cluster: OwnCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def answers_when_started_again(address: Address) -> bool:
-        if "is stuck and is started again" not in caplog.text:
-            return False
-        monkeypatch.setattr(running, "STUCK", 100.0)
-        return answers(address)
+    def serves_and_says_so(address: Address) -> bool:
+        served = serves(address)
+        logging.getLogger("real_kafka").info(f"served: {served}")
+        return served
 
     caplog.set_level("INFO", "real_kafka")
-    monkeypatch.setattr(running, "STUCK", 3.0)
-    monkeypatch.setattr(running, "answers", answers_when_started_again)
-    with own_cluster(Layout.combined()) as cluster:
-        assert [node.alive for node in cluster.nodes.values()] == [True]
+    monkeypatch.setattr(running, "serves", serves_and_says_so)
+    with own_cluster(Layout(controllers=(3000,), brokers=(1,))):
+        assert caplog.messages.index("served: True") < caplog.messages.index("starting broker 1")
 
 
 def test_extra_properties_and_jvm_flags_reach_the_node(own_cluster: OwnCluster) -> None:

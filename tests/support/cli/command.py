@@ -40,7 +40,7 @@ class Run:
 
 
 class Command:
-    """`kwire("show", "--list")` is what the shell's `kwire show --list` does, piped."""
+    """`kwire("protocol", "show")` is what the shell's `kwire protocol show` does, piped."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> None:
         self._capsys = capsys

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 
+import pytest
+
 SESSION = ["DescribeQuorum", "AddRaftVoter", "DescribeQuorum", "RemoveRaftVoter", "DescribeQuorum"]
 """The requests of the demo's admin client, those that look for a node left out."""
 
@@ -48,11 +50,15 @@ def interrupt(
     """Send a signal to a demo when it prints `moment`; check that it ends and cleans up."""
     with start_demo(command, folder) as run:
         assert run.stdout
+        lines = []
         for line in run.stdout:
+            lines.append(line)
             if moment in line:
                 break
+        else:
+            pytest.fail(f"it ended with {run.wait()} before {moment!r}:\n{''.join(lines)}")
         run.send_signal(number)
         rest, _ = run.communicate(timeout=120)
-    assert run.returncode == 130, rest
+    assert run.returncode == 130, f"{run.returncode}\n{''.join(lines)}--- the signal ---\n{rest}"
     assert "Traceback" not in rest
     assert left_behind(folder) == []
