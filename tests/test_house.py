@@ -89,9 +89,14 @@ def test_between_the_tests_lie_no_helpers() -> None:
         str(path.relative_to(ROOT))
         for path in tests.rglob("*.py")
         if path.relative_to(tests).parts[0] != "support"
+        and not path.is_relative_to(BREAKS)
         and not path.name.startswith(("test_", "conftest"))
     ]
     assert not helpers
+
+
+BREAKS = ROOT / "tests" / "conform" / "breaks"
+"""The break of each check: data of one test, in modules named as those of the checks."""
 
 
 ROOMS_OF_TESTS = {
@@ -105,7 +110,8 @@ ROOMS_OF_TESTS = {
 
 def test_the_folders_of_the_tests_are_those_of_what_they_test() -> None:
     tests = ROOT / "tests"
-    folders = {str(path.parent.relative_to(tests)) for path in tests.rglob("*.py")}
+    files = [path for path in tests.rglob("*.py") if not path.is_relative_to(BREAKS)]
+    folders = {str(path.parent.relative_to(tests)) for path in files}
     rooms = {folder.removeprefix("support/") for folder in folders} - {"."} - set(ROOMS_OF_TESTS)
     tested = {
         room for room in rooms for top in ("kwire", "fixtures") if (ROOT / top / room).is_dir()

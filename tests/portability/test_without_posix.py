@@ -89,7 +89,9 @@ async def wait_for(process: Process, pattern: str) -> str:
 async def test_messages_are_decoded_and_shown() -> None:
     frame = "0012000400000001 0005 6b77697265 00 066b77697265 04302e31 00"
     assert "ApiVersionsRequest v4" in await run("decode", frame)
-    assert "voter_id" in await run("show", "AddRaftVoterRequest", "--version", "1", "--compiled")
+    assert "voter_id" in await run(
+        "protocol", "show", "VoteRequest", "--version", "1", "--compiled"
+    )
 
 
 async def test_a_proxy_records_and_the_capture_is_read(tmp_path: Path) -> None:

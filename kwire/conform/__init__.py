@@ -1,0 +1,34 @@
+"""Conformance checks of Kafka's wire protocol, for any server that claims to speak it.
+
+A check is a value: one sentence with its source, what is sent, and what the server may do. Sections
+of checks stand in `kwire.conform.groups`; `runner` runs them, `kwire conform` and `run_suite` with
+all that belongs to a run.
+
+run = asyncio.run(run_suite("localhost:9092", SuiteOptions(ids=("versions",))))
+assert not [result for result in run if result.verdict.is_bad]
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kwire.conform.result import CheckResult, ConformanceRun
+    from kwire.conform.suite import SuiteOptions, run_suite
+    from kwire.conform.verdict import ConformanceVerdict
+
+__all__ = ["CheckResult", "ConformanceRun", "ConformanceVerdict", "SuiteOptions", "run_suite"]
+
+_MODULES = {
+    "CheckResult": "result",
+    "ConformanceRun": "result",
+    "ConformanceVerdict": "verdict",
+    "SuiteOptions": "suite",
+    "run_suite": "suite",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use (PEP 562): the modules of the checks are imported from here, too.
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"kwire.conform.{_MODULES[name]}"), name)

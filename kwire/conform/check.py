@@ -1,0 +1,167 @@
+"""A check: a sentence, its source, and what is done to see whether a server keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kwire.codec.declaration import Request
+from kwire.conform.expectation import Expectation, judge
+from kwire.conform.needs import Need, ServerRole
+from kwire.conform.source import SentenceSource
+
+if TYPE_CHECKING:
+    from kwire.conform.server import Server
+
+Run = Callable[["Server"], Awaitable[None]]
+"""Carries out a check; returns for PASS, else raises Deviation, Skipped or Informed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One of a family: the same sentence for an API, a version, a field. id: `Fetch-v12`."""
+
+    id: str
+    run: Run
+
+
+Members = Callable[["Server"], Iterator[Member]]
+VersionRun = Callable[["Server", int], Awaitable[None]]
+"""Carries out a check in one version of an API."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One sentence, made checkable. id: `group/section/number`, given by its section.
+
+    alone: nothing else may go on meanwhile, since the server may die of it or the check looks at
+    the whole server. members: of a family, made from what the server offers; run is then unused.
+    """
+
+    sentence: str
+    source: SentenceSource
+    run: Run
+    id: str = ""
+    role: ServerRole = ServerRole.ANY
+    needs: Need = Need.NOTHING
+    alone: bool = False
+    members: Members | None = None
+
+    @property
+    def group(self) -> str:
+        """The first part of the id."""
+        return self.id.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSection:
+    """Checks of one subject. path: `versions/kip-511`. The numbers are never given again."""
+
+    path: str
+    title: str
+    checks: Mapping[int, Check]
+
+    def __iter__(self) -> Iterator[Check]:
+        for number, check in self.checks.items():
+            yield replace(check, id=f"{self.path}/{number}")
+
+
+def scenario(
+    sentence: str,
+    source: SentenceSource,
+    *,
+    role: ServerRole = ServerRole.ANY,
+    needs: Need = Need.NOTHING,
+    alone: bool = False,
+) -> Callable[[Run], Check]:
+    """Return a decorator that makes a check of a coroutine function."""
+
+    def declare(run: Run) -> Check:
+        return Check(sentence=sentence, source=source, run=run, role=role, needs=needs, alone=alone)
+
+    return declare
+
+
+broker_scenario = partial(scenario, role=ServerRole.BROKER, needs=Need.RESOURCES)
+"""Like `scenario`, for a broker, with things that the check creates."""
+
+
+def exchange(
+    sentence: str,
+    source: SentenceSource,
+    *,
+    send: Request | Callable[[Server], Request],
+    expect: Expectation,
+    differs: Expectation | None = None,
+    version: int | None = None,
+    since: int | None = None,
+    role: ServerRole = ServerRole.ANY,
+    needs: Need = Need.NOTHING,
+) -> Check:
+    """Return a check that sends one request and judges the reaction.
+
+    version: by default the highest that both have; another is sent even if it is not offered.
+    since: a version without which the server is not asked.
+    """
+
+    async def run(server: Server) -> None:
+        request = send if isinstance(send, Request) else send(server)
+        connection = await server.connection()
+        if version is None or since is not None:
+            connection.demand(type(request), *([] if since is None else [since]))
+        server.allow(expect, differs)
+        judge(await connection.exchange(request, version), expect, differs)
+
+    return Check(sentence=sentence, source=source, run=run, role=role, needs=needs)
+
+
+def family(
+    sentence: str,
+    source: SentenceSource,
+    members: Members,
+    *,
+    role: ServerRole = ServerRole.ANY,
+    needs: Need = Need.NOTHING,
+    alone: bool = False,
+) -> Check:
+    """Return a check with one sentence for many members, counted as one."""
+
+    async def run(server: Server) -> None:
+        raise AssertionError("the members are run")
+
+    return Check(
+        sentence=sentence,
+        source=source,
+        run=run,
+        role=role,
+        needs=needs,
+        alone=alone,
+        members=members,
+    )
+
+
+def in_each_version(
+    request: type[Request], versions: Iterable[int] | None = None
+) -> Callable[[VersionRun], Members]:
+    """Return a decorator that makes a member of each version of an API that the server offers.
+
+    versions: only these; by default all that are declared.
+    """
+
+    def declare(run: VersionRun) -> Members:
+        def members(server: Server) -> Iterator[Member]:
+            assert request.key is not None, "every request has an API key"
+            offered = server.target.versions.api_versions.get(request.key)
+            for version in request.versions if versions is None else versions:
+                if offered is not None and version in offered:
+                    yield Member(id=f"v{version}", run=partial(_run_in, run, version))
+
+        return members
+
+    return declare
+
+
+async def _run_in(run: VersionRun, version: int, server: Server) -> None:
+    await run(server, version)

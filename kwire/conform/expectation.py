@@ -1,0 +1,158 @@
+"""Expectations of a server after a request: an answer, an end of the connection, silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from kwire.codec.declaration import Response
+from kwire.conform.reaction import ConnectionState, Reaction, error_text
+from kwire.conform.verdict import ConformanceVerdict, Deviation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A kind of reaction. text: as reports have it. holds: True for a reaction of that kind.
+
+    connection: the states that the connection may have afterwards.
+    """
+
+    text: str
+    holds: Callable[[Reaction], bool]
+    connection: frozenset[ConnectionState] = frozenset({ConnectionState.OPEN})
+
+    def __or__(self, other: Expectation) -> Expectation:
+        return Expectation(
+            text=f"{self.text}, or {other.text}",
+            holds=lambda reaction: self.holds(reaction) or other.holds(reaction),
+            connection=self.connection | other.connection,
+        )
+
+
+def answers(
+    code: int | None = None, *, version: int | None = None, text: str = "", where: Where = None
+) -> Expectation:
+    """Expect an answer that can be read and is written as Kafka writes it.
+
+    code: its first error, 0 for none anywhere; None for any. version: of its body, where it is not
+    the request's. where: must be True for the response; text says in words what it demands.
+    """
+
+    def holds(reaction: Reaction) -> bool:
+        if reaction.decoded is None or reaction.problem:
+            return False
+        if version is not None and reaction.decoded.version != version:
+            return False
+        if code is not None and first_error(reaction.decoded.body) != code:
+            return False
+        return where is None or bool(where(reaction.decoded.body))
+
+    words = ["an answer"] if code is None else [error_text(code)]
+    words += [f"in a body of v{version}"] if version is not None else []
+    words += [text] if text else []
+    return Expectation(text=" ".join(words), holds=holds)
+
+
+Where = Callable[[Any], bool] | None
+
+
+def closes() -> Expectation:
+    """Expect that the server ends the connection without an answer."""
+    ends = frozenset({ConnectionState.CLOSED, ConnectionState.RESET})
+    return Expectation(
+        text="the connection is closed without an answer",
+        holds=lambda reaction: reaction.frame is None and reaction.connection in ends,
+        connection=ends,
+    )
+
+
+def stays_silent() -> Expectation:
+    """Expect no answer, and a connection that stays open."""
+    return Expectation(
+        text="no answer, the connection stays open",
+        holds=lambda reaction: (
+            reaction.frame is None and reaction.connection is ConnectionState.SILENT
+        ),
+        connection=frozenset({ConnectionState.SILENT}),
+    )
+
+
+def error_codes(value: Any) -> Iterator[int]:
+    """Yield each error code of a response: the whole's first, then its parts' in order."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from error_codes(item)
+    elif isinstance(value, msgspec.Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        for name, content in fields.items():
+            if name.endswith("error_code") and isinstance(content, int):
+                yield content
+        for content in fields.values():
+            yield from error_codes(content)
+
+
+def first_error(response: Response) -> int:
+    """Return the first error code that is not 0, or 0."""
+    return next(filter(None, error_codes(response)), 0)
+
+
+def expect_error(response: Response, *codes: int, differs: tuple[int, ...] = ()) -> None:
+    """Demand that the first error of a response is one of these. Raises Deviation.
+
+    differs: legal ones, which Apache Kafka does not give.
+    """
+    came = first_error(response)
+    if came in codes:
+        return
+    verdict = ConformanceVerdict.DIFFERS if came in differs else ConformanceVerdict.FAIL
+    raise Deviation(" or ".join(map(error_text, codes)), error_text(came), verdict)
+
+
+def expect_refused(response: Response, *codes: int) -> None:
+    """Demand that a response has an error; one of these is Kafka's. Raises Deviation.
+
+    For requests that no client sends: the code of the refusal is then nothing to rely on.
+    """
+    came = first_error(response)
+    expect_error(response, *codes, differs=(came,) if came else ())
+
+
+def expect(holds: object, expected: str, came: object) -> None:
+    """Demand that something holds; expected and came are for the report. Raises Deviation."""
+    if not holds:
+        raise Deviation(expected, str(came))
+
+
+def expect_equal(
+    what: str,
+    came: object,
+    *allowed: object,
+    otherwise: ConformanceVerdict = ConformanceVerdict.FAIL,
+) -> None:
+    """Demand that a value is one of those allowed. Raises Deviation.
+
+    otherwise: the verdict on others, DIFFERS where any is legal.
+    """
+    if came not in allowed:
+        expected = " or ".join(map(repr, allowed))
+        raise Deviation(f"{what} {expected}", f"{what} {came!r}", otherwise)
+
+
+def judge(reaction: Reaction, expected: Expectation, differs: Expectation | None = None) -> None:
+    """Demand a reaction. Raises Deviation: DIFFERS for one of the second kind, else FAIL."""
+    if expected.holds(reaction):
+        return
+    legal = differs is not None and differs.holds(reaction)
+    verdict = ConformanceVerdict.DIFFERS if legal else ConformanceVerdict.FAIL
+    raise Deviation(expected.text, reaction_text(reaction), verdict)
+
+
+def reaction_text(reaction: Reaction) -> str:
+    """Return the reaction in words, with the first error code of its parts if it has no other."""
+    body = reaction.body
+    if body is None or reaction.problem or getattr(body, "error_code", None):
+        return str(reaction)
+    return f"{type(body).__name__} with {error_text(first_error(body))}"

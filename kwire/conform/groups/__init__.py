@@ -1,0 +1,1 @@
+"""The checks, a folder a group, a module a section."""

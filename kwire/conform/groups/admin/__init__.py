@@ -1,0 +1,1 @@
+"""Checks of what else admins ask: ACLs, quotas, users, tokens, directories, replicas."""

@@ -1,0 +1,105 @@
+"""Delegation tokens (KIP-48) and ACLs (KIP-140), where neither is to be had."""
+
+from __future__ import annotations
+
+from kwire.codec.declaration import Request
+from kwire.conform.check import Check, CheckSection, exchange, scenario
+from kwire.conform.expectation import answers, closes, expect_equal, expect_error, first_error
+from kwire.conform.needs import ServerRole
+from kwire.conform.server import Server
+from kwire.conform.source import kafka, kip
+from kwire.conform.verdict import Skipped
+from kwire.messages.a29_describe_acls import DescribeAclsRequest
+from kwire.messages.a30_create_acls import CreateAclsRequest
+from kwire.messages.a31_delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from kwire.messages.a38_create_delegation_token import CreateDelegationTokenRequest
+from kwire.messages.a39_renew_delegation_token import RenewDelegationTokenRequest
+from kwire.messages.a40_expire_delegation_token import ExpireDelegationTokenRequest
+from kwire.messages.a41_describe_delegation_token import DescribeDelegationTokenRequest
+from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
+
+_DISABLED, _NOT_ALLOWED = 61, 64
+_NO_AUTHORIZER = 54
+_HMAC = b"kwire-conform"
+
+
+def _no_token(sentence: str, request: Request, role: ServerRole = ServerRole.ANY) -> Check:
+    """Return a check of a request about tokens on a connection without a login."""
+
+    @scenario(sentence, kip(48, "Public Interfaces"), role=role)
+    async def check(server: Server) -> None:
+        if server.target.security.sasl is not None:
+            raise Skipped("the connection has a login, tokens may be had")
+        expect_error(await server.ask_controller(request), _NOT_ALLOWED, _DISABLED)
+
+    return check
+
+
+@scenario(
+    "Without an authorizer listing and deleting ACLs gets SECURITY_DISABLED.",
+    kip(140, "Public Interfaces"),
+)
+async def _no_acls(server: Server) -> None:
+    described = first_error(await server.ask(_any_acl(AclOperation.ANY)))
+    if described == 0:
+        raise Skipped("the server has an authorizer")
+    expect_equal("error", described, _NO_AUTHORIZER)
+    nothing = DeleteAclsFilter(
+        resource_type_filter=AclResourceType.TOPIC,
+        resource_name_filter=server.name(),
+        pattern_type_filter=PatternType.LITERAL,
+        principal_filter=None,
+        host_filter=None,
+        operation=AclOperation.ANY,
+        permission_type=AclPermission.ANY,
+    )
+    answer = await server.ask_controller(DeleteAclsRequest(filters=[nothing]))
+    expect_error(answer, _NO_AUTHORIZER)
+
+
+@scenario("A request that creates no ACLs gets no results.", kip(140, "Public Interfaces"))
+async def _none_created(server: Server) -> None:
+    expect_equal("results", (await server.ask(CreateAclsRequest())).results, [])
+
+
+def _any_acl(operation: AclOperation) -> DescribeAclsRequest:
+    return DescribeAclsRequest(
+        resource_type_filter=AclResourceType.ANY,
+        resource_name_filter=None,
+        pattern_type_filter=PatternType.ANY,
+        principal_filter=None,
+        host_filter=None,
+        operation=operation,
+        permission_type=AclPermission.ANY,
+    )
+
+
+SECTION = CheckSection(
+    "admin/tokens",
+    "Delegation tokens and ACLs where there are none",
+    {
+        1: _no_token(
+            "Without a login no token is created.", CreateDelegationTokenRequest(max_lifetime_ms=-1)
+        ),
+        2: _no_token(
+            "Without a login no token is renewed.", RenewDelegationTokenRequest(hmac=_HMAC)
+        ),
+        3: _no_token(
+            "Without a login no token is expired.", ExpireDelegationTokenRequest(hmac=_HMAC)
+        ),
+        4: _no_token(
+            "Without a login no tokens are described.",
+            DescribeDelegationTokenRequest(owners=None),
+            ServerRole.BROKER,
+        ),
+        5: _no_acls,
+        6: _none_created,
+        7: exchange(
+            "A filter with the operation UNKNOWN gets INVALID_REQUEST, or ends the connection.",
+            kafka("DescribeAclsRequest.normalizeAndValidate"),
+            send=_any_acl(AclOperation.UNKNOWN),
+            expect=closes() | answers(42),
+            differs=answers(_NO_AUTHORIZER) | answers(0),
+        ),
+    },
+)

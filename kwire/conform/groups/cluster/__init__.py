@@ -1,0 +1,1 @@
+"""Checks of DescribeCluster and FindCoordinator."""

@@ -1,0 +1,1 @@
+"""Checks of controllers that clients ask themselves (KIP-919)."""

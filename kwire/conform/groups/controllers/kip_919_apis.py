@@ -1,0 +1,115 @@
+"""The APIs that a controller offers, and those that it does not (KIP-919)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kwire.codec.declaration import Request
+from kwire.conform.check import CheckSection, Member, exchange, family, scenario
+from kwire.conform.expectation import closes, expect
+from kwire.conform.needs import ServerRole
+from kwire.conform.not_offered import each_ends_the_connection
+from kwire.conform.quorum import features_of
+from kwire.conform.server import Server
+from kwire.conform.source import guide, kip, schema
+from kwire.conform.verdict import Skipped
+from kwire.errors import UnsupportedVersion
+from kwire.messages.a03_metadata import MetadataRequest
+from kwire.messages.registry import api_key, api_name, request
+from kwire.net.negotiation import VersionRange
+
+_TABLE = kip(919, "AdminClient")
+_ADMINISTRATION = """
+    AlterConfigs CreateAcls DeleteAcls DescribeAcls DescribeCluster DescribeConfigs
+    AlterClientQuotas IncrementalAlterConfigs DescribeDelegationToken ElectLeaders
+    AlterPartitionReassignments ListPartitionReassignments UpdateFeatures DescribeQuorum
+    UnregisterBroker
+"""
+"""APIs of the operations that KIP-919 has controllers carry out."""
+
+
+async def _on_offer(server: Server) -> Mapping[int, VersionRange]:
+    return (await features_of(await server.connection())).api_versions
+
+
+def _administration(server: Server) -> Iterator[Member]:
+    async def offered(server: Server, name: str) -> None:
+        on_offer = await _on_offer(server)
+        if api_key("DescribeCluster") not in on_offer:
+            raise Skipped("the controller is older than KIP-919: it has no DescribeCluster")
+        expect(api_key(name) in on_offer, f"{name} on offer", "not there")
+
+    for name in _ADMINISTRATION.split():
+
+        async def run(server: Server, name: str = name) -> None:
+            await offered(server, name)
+
+        yield Member(id=name, run=run)
+
+
+_BROKERS_ONLY = """
+    Produce ListOffsets OffsetCommit OffsetFetch FindCoordinator JoinGroup Heartbeat SyncGroup
+    InitProducerId AddPartitionsToTxn EndTxn OffsetDelete DescribeProducers
+    ConsumerGroupHeartbeat
+"""
+
+
+@scenario(
+    "A controller offers only APIs that are declared for controllers.",
+    schema("every request", "listeners"),
+    role=ServerRole.CONTROLLER,
+)
+async def _declared(server: Server) -> None:
+    offered = await _on_offer(server)
+    # APIs that kwire does not know are newer, and declared somewhere else.
+    known = {key: api for key in offered if (api := _declaration(key)) is not None}
+    others = [api_name(key) for key, api in known.items() if "controller" not in api.listeners]
+    expect(not others, "no other APIs", ", ".join(others))
+
+
+def _declaration(key: int) -> type[Request] | None:
+    try:
+        return request(key)
+    except UnsupportedVersion:
+        return None
+
+
+@scenario(
+    "A range of versions on offer has a beginning and an end.",
+    guide("Retrieving Supported API versions"),
+    role=ServerRole.CONTROLLER,
+)
+async def _ranges(server: Server) -> None:
+    for key, versions in (await _on_offer(server)).items():
+        text = f"versions of {api_name(key)} from 0 on, upwards"
+        expect(0 <= versions.min_version <= versions.max_version, text, versions)
+
+
+SECTION = CheckSection(
+    "controllers/kip-919/apis",
+    "APIs that a controller offers",
+    {
+        1: _declared,
+        2: _ranges,
+        3: family(
+            "A controller offers the APIs of administration that KIP-919 has it carry out.",
+            _TABLE,
+            _administration,
+            role=ServerRole.CONTROLLER,
+        ),
+        4: exchange(
+            "A controller ends the connection at Metadata, which is for brokers.",
+            kip(919, "DescribeCluster"),
+            send=MetadataRequest(topics=None),
+            version=MetadataRequest.versions.last,
+            expect=closes(),
+            role=ServerRole.CONTROLLER,
+        ),
+        5: family(
+            "A controller ends the connection at requests that are for brokers only.",
+            schema("every request", "listeners"),
+            each_ends_the_connection(_BROKERS_ONLY.split()),
+            role=ServerRole.CONTROLLER,
+        ),
+    },
+)

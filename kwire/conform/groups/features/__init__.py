@@ -1,0 +1,1 @@
+"""Checks of features and their levels."""

@@ -1,0 +1,118 @@
+"""Commits offsets of a topic for a group, and reads them again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from kwire.conform.connection import CheckedConnection
+from kwire.conform.expectation import expect
+from kwire.conform.reaction import error_text
+from kwire.conform.server import Server
+from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
+from kwire.messages.a08_offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kwire.messages.a09_offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+
+COMMIT_NAMES, FETCH_NAMES = 9, 9
+"""The last versions in which topics have names."""
+FETCH_GROUPS = 8
+"""The first version of OffsetFetch for many groups (KIP-709)."""
+FETCH_IDS = 10
+"""The first version of OffsetFetch with topic ids."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CommittedOffsets:
+    """Offsets of one topic in one group. connection: to the group's coordinator."""
+
+    connection: CheckedConnection
+    group: str
+    topic: str
+    topic_id: UUID
+
+    def forget_id(self) -> None:
+        """Go on with a topic id that no topic has."""
+        self.topic_id = uuid4()
+
+    async def commit(self, offset: int, *, partition: int = 0, **fields: Any) -> Any:
+        """Commit an offset of one partition; return the answer, whatever its error."""
+        return await self.commit_partitions(offset, partition, **fields)
+
+    async def commit_partitions(
+        self,
+        offset: int,
+        *partitions: int,
+        topic: str = "",
+        metadata: str | None = "",
+        version: int | None = None,
+        committed_leader_epoch: int = -1,
+        **fields: Any,
+    ) -> Any:
+        """Commit an offset of some partitions, by the topic's name unless the version has ids."""
+        parts = [
+            OffsetCommitRequestPartition(
+                partition_index=partition,
+                committed_offset=offset,
+                committed_leader_epoch=committed_leader_epoch,
+                committed_metadata=metadata,
+            )
+            for partition in partitions
+        ]
+        part = OffsetCommitRequestTopic(
+            name=topic or self.topic, topic_id=self.topic_id, partitions=parts
+        )
+        request = OffsetCommitRequest(**({"group_id": self.group, "topics": [part]} | fields))
+        if version is None:
+            version = self.connection.version_up_to(request, COMMIT_NAMES)
+        return await self.connection.ask_coordinator(request, version)
+
+    async def fetch_group(
+        self, partitions: tuple[int, ...] | None, version: int | None = None, **fields: Any
+    ) -> Any:
+        """Fetch offsets, all of the group's for None; return the part with the topics."""
+        name = fields.get("group_id", self.group)
+        topics = topics_before = None
+        if partitions is not None:
+            topics = [
+                OffsetFetchRequestTopics(
+                    name=self.topic, topic_id=self.topic_id, partition_indexes=partitions
+                )
+            ]
+            topics_before = [OffsetFetchRequestTopic(name=self.topic, partition_indexes=partitions)]
+        group = OffsetFetchRequestGroup(**({"group_id": name, "topics": topics} | fields))
+        request = OffsetFetchRequest(groups=[group])
+        if version is None:
+            version = self.connection.version_up_to(request, FETCH_NAMES)
+        if version < FETCH_GROUPS:
+            request = OffsetFetchRequest(group_id=name, topics=topics_before)
+            return await self.connection.ask_coordinator(request, version)
+        return (await self.connection.ask_coordinator(request, version)).groups[0]
+
+    async def fetched(self, partition: int = 0, version: int | None = None, **fields: Any) -> Any:
+        """Return the part of a fetch for one partition."""
+        group = await self.fetch_group((partition,), version, **fields)
+        expect(group.topics, "an answer for the partition", error_text(group.error_code))
+        return group.topics[0].partitions[0]
+
+
+async def new_offsets(server: Server, group: str = "", partitions: int = 1) -> CommittedOffsets:
+    """Return the offsets of a new topic in a group or a new one."""
+    topic = await server.topic(partitions)
+    group = group or server.group()
+    answer = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
+    return CommittedOffsets(
+        connection=await server.coordinator(group),
+        group=group,
+        topic=topic,
+        topic_id=answer.topics[0].topic_id,
+    )

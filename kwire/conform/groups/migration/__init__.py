@@ -1,0 +1,1 @@
+"""Checks of what is left of the move from ZooKeeper."""

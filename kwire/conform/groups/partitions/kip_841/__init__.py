@@ -1,0 +1,1 @@
+"""Checks of fenced and stopping replicas (KIP-841)."""

@@ -1,0 +1,114 @@
+"""A partition of a topic of the check's own, and AlterPartition for it in its leader's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from kwire.conform.expectation import expect_error, first_error
+from kwire.conform.metadata_log import FetchedLog, read_log
+from kwire.conform.server import Server
+from kwire.conform.verdict import Skipped
+from kwire.image.metadata import MetadataImage
+from kwire.image.partition import PartitionRegistration
+from kwire.messages.a19_create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from kwire.messages.a56_alter_partition import (
+    AlterPartitionRequest,
+    BrokerState,
+    PartitionData,
+    TopicData,
+)
+
+_NO_BROKERS = 38
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnPartition:
+    """The only partition of a topic, as the metadata log has it."""
+
+    server: Server
+    name: str
+    topic_id: UUID
+    log: FetchedLog
+    image: MetadataImage
+
+    @property
+    def state(self) -> PartitionRegistration:
+        """Replicas, leader, ISR and epochs."""
+        return self.image.topics.by_id[self.topic_id].partitions[0]
+
+    def alter(
+        self,
+        *,
+        sender: int | None = None,
+        broker_epoch: int | None = None,
+        isr: Sequence[int] | None = None,
+        isr_epoch: int | None = None,
+        topic_id: UUID | None = None,
+        **changes: object,
+    ) -> AlterPartitionRequest:
+        """Return AlterPartition v3 as the leader would send it; changes: of its partition.
+
+        sender: the leader by default. broker_epoch: the sender's own by default.
+        """
+        leader = self.state.leader if sender is None else sender
+        members = self.state.isr if isr is None else isr
+        states = [
+            BrokerState(
+                broker_id=member,
+                broker_epoch=self.epoch(member) if isr_epoch is None else isr_epoch,
+            )
+            for member in members
+        ]
+        partition = PartitionData(
+            partition_index=0,
+            leader_epoch=self.state.leader_epoch,
+            new_isr_with_epochs=states,
+            leader_recovery_state=self.state.leader_recovery_state,
+            partition_epoch=self.state.partition_epoch,
+        ).replace(**changes)
+        return AlterPartitionRequest(
+            broker_id=leader,
+            broker_epoch=self.epoch(leader) if broker_epoch is None else broker_epoch,
+            topics=[TopicData(topic_id=topic_id or self.topic_id, partitions=[partition])],
+        )
+
+    def epoch(self, broker_id: int) -> int:
+        """Return a broker's epoch, -1 if it is not registered."""
+        broker = self.image.cluster.brokers.get(broker_id)
+        return -1 if broker is None else broker.epoch
+
+    async def read(self) -> OwnPartition:
+        """Return the partition as the log has it now."""
+        return await _read(self.server, self.name)
+
+
+async def own_partition(server: Server, *replicas: int) -> OwnPartition:
+    """Create a topic at the active controller, on one broker or on these. Raises Skipped."""
+    connection = await server.active_controller()
+    connection.demand(AlterPartitionRequest, 3)
+    name = server.name()
+    topic = CreatableTopic(name=name, num_partitions=1, replication_factor=1)
+    if replicas:
+        assignment = CreatableReplicaAssignment(partition_index=0, broker_ids=replicas)
+        topic = CreatableTopic(
+            name=name, num_partitions=-1, replication_factor=-1, assignments=[assignment]
+        )
+    server.remove_topic(name)
+    answer = await connection.ask(CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
+    if first_error(answer) == _NO_BROKERS:
+        raise Skipped("the cluster has no broker that could have a topic")
+    expect_error(answer, 0)
+    return await _read(server, name)
+
+
+async def _read(server: Server, name: str) -> OwnPartition:
+    log = await read_log(server)
+    image = log.image
+    topic_id = next(topic.id for topic in image.topics.by_id.values() if topic.name == name)
+    return OwnPartition(server=server, name=name, topic_id=topic_id, log=log, image=image)

@@ -1,0 +1,1 @@
+"""Checks of idempotent producers: producer ids, epochs, sequences (KIP-98, KIP-360)."""

@@ -1,0 +1,1 @@
+"""Checks of the metadata quorum."""

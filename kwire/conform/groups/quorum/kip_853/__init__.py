@@ -1,0 +1,1 @@
+"""Checks of dynamic voters (KIP-853)."""

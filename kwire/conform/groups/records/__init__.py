@@ -1,0 +1,1 @@
+"""Checks of Produce, Fetch, ListOffsets, OffsetForLeaderEpoch and DeleteRecords."""

@@ -1,0 +1,1 @@
+"""Checks of brokers and controllers that register."""

@@ -1,0 +1,216 @@
+"""BrokerRegistration and BrokerHeartbeat that are refused (KIP-631, KIP-858, KIP-866)."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.expectation import answers, expect_error
+from kwire.conform.metadata_log import read_log
+from kwire.conform.needs import Need, ServerRole
+from kwire.conform.own_broker import OwnBroker, registration
+from kwire.conform.quorum import (
+    NOBODY,
+    OTHER_CLUSTER,
+    OTHER_DIRECTORY,
+    describe_quorum,
+    leader_exchange,
+)
+from kwire.conform.server import Server
+from kwire.conform.source import SentenceSource, kafka, kip
+from kwire.conform.verdict import Skipped
+from kwire.image.broker import BrokerRegistration
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
+from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
+from kwire.messages.a73_assign_replicas_to_dirs import AssignReplicasToDirsRequest, DirectoryData
+
+_REGISTER = kip(631, "BrokerRegistration")
+_HANDLER = kafka("ClusterControlManager.registerBroker")
+_DIRECTORIES = 2
+"""The first version of BrokerRegistration with log directories."""
+
+
+async def _ask(server: Server, codes: tuple[int, ...], **changes: Any) -> None:
+    """Register wrongly under an id of the check's own, and demand that it is refused.
+
+    Nothing else may ever be unregistered here: a broker that is up does not register again.
+    """
+    quorum = await describe_quorum(server)
+    request = await registration(server, quorum)
+    own_id = request.broker_id
+    request = request.replace(**changes)
+    assert request.broker_id == own_id, "a registered broker's id is nobody's to use"
+    answer = await server.ask(request)
+    if answer.error_code == 0:
+        await server.ask(UnregisterBrokerRequest(broker_id=own_id))
+    expect_error(answer, *codes)
+
+
+def _refused(
+    sentence: str,
+    source: SentenceSource,
+    *codes: int,
+    since: int = 0,
+    **changes: Any,
+) -> Check:
+    @scenario(sentence, source, role=ServerRole.CONTROLLER)
+    async def run(server: Server) -> None:
+        (await server.connection()).demand(BrokerRegistrationRequest, since)
+        await _ask(server, codes, **changes)
+
+    return run
+
+
+async def _registered(server: Server) -> BrokerRegistration:
+    """Return a broker that is up. Raises Skipped."""
+    for broker in (await read_log(server)).image.cluster.brokers.values():
+        if not broker.fenced:
+            return broker
+    raise Skipped("the cluster has no broker")
+
+
+@scenario(
+    "Another incarnation of a broker that is up gets DUPLICATE_BROKER_REGISTRATION.",
+    _REGISTER,
+    role=ServerRole.CONTROLLER,
+    needs=Need.THROW_AWAY,
+    alone=True,
+)
+async def _duplicate(server: Server) -> None:
+    # A broker of the check's own: one that serves could lose its registration to this request.
+    broker = await OwnBroker.register(server)
+    again = broker.request.replace(incarnation_id=uuid4())
+    expect_error(await server.ask(again), 101)
+
+
+@scenario(
+    "A log directory that another broker has gets INVALID_REGISTRATION.",
+    kip(858, "BrokerRegistration"),
+    role=ServerRole.CONTROLLER,
+)
+async def _others_directory(server: Server) -> None:
+    (await server.connection()).demand(BrokerRegistrationRequest, _DIRECTORIES)
+    broker = await _registered(server)
+    if not broker.directories:
+        raise Skipped("the metadata.version is below 3.7, where brokers have no directories")
+    await _ask(server, (119, 42), log_dirs=tuple(broker.directories))
+
+
+@scenario(
+    "A heartbeat of an earlier registration gets STALE_BROKER_EPOCH.",
+    kip(631, "BrokerHeartbeat"),
+    role=ServerRole.CONTROLLER,
+)
+async def _stale_heartbeat(server: Server) -> None:
+    broker = await _registered(server)
+    beat = BrokerHeartbeatRequest(
+        broker_id=broker.id, broker_epoch=broker.epoch - 1, current_metadata_offset=1
+    )
+    expect_error(await server.ask(beat), 77)
+
+
+@scenario(
+    "AllocateProducerIds of an earlier registration gets STALE_BROKER_EPOCH.",
+    kip(730, "AllocateProducerIds"),
+    role=ServerRole.CONTROLLER,
+)
+async def _stale_producer_ids(server: Server) -> None:
+    broker = await _registered(server)
+    request = AllocateProducerIdsRequest(broker_id=broker.id, broker_epoch=broker.epoch - 1)
+    expect_error(await server.ask(request), 77)
+
+
+@scenario(
+    "AssignReplicasToDirs of an earlier registration gets STALE_BROKER_EPOCH.",
+    kip(858, "AssignReplicasToDirs"),
+    role=ServerRole.CONTROLLER,
+)
+async def _stale_assignment(server: Server) -> None:
+    (await server.active_controller()).demand(AssignReplicasToDirsRequest)
+    broker = await _registered(server)
+    request = AssignReplicasToDirsRequest(
+        broker_id=broker.id,
+        broker_epoch=broker.epoch - 1,
+        directories=[DirectoryData(id=OTHER_DIRECTORY)],
+    )
+    expect_error(await server.ask(request), 77, 35)
+
+
+SECTION = CheckSection(
+    "registration/brokers",
+    "Brokers that may not register",
+    {
+        1: _refused(
+            "A broker of another cluster gets INCONSISTENT_CLUSTER_ID.",
+            _REGISTER,
+            104,
+            cluster_id=OTHER_CLUSTER,
+        ),
+        2: _duplicate,
+        3: _refused(
+            "A broker that names no metadata.version is refused.",
+            # UNSUPPORTED_VERSION up to Kafka 3.9, INVALID_REGISTRATION since.
+            _HANDLER,
+            35,
+            119,
+            features=[],
+        ),
+        4: _refused(
+            "A broker without log directories gets INVALID_REGISTRATION.",
+            kip(858, "BrokerRegistration"),
+            119,
+            42,
+            since=_DIRECTORIES,
+            log_dirs=(),
+        ),
+        5: _others_directory,
+        6: _refused(
+            "A broker with a reserved directory id gets INVALID_REGISTRATION.",
+            kip(858, "BrokerRegistration"),
+            119,
+            42,
+            since=_DIRECTORIES,
+            log_dirs=(UUID(int=1),),
+        ),
+        7: _refused(
+            "A broker that says of itself that it migrates is refused where nothing does.",
+            kip(866, "BrokerRegistration"),
+            102,
+            42,
+            since=1,
+            is_migrating_zk_broker=True,
+        ),
+        8: leader_exchange(
+            "A heartbeat of a broker that is not registered is refused.",
+            kip(631, "BrokerHeartbeat"),
+            send=lambda quorum: BrokerHeartbeatRequest(
+                broker_id=NOBODY, broker_epoch=1, current_metadata_offset=1
+            ),
+            expect=answers(77) | answers(102),
+        ),
+        9: _stale_heartbeat,
+        10: leader_exchange(
+            "A broker that is not registered gets no producer ids.",
+            kip(730, "AllocateProducerIds"),
+            send=lambda quorum: AllocateProducerIdsRequest(broker_id=NOBODY, broker_epoch=1),
+            expect=answers(77),
+        ),
+        11: _stale_producer_ids,
+        12: _stale_assignment,
+        13: _refused(
+            "A broker that does not support the finalized metadata.version is refused.",
+            kip(584, "Feature gating"),
+            35,
+            features=[
+                Feature(
+                    name="metadata.version",
+                    min_supported_version=32_000,
+                    max_supported_version=32_000,
+                )
+            ],
+        ),
+    },
+)

@@ -1,0 +1,1 @@
+"""Checks of share groups: members, sessions, acknowledgements, offsets (KIP-932)."""

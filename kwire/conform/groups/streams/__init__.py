@@ -1,0 +1,1 @@
+"""Checks of streams groups: members, topology, tasks (KIP-1071)."""

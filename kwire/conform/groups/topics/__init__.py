@@ -1,0 +1,1 @@
+"""Checks of CreateTopics, DeleteTopics and CreatePartitions."""

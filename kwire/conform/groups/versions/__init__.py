@@ -1,0 +1,1 @@
+"""Checks of ApiVersions and of the choice of versions."""

@@ -1,0 +1,177 @@
+"""ApiVersions lists what the server offers, and the server keeps to its list (KIP-35)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+
+from kwire.conform.check import CheckSection, Member, exchange, family, in_each_version, scenario
+from kwire.conform.expectation import answers, closes, expect, expect_equal, expect_error, judge
+from kwire.conform.raw_frames import NO_TAGS, raw_header, sized
+from kwire.conform.safe_requests import first_request
+from kwire.conform.server import Server
+from kwire.conform.source import guide, kafka, kip, schema
+from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.index import APIS
+from kwire.messages.registry import api_key, api_name, request
+from kwire.net.negotiation import api_versions_request
+
+_KEY = api_key("ApiVersions")
+_SASL = frozenset({api_key("SaslHandshake"), api_key("SaslAuthenticate")})
+
+
+def _offers_itself(response: ApiVersionsResponse) -> bool:
+    return any(api.api_key == _KEY for api in response.api_keys)
+
+
+def _no_key_twice(response: ApiVersionsResponse) -> bool:
+    keys = [api.api_key for api in response.api_keys]
+    return len(keys) == len(set(keys))
+
+
+def _ranges_hold(response: ApiVersionsResponse) -> bool:
+    return all(0 <= api.min_version <= api.max_version for api in response.api_keys)
+
+
+def _in_order(response: ApiVersionsResponse) -> bool:
+    keys = [api.api_key for api in response.api_keys]
+    return keys == sorted(keys)
+
+
+@in_each_version(ApiVersionsRequest)
+async def _each_version(server: Server, version: int) -> None:
+    connection = await server.connection()
+    reaction = await connection.exchange(api_versions_request(), version)
+    judge(reaction, answers(0, version=version))
+
+
+@scenario("Every version of the answer lists the same ranges.", kip(35))
+async def _same_list(server: Server) -> None:
+    connection = await server.connection()
+    known = connection.version_for(ApiVersionsRequest())
+    lists = {}
+    for version in range(known + 1):
+        answer = await connection.ask(api_versions_request(), version)
+        lists[version] = sorted((k.api_key, k.min_version, k.max_version) for k in answer.api_keys)
+    for version, ranges in lists.items():
+        odd = [
+            entry for entry in chain(ranges, lists[0]) if (entry in ranges) != (entry in lists[0])
+        ]
+        expect(not odd, "the list of v0", f"in v{version} other (API, first, last): {odd[:5]}")
+
+
+@scenario("A client may ask as often as it wants, at any time.", kip(35))
+async def _again(server: Server) -> None:
+    first = await server.ask(api_versions_request(), 0)
+    for _ in range(3):
+        again = await server.ask(api_versions_request(), 0)
+        expect_equal("number of APIs", len(again.api_keys), len(first.api_keys))
+
+
+@scenario("A throttle time is 0 or more.", schema("ApiVersionsResponse", "throttle_time_ms"))
+async def _throttle(server: Server) -> None:
+    answer = await server.ask(api_versions_request())
+    expect(answer.throttle_time_ms >= 0, "0 ms or more", f"{answer.throttle_time_ms} ms")
+
+
+@scenario("The answer has response header v0, also where the version is flexible.", kip(511))
+async def _header(server: Server) -> None:
+    connection = await server.connection()
+    connection.demand(ApiVersionsRequest, 3)
+    await connection.send(connection.frame(api_versions_request(), 3, correlation_id=5))
+    frame = await connection.receive() or b""
+    expect(frame[4:6] == b"\0\0", "error code 0 behind the correlation id", frame[:12].hex())
+    judge(await connection.exchange(api_versions_request(), 3), answers(0))
+
+
+async def _refused(key: int, version: int, server: Server) -> None:
+    connection = await server.connection()
+    expected = closes()
+    server.allow(expected)
+    tags = NO_TAGS if version in request(key).flexible else None
+    await connection.send(sized(raw_header(key, version, 1, tags=tags)))
+    judge(await connection.reaction(key, version, 1), expected)
+
+
+def _above(server: Server) -> Iterator[Member]:
+    for key, offered in server.target.versions.api_versions.items():
+        if key in APIS and key != _KEY:
+            version = offered.max_version + 1
+            yield Member(id=f"{api_name(key)}-v{version}", run=partial(_refused, key, version))
+
+
+def _below(server: Server) -> Iterator[Member]:
+    for key, offered in server.target.versions.api_versions.items():
+        if key in APIS and key != _KEY:
+            version = offered.min_version - 1
+            yield Member(id=f"{api_name(key)}-v{version}", run=partial(_refused, key, version))
+
+
+def _not_offered(server: Server) -> Iterator[Member]:
+    for key in APIS:
+        if key not in server.target.versions.api_versions and key not in _SASL:
+            version = request(key).versions.last
+            yield Member(id=f"{api_name(key)}-v{version}", run=partial(_refused, key, version))
+
+
+@scenario("A connection may begin with a request other than ApiVersions.", kip(35))
+async def _without(server: Server) -> None:
+    body, version = first_request(server.target.versions)
+    connection = await server.new_connection()
+    judge(await connection.exchange(body, version), answers(text="to the first request"))
+    expect_error(await connection.ask(api_versions_request(), 0), 0)
+
+
+SECTION = CheckSection(
+    "versions/kip-35",
+    "ApiVersions, and the versions that it lists",
+    {
+        1: family(
+            "Each version of ApiVersions that is offered is answered.", kip(35), _each_version
+        ),
+        2: exchange(
+            "A server that answers ApiVersions offers it.",
+            kip(35),
+            send=api_versions_request(),
+            expect=answers(0, text="with ApiVersions in its list", where=_offers_itself),
+        ),
+        3: exchange(
+            "No API is listed twice.",
+            schema("ApiVersionsResponse", "api_keys"),
+            send=api_versions_request(),
+            expect=answers(0, text="without an API listed twice", where=_no_key_twice),
+        ),
+        4: exchange(
+            "Every range begins with 0 or more and does not end before it begins.",
+            schema("ApiVersionsResponse", "min_version"),
+            send=api_versions_request(),
+            expect=answers(0, text="with ranges in order", where=_ranges_hold),
+        ),
+        5: exchange(
+            "The APIs come in the order of their keys.",
+            kafka("ApiVersionsResponse"),
+            send=api_versions_request(),
+            expect=answers(0, text="in the order of the keys", where=_in_order),
+            differs=answers(0, text="in any order"),
+        ),
+        6: _same_list,
+        7: _again,
+        8: _throttle,
+        9: _header,
+        10: _without,
+        11: family(
+            "A version above those offered ends the connection.",
+            guide("Protocol compatibility"),
+            _above,
+        ),
+        12: family(
+            "A version below those offered ends the connection.",
+            guide("Protocol compatibility"),
+            _below,
+        ),
+        13: family(
+            "An API that is not offered ends the connection.", kafka("SocketServer"), _not_offered
+        ),
+    },
+)

@@ -1,0 +1,200 @@
+"""The document of a run: all that is known of it, as JSON holds it, written and read again.
+
+All other reports are made from documents, of a run just over or of a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kwire.conform.check import Check
+from kwire.conform.reaction import ConnectionState
+from kwire.conform.result import CheckResult, ConformanceRun
+from kwire.conform.target import Target
+from kwire.conform.transcript import Chunk
+from kwire.conform.verdict import ConformanceVerdict
+from kwire.errors import InvalidValue
+from kwire.messages.registry import api_name
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that is read."""
+
+
+class BytesPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Bytes in one direction. sent: by kwire. size: of all; hex may be cut, or empty for a login's.
+
+    peer: `host:port` of the node. probe: True if the check was over, for what became of it.
+    """
+
+    sent: bool
+    peer: str
+    size: int
+    hex: str
+    probe: bool = False
+
+
+class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A check, or a member of a family, with both verdicts. seconds: the time it took.
+
+    answer: the verdict on what was answered; connection_verdict: on what became of the connection.
+    """
+
+    id: str
+    verdict: ConformanceVerdict
+    answer: ConformanceVerdict
+    connection: ConnectionState
+    connection_verdict: ConformanceVerdict
+    sentence: str = ""
+    source: str = ""
+    expected: str = ""
+    came: str = ""
+    reason: str = ""
+    left_behind: tuple[str, ...] = ()
+    seconds: float = 0.0
+    bytes: tuple[BytesPart, ...] = ()
+    members: tuple[CheckPart, ...] = ()
+
+    @property
+    def section(self) -> str:
+        """The id without its number."""
+        return self.id.rpartition("/")[0]
+
+
+class ServerPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The server as it was seen. api_versions: the lowest and the highest by API."""
+
+    address: str
+    role: str
+    security: str
+    cluster_id: str | None
+    nodes: dict[str, str]
+    voters: tuple[int, ...]
+    api_versions: dict[str, tuple[int, int]]
+
+
+class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A run. name: of the server, as the user calls it. problem: why the run ended early.
+
+    suspects: ids of checks during which the server died, and none of which it is known to die of.
+    started_ms: ms since 1970. unexpected: ids that are not as the expectations have them; None
+    without expectations.
+    """
+
+    name: str
+    kwire: str
+    server: ServerPart
+    started_ms: int
+    seconds: float
+    problem: str
+    suspects: tuple[str, ...]
+    counts: dict[str, int]
+    checks: tuple[CheckPart, ...]
+    unexpected: tuple[str, ...] | None = None
+
+    def __iter__(self) -> Iterator[CheckPart]:
+        return iter(self.checks)
+
+
+class BadDocument(InvalidValue):
+    """A file is no document of a run."""
+
+
+def document_of(
+    run: ConformanceRun,
+    checks: Sequence[Check],
+    *,
+    started: float,
+    name: str = "",
+    unexpected: Sequence[str] | None = None,
+) -> RunDocument:
+    """Return the document of a run. checks: those that were asked for. started: s since 1970."""
+    by_id = {check.id: check for check in checks}
+    return RunDocument(
+        name=name or str(run.target.address),
+        kwire=version("kwire"),
+        server=_server(run.target),
+        started_ms=int(started * 1000),
+        seconds=round(run.seconds, 3),
+        problem=run.problem,
+        suspects=run.suspects,
+        counts={verdict.value: run.counts[verdict] for verdict in ConformanceVerdict},
+        checks=tuple(check_part(result, by_id.get(result.id)) for result in run),
+        unexpected=None if unexpected is None else tuple(unexpected),
+    )
+
+
+def check_part(result: CheckResult, check: Check | None = None) -> CheckPart:
+    """Return a result as a part of a document. check: None for a member of a family."""
+    return CheckPart(
+        id=result.id,
+        verdict=result.verdict,
+        answer=result.answer,
+        connection=result.connection,
+        connection_verdict=result.connection_verdict,
+        sentence=check.sentence if check else "",
+        source=str(check.source) if check else "",
+        expected=result.expected,
+        came=result.came,
+        reason=result.reason,
+        left_behind=result.left_behind,
+        seconds=round(result.seconds, 4),
+        # A family has its members' bytes: those of the whole would be one of theirs again.
+        bytes=() if result.members else tuple(map(_bytes, result.chunks)),
+        members=tuple(map(check_part, result.members)),
+    )
+
+
+def _bytes(chunk: Chunk) -> BytesPart:
+    return BytesPart(
+        sent=chunk.sent,
+        peer=chunk.peer,
+        size=chunk.size,
+        hex=chunk.data.hex(),
+        probe=chunk.is_probe,
+    )
+
+
+def _server(target: Target) -> ServerPart:
+    offered = target.versions.api_versions
+    return ServerPart(
+        address=str(target.address),
+        role=target.role.value,
+        security=target.security.protocol,
+        cluster_id=target.cluster_id,
+        nodes={str(node): str(address) for node, address in sorted(target.nodes.items())},
+        voters=target.voters,
+        api_versions={
+            api_name(key): (versions.min_version, versions.max_version)
+            for key, versions in sorted(offered.items())
+        },
+    )
+
+
+def to_json(document: RunDocument) -> bytes:
+    """Return a document as JSON, indented, with a line's end."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def to_object(document: RunDocument) -> Any:
+    """Return a document as a value of JSON."""
+    return msgspec.to_builtins(document)
+
+
+def read_document(path: Path) -> RunDocument:
+    """Read a document from a file of JSON. Raises BadDocument, which names the file."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise BadDocument(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > LARGEST:
+        raise BadDocument(f"{path} has more than {LARGEST} bytes: it is no result of a run")
+    try:
+        return msgspec.json.decode(data, type=RunDocument)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadDocument(f"{path} is no result of `kwire conform`: {error}") from error

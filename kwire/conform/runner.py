@@ -1,0 +1,237 @@
+"""Runs checks against a server, and finds out of which one it died.
+
+1. Checks that may run together do so, a few at once; those that are `alone` follow, one by one.
+2. After a check that is `alone`, or whose result is suspect, see whether the server answers: look,
+   wait, look again.
+3. If it does not, all that ended since it last did are suspects. Start it anew, where there is a
+   command for it, and repeat the suspects, each alone: the one of which it dies again has DIED.
+   Where there is none, a single suspect has DIED; more are named as suspects, and the run ends.
+4. The run ends at its time limit; what was not run is SKIPPED.
+5. If the run is cancelled, checks under way still remove what they created.
+6. A check that fails while the metadata quorum's leader changes is run once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
+
+from kwire.conform.check import Check
+from kwire.conform.epoch_watch import EpochWatch
+from kwire.conform.needs import Need
+from kwire.conform.result import CheckResult, ConformanceRun, skipped
+from kwire.conform.run_check import run_check
+from kwire.conform.target import Target, answers_api_versions, examine_target
+from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.errors import KwireError
+from kwire.net.address import Address
+
+TOGETHER = 8
+RUN_LIMIT = 900.0
+"""Seconds for a run."""
+LOOK_TIMEOUT = 5.0
+"""Seconds that a look at the server may take."""
+LOOK_AGAIN = (0.0, 1.0, 3.0)
+"""Seconds to wait before each look: a process that dies may still accept for a moment."""
+RESTART_LIMIT = 120.0
+"""Seconds within which a server that was started anew must answer."""
+
+OTHER_CLUSTER = "it changes what it cannot take back, and the server restarted as another cluster"
+
+Restart = Callable[[], Awaitable[Address | None]]
+"""Starts the server anew; returns when that is done, with its address if it is another one."""
+OnResult = Callable[[CheckResult], None]
+
+
+async def run_checks(
+    checks: Sequence[Check],
+    target: Target,
+    *,
+    restart: Restart | None = None,
+    on_result: OnResult = lambda result: None,
+    limit: float = RUN_LIMIT,
+    refuse: Callable[[Check], str] = lambda check: "",
+) -> ConformanceRun:
+    """Run checks against a server. on_result: called with each result as it comes.
+
+    limit: seconds. A check whose server died is called a second time with what is known then.
+    refuse: returns a reason for a check that is not to be run.
+    """
+    run = _RunState(target=target, restart=restart, on_result=on_result)
+    began = time.monotonic()
+    end = asyncio.timeout(limit)
+    # 4.
+    with suppress(TimeoutError, _ServerDied):
+        async with end, aclosing(run):
+            # 1.
+            allowed = [check for check in checks if not run.refused(check, refuse(check))]
+            await run.together([check for check in allowed if not check.alone])
+            # A check that runs alone is to be the only suspect.
+            await run.look()
+            for check in allowed:
+                if check.alone:
+                    await run.alone(check)
+    if end.expired():
+        run.problem = f"the time limit of {limit:g} s is over"
+    for check in checks:
+        if check.id not in run.results:
+            run.finish(skipped(check.id, run.problem))
+    return ConformanceRun(
+        target=run.target,
+        results=tuple(run.results[check.id] for check in checks),
+        problem=run.problem,
+        suspects=tuple(check.id for check in checks if check.id in run.suspects),
+        seconds=time.monotonic() - began,
+    )
+
+
+async def answers(target: Target) -> bool:
+    """True if a server answers ApiVersions, at the latest at the third look."""
+    for pause in LOOK_AGAIN:
+        await asyncio.sleep(pause)
+        with suppress(OSError, KwireError, Deviation, TimeoutError):
+            async with asyncio.timeout(LOOK_TIMEOUT):
+                await answers_api_versions(target.address, target.security)
+                return True
+    return False
+
+
+class _ServerDied(Exception):
+    """Ends a run: the server answers no more, and cannot be started anew."""
+
+
+@dataclass(kw_only=True)
+class _RunState:
+    """A run under way. unseen: checks that ended since the server was last seen to answer.
+
+    cluster_id: the server's at the start; a restart may bring another cluster.
+    """
+
+    target: Target
+    restart: Restart | None
+    on_result: OnResult
+    results: dict[str, CheckResult] = field(default_factory=dict)
+    suspects: list[str] = field(default_factory=list)
+    problem: str = ""
+    unseen: dict[str, Check] = field(default_factory=dict)
+    watch: EpochWatch = field(init=False)
+    cluster_id: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.cluster_id = self.target.cluster_id
+        self.watch = EpochWatch(target=self.target)
+
+    async def aclose(self) -> None:
+        """End what the run itself has open."""
+        await self.watch.close()
+
+    def finish(self, result: CheckResult) -> None:
+        """Take a result."""
+        self.results[result.id] = result
+        self.on_result(result)
+
+    def refused(self, check: Check, reason: str) -> bool:
+        """Finish a check that has a reason not to be run; True if it has."""
+        if reason:
+            self.finish(skipped(check.id, reason))
+        return bool(reason)
+
+    async def run(self, check: Check) -> CheckResult:
+        """Run a check."""
+        return self.spoils_another(check) or await self.watch.run(check)
+
+    def spoils_another(self, check: Check) -> CheckResult | None:
+        """Return SKIPPED for what would spoil a cluster whose id the user did not type."""
+        if Need.THROW_AWAY in check.needs and self.target.cluster_id != self.cluster_id:
+            return skipped(check.id, OTHER_CLUSTER)
+        return None
+
+    async def together(self, checks: Sequence[Check]) -> None:
+        """Run checks a few at once; where one is suspect, let the others end, then look."""
+        waiting = list(reversed(checks))
+        running: dict[asyncio.Task[CheckResult], Check] = {}
+        try:
+            suspect = False
+            while waiting or running:
+                while waiting and len(running) < TOGETHER and not suspect:
+                    check = waiting.pop()
+                    # 6.
+                    running[asyncio.create_task(self.run(check))] = check
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    check, result = running.pop(task), task.result()
+                    self.unseen[check.id] = check
+                    self.finish(result)
+                    suspect = suspect or result.is_suspect
+                if suspect and not running:
+                    await self.look()
+                    suspect = False
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def alone(self, check: Check) -> None:
+        """Run a check, and look whether the server still answers."""
+        self.finish(await self.run(check))
+        self.unseen[check.id] = check
+        await self.look()
+
+    async def look(self) -> None:
+        """See whether the server answers, and if it does not, find out of which check it died."""
+        # 2.
+        unseen, self.unseen = list(self.unseen.values()), {}
+        if not unseen or await answers(self.target):
+            return
+        # 3.
+        if self.restart is None:
+            self._blame(unseen)
+        await self._start_anew()
+        is_found = False
+        for check in unseen:
+            self.finish(self.spoils_another(check) or await run_check(check, self.target))
+            if not await answers(self.target):
+                self._died(check, "repeated alone on a fresh server, it died of it again")
+                is_found = True
+                await self._start_anew()
+        if not is_found:
+            # It goes on: whatever it was, the server stands again.
+            self.suspects += [check.id for check in unseen]
+            what = f"in the course of {len(unseen)} checks, and of none when each was repeated"
+            self.problem = self.problem or f"the server died {what}"
+
+    def _blame(self, unseen: Sequence[Check]) -> None:
+        if len(unseen) == 1:
+            self._died(unseen[0], "not repeated on a fresh server: there is no --restart")
+            self.problem = f"the server died of {unseen[0].id}"
+        else:
+            self.suspects = [check.id for check in unseen]
+            self.problem = f"the server died in the course of {len(unseen)} checks"
+        raise _ServerDied
+
+    def _died(self, check: Check, reason: str) -> None:
+        result = self.results[check.id]
+        self.finish(replace(result, answer=ConformanceVerdict.DIED, reason=reason))
+
+    async def _start_anew(self) -> None:
+        assert self.restart is not None
+        try:
+            async with asyncio.timeout(RESTART_LIMIT):
+                if moved := await self.restart():
+                    self.target = replace(self.target, address=moved)
+                while not await answers(self.target):
+                    pass
+                # A server that keeps nothing has another cluster id, and nodes on other ports.
+                old = self.target
+                self.target = await examine_target(old.address, old.security, old.role)
+                await self.watch.close()
+                self.watch = EpochWatch(target=self.target)
+        except TimeoutError:
+            self.problem = f"the server does not answer {RESTART_LIMIT:g} s after its restart"
+            raise _ServerDied from None
+        except (OSError, KwireError, Deviation) as error:
+            self.problem = f"the server cannot be started anew: {error}"
+            raise _ServerDied from None
