@@ -1,0 +1,91 @@
+"""`kwire conform --faults`: a workload under faults on a cluster that stands behind the proxy."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+from kwire.cli.event_loop import run
+from kwire.cli.screen import screen
+from kwire.conform.faults.report import summary, write_report
+from kwire.conform.faults.run import FaultRun, run_under_faults
+from kwire.conform.faults.schedule import FaultSchedule, read_schedule
+from kwire.conform.faults.topology import FaultTopology, read_topology
+from kwire.errors import InvalidValue
+from kwire.net.security import PLAINTEXT, Security
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultsOptions:
+    """schedule: its text, or the name of a file with it. allow: names of anomalies that are known.
+
+    into: the folder of the reports, None for none. name: of the cluster in them.
+    """
+
+    schedule: str
+    topology: Path | None
+    allow: tuple[str, ...]
+    into: Path | None
+    name: str
+
+
+def run_faults(options: FaultsOptions, config: Path | None) -> None:
+    """Run the schedule, show what came of it, exit with 1 for an anomaly. Raises WrongUsage."""
+    if options.topology is None:
+        raise WrongUsage(
+            "--faults needs --topology FILE: the nodes' addresses, and those of the proxy that they"
+            " advertise (docs/faults.md)."
+        )
+    try:
+        schedule = read_schedule(_text_of(options.schedule))
+        topology = read_topology(options.topology)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    ended = run(_run(schedule, topology, options, _security(config)))
+    command = _replay(schedule, options)
+    for line in summary(ended, command):
+        typer.echo(line)
+    if options.into is not None:
+        name = options.name or "faults"
+        for line in write_report(ended, options.into, name, name, command):
+            screen(stderr=True).print(line, style="dim", markup=False)
+    if not ended.passed:
+        raise typer.Exit(1)
+
+
+async def _run(
+    schedule: FaultSchedule, topology: FaultTopology, options: FaultsOptions, security: Security
+) -> FaultRun:
+    progress = screen(stderr=True)
+    return await run_under_faults(
+        schedule,
+        topology,
+        security=security,
+        allowed=frozenset(options.allow),
+        progress=lambda text: progress.print(text, style="dim", markup=False),
+    )
+
+
+def _text_of(schedule: str) -> str:
+    """Return the schedule, read from the file of that name if there is one."""
+    from kwire.text.untrusted import read_text
+
+    with contextlib.suppress(OSError):
+        if "=" not in schedule and Path(schedule).is_file():
+            return ",".join(read_text(Path(schedule), InvalidValue).split())
+    return schedule
+
+
+def _security(config: Path | None) -> Security:
+    from kwire.cli.tls_options import client_security
+
+    return client_security(config) if config else PLAINTEXT
+
+
+def _replay(schedule: FaultSchedule, options: FaultsOptions) -> str:
+    allow = "".join(f" --allow {name}" for name in options.allow)
+    return f"kwire conform --faults {schedule} --topology {options.topology}{allow}"
