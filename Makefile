@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test long bare lint bench conformance fuzz simulate kills sanitize spark declarations clean
+.PHONY: demo test long bare lint bench conformance vectors faults fuzz simulate kills sanitize spark declarations clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -24,9 +24,18 @@ lint: .venv/ready  ## style, types and the arrows between the rooms
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-conformance: .venv/ready  ## a fresh seed, 100 instances of every message version, 40 mutants of each
+conformance: .venv/ready  ## kwire conform on every server that runs here, SERVERS="kfake" for some; every check seen to fail
+	$(BIN)/python -m conformance $(SERVERS)
+	$(BIN)/pytest --timeout 3600 tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py
+
+vectors: .venv/ready  ## a fresh seed, 100 instances of every message version, 40 mutants of each
 	KWIRE_SEED=$$(date +%s) KWIRE_INSTANCES=100 KWIRE_MUTANTS=40 \
-	  $(BIN)/pytest -s --timeout 3600 tests/messages/test_vectors.py tests/messages/test_mutants.py
+	  $(BIN)/pytest -s --timeout 3600 tests/messages/test_vectors.py tests/messages/test_mutants.py \
+	  tests/dissector/test_all_messages.py
+
+faults: .venv/ready  ## 30 minutes of faults on kwire's quorum, on Kafka 4.3.1 and 4.4.0; writes docs/faults
+	for quorum in kwire kafka-4.3.1 kafka-4.4.0; do $(BIN)/python -m faults_lab --quorum $$quorum \
+	  --schedule seed=$(or $(SEED),1),minutes=30 --into docs/faults --allow stale-refusal || exit 1; done
 
 fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,000,000 mutants
 	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/codec/test_engines.py
@@ -57,9 +66,10 @@ bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their pe
 	$(BIN)/python benchmarks/recorder.py
 	$(BIN)/python benchmarks/watch_cost.py
 
-declarations: .venv/ready  ## write the message declarations and the tables of keys anew from Kafka's jars
+declarations: .venv/ready  ## write the declarations, tables of keys and protocol documents anew from Kafka's jars
 	$(BIN)/python -m declarations
 	$(BIN)/python -m config_keys
+	$(BIN)/python -m protocol_facts
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
