@@ -62,6 +62,7 @@ def spark_kafka(spark: SparkSession) -> SparkSession:
     return spark
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_topic_becomes_the_tables_of_a_capture(
     spark_kafka: SparkSession, captured: TopicAddress, tmp_path: Path
