@@ -25,6 +25,9 @@ from kwire.errors import ConnectionFailed, KwireError
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
 """Seconds between two questions how far it is."""
 
+SETTLING = 10.0
+"""Seconds that brokers may take to hear from the controller where a partition is."""
+
 PATIENCE = 60.0
 """Seconds without an answer after which waiting is given up: brokers may restart meanwhile."""
 
@@ -70,9 +73,10 @@ async def run_reassignment(
     1. Take off a throttle that a process before left over.
     2. Throttle what is to be copied.
     3. Begin the moves, but not those that are under way already, after a first run was killed.
-    4. Wait until the controller lists none of them, then look where the replicas are.
+    4. Wait until the controller lists none of them.
     5. Take the throttle off: at the end, after an error, and when the run is cancelled; not if it
        is not to wait.
+    6. Look where the replicas are.
     """
     # 1.
     options.throttle_removed(await admin.remove_throttle(journal))
@@ -99,7 +103,8 @@ async def run_reassignment(
         # 5.
         if not keep:
             options.throttle_removed(await admin.remove_throttle(journal))
-    return Outcomes({**await move_states(admin, targets), **begun.failed})
+    # 6.
+    return Outcomes({**await _settled_states(admin, targets, open_keys), **begun.failed})
 
 
 def moves_to(
@@ -163,6 +168,22 @@ async def move_states(
             moving = key in cluster.ongoing
             states[key] = MoveState.MOVING if moving else MoveState.COMPLETED
     return states
+
+
+async def _settled_states(
+    admin: ReassignmentClient,
+    targets: Mapping[TopicPartition, Sequence[int]],
+    begun: Collection[TopicPartition],
+) -> dict[TopicPartition, MoveState | KwireError]:
+    """Return the states; look again while one that was begun seems to be elsewhere."""
+    # The controller lists a move no longer before every broker has heard that it ended.
+    until = time.monotonic() + SETTLING
+    while True:
+        states = await move_states(admin, targets)
+        elsewhere = any(isinstance(states[key], ReassignmentChanged) for key in begun)
+        if not elsewhere or time.monotonic() > until:
+            return states
+        await asyncio.sleep(FIRST_PAUSE)
 
 
 async def _wait(

@@ -187,6 +187,19 @@ async def test_partitions_that_ended_elsewhere_are_told(journal: ThrottleJournal
         assert str(error) == "a-0 is on 0, 1, not on 0, 2"
 
 
+async def test_a_broker_that_hears_late_of_the_end_is_asked_again(
+    journal: ThrottleJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.late = 3
+        assert dict(await run(admin, journal, RunOptions())) == {A0: MoveState.COMPLETED}
+    monkeypatch.setattr("kwire.admin.reassignment.run.SETTLING", 0.1)
+    async with scripted_moves(3) as moves, client(moves) as admin:
+        moves.late = 1000
+        outcomes = await run(admin, journal, RunOptions())
+        assert str(outcomes.failed[A0]) == "a-0 is on 0, 2, 1, not on 0, 2"
+
+
 async def test_what_could_not_end_is_refused_before_anything_is_sent() -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         now = await admin.moving_cluster(["a"])

@@ -56,7 +56,7 @@ class Kwire:
     def __call__(self, *arguments: str) -> str:
         process = self.start(*arguments)
         out, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
+        assert process.returncode == 0, out + err
         return out
 
 

@@ -24,8 +24,9 @@ SET, DELETE, APPEND, SUBTRACT = range(4)
 class ScriptedMoves:
     """Partitions by replicas, configuration by resource, and the moves under way.
 
-    listings: how often a move is listed before it ends; -1 for ever. refused: the error code of
-    every move, 0 to begin it. events: what was done, in order, as words.
+    listings: how often a move is listed before it ends; -1 for ever. late: how often brokers tell
+    the replicas of before after a move ended. refused: the error code of every move, 0 to begin it.
+    events: what was done, in order, as words.
     """
 
     def __init__(self, brokers: ScriptedBrokers) -> None:
@@ -34,7 +35,9 @@ class ScriptedMoves:
         self.moving: dict[TopicPartition, tuple[int, ...]] = {}
         self.configs: defaultdict[ConfigResource, dict[str, str]] = defaultdict(dict)
         self.listings = 1
+        self.late = 0
         self.refused = 0
+        self._before: dict[TopicPartition, tuple[int, ...]] = {}
         self.events: list[str] = []
         for node in brokers.nodes:
             node.scripts |= {
@@ -56,6 +59,10 @@ class ScriptedMoves:
 
     def _metadata(self, request: RequestFrame) -> Response:
         topics = cast(metadata.MetadataRequest, request.body).topics
+        if self._before:
+            self.late -= 1
+            if self.late < 0:
+                self._before = {}
         known = sorted({key.topic for key in self.replicas})
         names = known if topics is None else [topic.name or "" for topic in topics]
         return metadata.MetadataResponse(
@@ -79,7 +86,7 @@ class ScriptedMoves:
                 replica_nodes=replicas,
                 isr_nodes=replicas,
             )
-            for key, replicas in self.replicas.items()
+            for key, replicas in {**self.replicas, **self._before}.items()
             if key.topic == topic
         ]
 
@@ -170,6 +177,7 @@ class ScriptedMoves:
         ongoing = dict(self.moving)
         if self.moving and self.listings == 0:
             self.events.append("moved")
+            self._before = {key: self._ongoing(key, it).replicas for key, it in ongoing.items()}
             self.replicas |= self.moving
             self.moving, ongoing = {}, {}
         elif self.moving:
