@@ -245,8 +245,13 @@ async def test_the_nodes_certificate_must_be_right(
 def refuse(server: socket.socket, context: ssl.SSLContext) -> None:
     """Take one connection, as far as TLS lets it come, and say why not."""
     plain, _ = server.accept()
-    with plain, pytest.raises(ssl.SSLError), context.wrap_socket(plain, server_side=True):
-        pass
+    with context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False) as over_tls:
+        over_tls.settimeout(60)
+        with pytest.raises(ssl.SSLError):
+            over_tls.do_handshake()
+        # To close with bytes unread would reset the connection: the reason may be lost then.
+        while socket.socket.recv(over_tls, 65536):
+            pass
 
 
 async def test_a_node_that_wants_a_certificate_is_told_of(authority: Authority) -> None:
