@@ -20,11 +20,10 @@ from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, Ne
 
 from kwire.error_codes import ErrorCode
 from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
-from kwire.messages.a55_describe_quorum import PartitionData as DescribeQuorumPartition
-from kwire.messages.a55_describe_quorum import TopicData as DescribeQuorumTopic
+from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.address import Address
 from kwire.net.connection import Connection
+from kwire.net.quorum_request import quorum_request
 from real_kafka import Cluster
 from tests.support.cli.command import KWIRE, Command
 from tests.support.cli.proxy_process import end_with_ctrl_c, proxy
@@ -162,12 +161,8 @@ def test_a_quorum_replayed_against_itself_has_only_grown(
 
 async def ask_of_the_quorum(address: Address) -> int:
     """Send DescribeQuorum; return the high watermark."""
-    metadata = DescribeQuorumTopic(
-        topic_name="__cluster_metadata",
-        partitions=[DescribeQuorumPartition(partition_index=0)],
-    )
     async with await Connection.open(address.host, address.port) as connection:
-        response = await connection.send(DescribeQuorumRequest(topics=[metadata]))
+        response = await connection.send(quorum_request())
     assert isinstance(response, DescribeQuorumResponse)
     return response.topics[0].partitions[0].high_watermark
 

@@ -176,7 +176,7 @@ async def _settled_states(
     begun: Collection[TopicPartition],
 ) -> dict[TopicPartition, MoveState | KwireError]:
     """Return the states; look again while one that was begun seems to be elsewhere."""
-    # The controller lists a move no longer before every broker has heard that it ended.
+    # A broker may hear of the end of a move after the controller has ceased to list it.
     until = time.monotonic() + SETTLING
     while True:
         states = await move_states(admin, targets)

@@ -24,9 +24,9 @@ from kwire.messages.a44_incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from kwire.messages.a52_vote import VoteRequest
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kwire.net.connection import Connection as Client
 from kwire.net.frames import encode_request
+from kwire.net.quorum_request import quorum_request
 from kwire.proxy import DecodedFlow, Event, Flow, Listener, Notice, NoticeKind, Proxy, Ring
 from kwire.proxy.capture.recorder import Recorder, files_at
 from kwire.proxy.capture.records import event_records, events, within
@@ -192,11 +192,10 @@ async def talk(address: Any) -> None:
     host, port = address.host, address.port
     config = AlterableConfig(name="sasl.jaas.config", value="hunter2")
     resource = AlterConfigsResource(resource_type=4, resource_name="1", configs=[config])
-    quorum = [TopicData(topic_name="__cluster_metadata", partitions=[PartitionData()])]
     async with await Client.open(host, port) as client:
-        await client.send(DescribeQuorumRequest(topics=quorum))
+        await client.send(quorum_request())
         await client.send(IncrementalAlterConfigsRequest(resources=[resource], validate_only=True))
-        await asyncio.gather(*(client.send(DescribeQuorumRequest(topics=quorum)) for _ in range(9)))
+        await asyncio.gather(*(client.send(quorum_request()) for _ in range(9)))
 
 
 async def test_real_traffic_is_read_back_flow_for_flow(combined: Cluster, tmp_path: Path) -> None:

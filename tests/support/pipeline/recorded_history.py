@@ -35,10 +35,9 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
-from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.connection import Connection
 from kwire.net.negotiation import api_versions_request
+from kwire.net.quorum_request import quorum_request
 from kwire.proxy import Address, Event, Flow, Listener, Proxy
 from kwire.proxy.capture.recorder import Recorder
 from real_kafka import Address as RealAddress
@@ -298,8 +297,7 @@ def _to_broker() -> list[tuple[Request, int]]:
 
 
 def _to_controller() -> list[tuple[Request, int]]:
-    metadata = TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])
-    return [(api_versions_request(), 4), (DescribeQuorumRequest(topics=[metadata]), 2)]
+    return [(api_versions_request(), 4), (quorum_request(), 2)]
 
 
 def _produce_and_consume(bootstrap: str) -> None:

@@ -15,14 +15,9 @@ from kwire.codec.declaration import Response
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.logdir.format import FormatOptions, plan, write
-from kwire.messages.a55_describe_quorum import (
-    DescribeQuorumRequest,
-    DescribeQuorumResponse,
-    PartitionData,
-    TopicData,
-)
-from kwire.messages.metadata_topic import METADATA_TOPIC
+from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.connection import Connection
+from kwire.net.quorum_request import quorum_request
 from kwire.text.ids import uuid_text
 from real_kafka import Address, Cluster, RunningNode, free_port
 from real_kafka.launcher import Launcher
@@ -135,9 +130,6 @@ async def _active(node: ControllerNode) -> ControllerNode:
 
 async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float = 60) -> None:
     """Wait until a replica has everything that the leader of kwire's has."""
-    asked = DescribeQuorumRequest(
-        topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])]
-    )
     at = leader.config.listeners[0]
     async with asyncio.timeout(timeout), await Connection.open("127.0.0.1", at.port) as connection:
 
@@ -148,7 +140,9 @@ async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float =
             ends = [replica.log_end_offset for replica in replicas if replica.replica_id == node_id]
             return bool(ends) and max(ends) >= quorum.high_watermark > 0
 
-        await eventually(lambda: connection.send(asked), has_all, timeout=timeout, pause=0.1)
+        await eventually(
+            lambda: connection.send(quorum_request()), has_all, timeout=timeout, pause=0.1
+        )
 
 
 def segment(data: Path | str) -> Path:

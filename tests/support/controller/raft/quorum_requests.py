@@ -1,10 +1,10 @@
 """One request of each API between replicas."""
 
 from kwire.codec.declaration import Request
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest, PartitionSnapshot, TopicSnapshot
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC
+from kwire.net.quorum_request import quorum_request
 from tests.support.controller.raft.single_replica import (
     begin_request,
     end_request,
@@ -20,9 +20,7 @@ REQUESTS: list[Request] = [
     vote_request(6),
     begin_request(6),
     end_request(5),
-    DescribeQuorumRequest(
-        topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])]
-    ),
+    quorum_request(),
     FetchSnapshotRequest(
         topics=[
             TopicSnapshot(
