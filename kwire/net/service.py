@@ -12,22 +12,25 @@ from typing import Protocol
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 
+ANONYMOUS = "User:ANONYMOUS"
+"""The principal of a connection that has not authenticated."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
     """The origin and version of a request.
 
     version: of the request and of the response it wants. listener: name of the listener that took
-    it. peer: host and port of the sender. principal: as `User:ANONYMOUS`. forwarded: a broker
-    passed it on.
+    it. peer: host and port of the sender. principal: who sent it. forwarded: a broker passed it
+    on, and peer and principal are the client's.
     """
 
     version: int
-    correlation_id: int
-    client_id: str | None
-    listener: str
-    peer: tuple[str, int]
-    principal: str = "User:ANONYMOUS"
+    correlation_id: int = 0
+    client_id: str | None = None
+    listener: str = ""
+    peer: tuple[str, int] = ("", 0)
+    principal: str = ANONYMOUS
     forwarded: bool = False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 from kwire.codec.declaration import Group, Request, Response
@@ -25,13 +26,17 @@ _ADDRESS_SIZES = (4, 16)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardedRequest:
-    """A client's request, as a broker received it. principal: as `User:ANONYMOUS`."""
+    """A client's request, as a broker received it.
+
+    principal: as `User:ANONYMOUS`. host: the client's address.
+    """
 
     request: Request
     version: int
     correlation_id: int
     client_id: str | None
     principal: str
+    host: str
 
 
 def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
@@ -64,6 +69,7 @@ def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
         correlation_id=frame.header.correlation_id,
         client_id=frame.header.client_id,
         principal=principal,
+        host=str(ip_address(envelope.client_host_address)),
     )
 
 

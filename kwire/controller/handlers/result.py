@@ -9,6 +9,7 @@ from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord, Response
+from kwire.controller.authorization.access import FULL_ACCESS, Access
 from kwire.controller.errors import ApiError
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
@@ -24,6 +25,7 @@ from kwire.messages.metadata_versions import (
     MetadataVersion,
 )
 from kwire.net.negotiation import VersionRange
+from kwire.net.service import ANONYMOUS
 
 
 def supported_features() -> Mapping[str, VersionRange]:
@@ -74,6 +76,8 @@ class ControllerContext:
     now: milliseconds of a clock that never goes back.
     next_offset: where the next batch begins, which is a new broker's epoch.
     version: of the request. forwarded: a broker passed the request on.
+    principal: who sent it, as `User:ANONYMOUS`. host: the address it came from; both are those of
+    the client if a broker passed it on. access: what that principal may do from there.
     registrations: offset of each broker's RegisterBrokerRecord.
     """
 
@@ -87,6 +91,9 @@ class ControllerContext:
     version: int
     listener: str = ""
     forwarded: bool = False
+    principal: str = ANONYMOUS
+    host: str = ""
+    access: Access = FULL_ACCESS
     registrations: Mapping[int, int] = field(default_factory=dict)
 
     @property

@@ -113,6 +113,7 @@ class ControllerApis:
             version=forwarded.version,
             correlation_id=forwarded.correlation_id,
             client_id=forwarded.client_id,
+            peer=(forwarded.host, context.peer[1]),
             principal=forwarded.principal,
             forwarded=True,
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypedDict
 
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import VersionedRecord
@@ -100,16 +99,6 @@ def _sessions_after(
         anew=isinstance(message, RegisterBrokerRecord),
         now=now,
     )
-
-
-class RequestArguments(TypedDict):
-    """The arguments of `QuorumController.handle` besides the request itself."""
-
-    version: int
-    now: int
-    end_offset: int
-    listener: str
-    forwarded: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

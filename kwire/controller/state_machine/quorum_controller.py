@@ -34,6 +34,10 @@ from kwire.controller.state_machine.periodic_tasks import Schedule
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.net.service import RequestContext
+
+_OWN_WORK = RequestContext(version=0)
+"""The origin of what a controller does by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,29 +169,21 @@ class QuorumController:
     def handle(
         self,
         request: Request,
+        origin: RequestContext,
         *,
-        version: int,
         now: int,
         end_offset: int,
-        listener: str = "",
-        forwarded: bool = False,
     ) -> PendingResponse:
         """Run the handler of a request and write its records. Never raises ApiError.
 
-        end_offset: of the log, where the batch will begin; raft writes to it, too.
+        origin: of the request. end_offset: of the log, where the batch will begin; raft writes to
+        it, too.
 
         1. Not active: NOT_CONTROLLER, but for the APIs that every controller answers.
         2. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
-        operation = self.begin(
-            request,
-            version=version,
-            now=now,
-            end_offset=end_offset,
-            listener=listener,
-            forwarded=forwarded,
-        )
+        operation = self.begin(request, origin, now=now, end_offset=end_offset)
         if isinstance(operation, PendingResponse):
             return operation
         return self.finish(operation, operation.run())
@@ -195,12 +191,10 @@ class QuorumController:
     def begin(
         self,
         request: Request,
+        origin: RequestContext,
         *,
-        version: int,
         now: int,
         end_offset: int,
-        listener: str = "",
-        forwarded: bool = False,
     ) -> RequestOperation | PendingResponse:
         """Return the operation of a request; a thread may run it, and `finish` is next.
 
@@ -211,10 +205,10 @@ class QuorumController:
         # 1.
         if handler.active_only and not self.is_active:
             error = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
-            return PendingResponse(response=handler.refuse(request, version, error))
+            return PendingResponse(response=handler.refuse(request, origin.version, error))
         # 2.
         self._move_end_to(end_offset)
-        context = self._context(handler, version, now, listener, forwarded=forwarded)
+        context = self._context(handler, now, origin)
         view = self.ahead if handler.writes else self.committed
         return RequestOperation(request=request, handler=handler, context=context, view=view)
 
@@ -255,7 +249,7 @@ class QuorumController:
         if not self.is_active:
             return None
         self._move_end_to(end_offset)
-        context = self._context(None, 0, now, "")
+        context = self._context(None, now)
         return PeriodicOperation(context=context, schedule=self._schedule, view=self.ahead)
 
     def finish_tick(
@@ -284,11 +278,8 @@ class QuorumController:
     def _context(
         self,
         handler: Handler | None,
-        version: int,
         now: int,
-        listener: str,
-        *,
-        forwarded: bool = False,
+        origin: RequestContext = _OWN_WORK,
     ) -> ControllerContext:
         writes = handler is None or handler.writes
         # A read may come in the middle of a write, whose result has sessions of its own.
@@ -304,9 +295,11 @@ class QuorumController:
             random=self._random,
             now=now,
             next_offset=self.ahead.end_offset,
-            version=version,
-            listener=listener,
-            forwarded=forwarded,
+            version=origin.version,
+            listener=origin.listener,
+            forwarded=origin.forwarded,
+            principal=origin.principal,
+            host=origin.peer[0],
             registrations=view.registrations,
         )
 

@@ -74,10 +74,10 @@ async def test_a_lost_change_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     handle = QuorumController.handle
     changes = 0
 
-    def handle_and_forget(self: Any, request: Any, **arguments: Any) -> Any:
+    def handle_and_forget(self: Any, request: Any, origin: Any, **arguments: Any) -> Any:
         """Answer every fourth change of a configuration as if it had been written."""
         nonlocal changes
-        pending = handle(self, request, **arguments)
+        pending = handle(self, request, origin, **arguments)
         if isinstance(request, IncrementalAlterConfigsRequest) and pending.records:
             changes += 1
             if changes % 4 == 0:

@@ -15,6 +15,7 @@ from kwire.messages.a73_assign_replicas_to_dirs import (
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.no_op import NoOpRecord
+from kwire.net.service import RequestContext
 
 
 def test_a_broker_is_unfenced_once_it_has_its_own_registration(lab: Any) -> None:
@@ -45,7 +46,9 @@ def test_the_answer_waits_for_the_commit_of_what_it_tells(lab: Any) -> None:
     )
 
     first = lab.answer(request)
-    second = lab.controller.handle(request, version=2, now=lab.now, end_offset=first.wait_for)
+    second = lab.controller.handle(
+        request, RequestContext(version=2), now=lab.now, end_offset=first.wait_for
+    )
 
     assert len(first.records) == 1
     assert (second.records, second.wait_for) == ((), first.wait_for)

@@ -10,6 +10,7 @@ from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Fe
 from kwire.messages.a62_broker_registration import Feature as BrokerFeature
 from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.messages.records.register_broker import RegisterBrokerRecord
+from kwire.net.service import RequestContext
 from tests.support.controller.handlers.registrations import (
     update,
 )
@@ -32,7 +33,9 @@ def test_the_broker_epoch_is_the_offset_at_which_the_batch_begins(lab: Any) -> N
 
 
 def test_control_records_of_raft_count_for_the_broker_epoch(lab: Any) -> None:
-    answer = lab.controller.handle(lab.registration(1), version=4, now=lab.now, end_offset=77)
+    answer = lab.controller.handle(
+        lab.registration(1), RequestContext(version=4), now=lab.now, end_offset=77
+    )
 
     assert answer.response.broker_epoch == 77
     assert answer.wait_for == 78

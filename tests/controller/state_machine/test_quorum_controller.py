@@ -28,6 +28,7 @@ from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.no_op import NoOpRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.topic import TopicRecord
+from kwire.net.service import RequestContext
 
 CLUSTER = "06B-K3N1TBCNYFgruEVP0Q"
 REGISTER = BrokerRegistrationRequest(
@@ -136,7 +137,7 @@ def test_what_is_not_committed_is_not_shown_and_is_forgotten_with_the_leadership
 ) -> None:
     leading(controller)
 
-    answer = controller.handle(REGISTER, version=4, now=1, end_offset=6)
+    answer = controller.handle(REGISTER, RequestContext(version=4), now=1, end_offset=6)
 
     assert answer.wait_for == 7
     assert 1 in controller.ahead.image.cluster.brokers
@@ -148,9 +149,9 @@ def test_what_is_not_committed_is_not_shown_and_is_forgotten_with_the_leadership
 
 def test_a_commit_shows_the_batches_below_it(controller: QuorumController) -> None:
     leading(controller)
-    controller.handle(REGISTER, version=4, now=1, end_offset=6)
+    controller.handle(REGISTER, RequestContext(version=4), now=1, end_offset=6)
     other = REGISTER.replace(broker_id=2, log_dirs=(UUID(int=600),))
-    controller.handle(other, version=4, now=1, end_offset=7)
+    controller.handle(other, RequestContext(version=4), now=1, end_offset=7)
 
     controller.commit(7)
 
@@ -165,19 +166,19 @@ def test_a_broker_epoch_is_the_start_of_its_batch_even_behind_control_records(
     """Pitfall: a VotersRecord that raft wrote in between moves the offset."""
     leading(controller)
 
-    answer = controller.handle(REGISTER, version=4, now=1, end_offset=9)
+    answer = controller.handle(REGISTER, RequestContext(version=4), now=1, end_offset=9)
 
     assert isinstance(answer.response, BrokerRegistrationResponse)
     assert (answer.response.broker_epoch, controller.end_offset) == (9, 10)
 
 
 def test_only_the_active_controller_writes(controller: QuorumController) -> None:
-    answer = controller.handle(REGISTER, version=4, now=1, end_offset=0)
+    answer = controller.handle(REGISTER, RequestContext(version=4), now=1, end_offset=0)
     assert isinstance(answer.response, BrokerRegistrationResponse)
     assert (answer.response.error_code, answer.records) == (ErrorCode.NOT_CONTROLLER, ())
 
     create = CreateTopicsRequest(topics=[CreatableTopic(name="a")])
-    response = controller.handle(create, version=7, now=1, end_offset=0).response
+    response = controller.handle(create, RequestContext(version=7), now=1, end_offset=0).response
     assert [one.error_code for one in getattr(response, "topics", [])] == [ErrorCode.NOT_CONTROLLER]
 
 
@@ -186,7 +187,7 @@ def test_every_controller_describes_the_cluster(controller: QuorumController) ->
     controller.quorum = QuorumView(leader_id=2)
 
     request = DescribeClusterRequest(endpoint_type=2)
-    answer = controller.handle(request, version=2, now=1, end_offset=4)
+    answer = controller.handle(request, RequestContext(version=2), now=1, end_offset=4)
 
     assert (getattr(answer.response, "error_code", None), answer.wait_for) == (0, None)
 
@@ -194,9 +195,9 @@ def test_every_controller_describes_the_cluster(controller: QuorumController) ->
 def registered(controller: QuorumController) -> None:
     """Broker 1 is unfenced; the log ends at 8."""
     leading(controller)
-    controller.handle(REGISTER, version=4, now=1, end_offset=6)
+    controller.handle(REGISTER, RequestContext(version=4), now=1, end_offset=6)
     beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=6, current_metadata_offset=6)
-    controller.handle(beat, version=2, now=2, end_offset=7)
+    controller.handle(beat, RequestContext(version=2), now=2, end_offset=7)
     controller.commit(8)
 
 
@@ -236,13 +237,17 @@ def test_a_broker_whose_heartbeat_waits_for_its_turn_is_not_fenced() -> None:
     config = ControllerConfig(cluster_id=CLUSTER, node_id=1, no_op_interval_ms=0)
     controller = QuorumController(config, Random(1))
     registered(controller)
-    work = controller.begin(UpdateFeaturesRequest(), version=2, now=5000, end_offset=8)
+    work = controller.begin(
+        UpdateFeaturesRequest(), RequestContext(version=2), now=5000, end_offset=8
+    )
     assert isinstance(work, RequestOperation)
     beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=6, current_metadata_offset=6)
     controller.record_contact(beat, 9000)
     controller.record_contact(beat.replace(broker_epoch=5), 12_000)  # of an earlier registration
     controller.record_contact(beat.replace(broker_id=7), 12_000)
-    controller.handle(DescribeClusterRequest(endpoint_type=2), version=1, now=9000, end_offset=8)
+    controller.handle(
+        DescribeClusterRequest(endpoint_type=2), RequestContext(version=1), now=9000, end_offset=8
+    )
     controller.finish(work, work.run())
 
     assert controller.tick(18_000, 8) == ()
@@ -252,9 +257,9 @@ def test_a_broker_whose_heartbeat_waits_for_its_turn_is_not_fenced() -> None:
 def test_one_stale_broker_is_fenced_at_a_time(controller: QuorumController) -> None:
     registered(controller)
     other = REGISTER.replace(broker_id=2, log_dirs=(UUID(int=600),))
-    controller.handle(other, version=4, now=3, end_offset=8)
+    controller.handle(other, RequestContext(version=4), now=3, end_offset=8)
     beat = BrokerHeartbeatRequest(broker_id=2, broker_epoch=8, current_metadata_offset=8)
-    controller.handle(beat, version=2, now=3, end_offset=9)
+    controller.handle(beat, RequestContext(version=2), now=3, end_offset=9)
 
     first = controller.tick(20_000, 10)
     second = controller.tick(20_000, 11)
@@ -266,7 +271,7 @@ def test_one_stale_broker_is_fenced_at_a_time(controller: QuorumController) -> N
 def test_a_snapshot_replaces_what_was_known(controller: QuorumController) -> None:
     controller.replay(versioned(TopicRecord(name="old", topic_id=UUID(int=1))), 0)
     other = leading(QuorumController(controller.config, Random(1)))
-    other.handle(REGISTER, version=4, now=1, end_offset=6)
+    other.handle(REGISTER, RequestContext(version=4), now=1, end_offset=6)
     other.commit(7)
 
     controller.load(other.image.records(), end_offset=40)
@@ -275,7 +280,7 @@ def test_a_snapshot_replaces_what_was_known(controller: QuorumController) -> Non
     assert controller.end_offset == 40
     controller.activate(3, 0, 41)
     beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=6, current_metadata_offset=39)
-    answer = controller.handle(beat, version=2, now=1, end_offset=41).response
+    answer = controller.handle(beat, RequestContext(version=2), now=1, end_offset=41).response
     assert isinstance(answer, BrokerHeartbeatResponse)
     assert (answer.is_caught_up, answer.is_fenced) == (True, False)
 
@@ -300,6 +305,6 @@ def test_the_same_seed_places_and_names_alike() -> None:
         create = CreateTopicsRequest(
             topics=[CreatableTopic(name="a", num_partitions=-1, replication_factor=1)]
         )
-        return controller.handle(create, version=7, now=9, end_offset=8).records
+        return controller.handle(create, RequestContext(version=7), now=9, end_offset=8).records
 
     assert run() == run()

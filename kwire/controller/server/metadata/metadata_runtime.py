@@ -37,7 +37,7 @@ from kwire.controller.state_machine.activation import CannotLead, check_can_lead
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.controller.state_machine.operations import (
     Operation,
-    RequestArguments,
+    RequestOperation,
     encoded_batches,
     run_and_encode,
 )
@@ -163,7 +163,7 @@ class MetadataRuntime:
 
     async def _read(self, request: Request, context: RequestContext) -> Response | None:
         is_slow = is_long(request, self.image)
-        work = self.controller.begin(request, **self._request_arguments(context))
+        work = self._begin(request, context)
         if isinstance(work, PendingResponse):
             return work.response
         return (await in_thread_if(is_slow, work.run)).response
@@ -173,9 +173,12 @@ class MetadataRuntime:
     ) -> PendingResponse:
         """Handle a write; return its records and response. ApiError if the leadership ends."""
         if not is_long(request, self.image):
-            return self.controller.handle(request, **self._request_arguments(context))
+            self._update_quorum_view()
+            return self.controller.handle(
+                request, context, now=self._runtime.now, end_offset=self._raft.end_offset
+            )
         while True:
-            work = self.controller.begin(request, **self._request_arguments(context))
+            work = self._begin(request, context)
             if isinstance(work, PendingResponse):
                 return work
             outcome = await in_thread_if(True, run_and_encode, work)
@@ -193,15 +196,13 @@ class MetadataRuntime:
         """
         return self.controller.is_current(work) and work.view.end_offset == self._raft.end_offset
 
-    def _request_arguments(self, context: RequestContext) -> RequestArguments:
+    def _begin(
+        self, request: Request, context: RequestContext
+    ) -> RequestOperation | PendingResponse:
         self._update_quorum_view()
-        return {
-            "version": context.version,
-            "now": self._runtime.now,
-            "end_offset": self._raft.end_offset,
-            "listener": context.listener,
-            "forwarded": context.forwarded,
-        }
+        return self.controller.begin(
+            request, context, now=self._runtime.now, end_offset=self._raft.end_offset
+        )
 
     def _update_quorum_view(self) -> None:
         """Give the state machine raft's leader, voters and kraft.version, which handlers read."""

@@ -21,6 +21,7 @@ from kwire.messages.a44_incremental_alter_configs import (
 )
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.net.connection import Connection
+from kwire.net.service import RequestContext
 
 FETCH_TIMEOUT = 0.5
 """Seconds; a leader resigns when a majority has not fetched for half as long again."""
@@ -59,8 +60,8 @@ def work_slowly(node: ControllerNode, monkeypatch: pytest.MonkeyPatch) -> None:
     controller = node.metadata.controller
     handle = controller.handle
 
-    def handle_slowly(request: Request, **context: Any) -> PendingResponse:
-        answer = handle(request, **context)
+    def handle_slowly(request: Request, origin: RequestContext, **moment: Any) -> PendingResponse:
+        answer = handle(request, origin, **moment)
         if isinstance(request, IncrementalAlterConfigsRequest):
             time.sleep(2 * FETCH_TIMEOUT)  # nothing in this process is served meanwhile
         return answer

@@ -16,6 +16,7 @@ from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Fe
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.metadata_versions import DEFAULT, METADATA_VERSION
 from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.net.service import RequestContext
 
 CLUSTER = "06B-K3N1TBCNYFgruEVP0Q"
 EPOCH_START = 3
@@ -67,11 +68,9 @@ class Lab:
         last = type(request).versions.last if version is None else version
         return self.controller.handle(
             request,
-            version=last,
+            RequestContext(version=last, listener="CONTROLLER", forwarded=forwarded),
             now=self.now,
             end_offset=self.end_offset,
-            listener="CONTROLLER",
-            forwarded=forwarded,
         )
 
     def ask(self, request: Request, version: int | None = None, *, forwarded: bool = False) -> Any:
