@@ -44,12 +44,10 @@ class VersionedRecord(Struct, frozen=True, kw_only=True, gc=False):
 
     def encode(self) -> bytes:
         """Return the value of a record in the log; raise EncodeError if it does not fit."""
-        frame = BytesIO()
-        for number in (FRAME_VERSION, self.type, self.version):
-            uvarint.build_stream(number, frame)
+        frame = _frame(self.type, self.version)
         if isinstance(self.record, OpaqueRecord):
-            return frame.getvalue() + self.record.body
-        return frame.getvalue() + self.record.encode(self.version)
+            return frame + self.record.body
+        return frame + self.record.encode(self.version)
 
 
 def read_metadata_record(value: bytes) -> VersionedRecord:
@@ -64,6 +62,15 @@ def read_metadata_record(value: bytes) -> VersionedRecord:
         # A newer Kafka's record: kept as bytes, so that a log can be copied and dumped whole.
         return VersionedRecord(record=OpaqueRecord(type=type, body=body), version=version)
     return VersionedRecord(record=declared.decode(body, version), version=version)
+
+
+@lru_cache(maxsize=256)
+def _frame(type: int, version: int) -> bytes:
+    """Return the frame of a record; a log has few kinds of them."""
+    frame = BytesIO()
+    for number in (FRAME_VERSION, type, version):
+        uvarint.build_stream(number, frame)
+    return frame.getvalue()
 
 
 @lru_cache(maxsize=256)

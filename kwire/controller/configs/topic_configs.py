@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import dropwhile
 
 from kwire.controller.configs.keys import ConfigKey, Synonym
@@ -21,7 +21,17 @@ def synonyms(
     """
     own = image.configs.of(ResourceType.TOPIC, topic).get(key.name)
     if own is not None:
-        yield ConfigValue(name=key.name, value=own, source_text=own, source=ConfigSource.TOPIC)
+        yield _own_value(key.name, own)
+    yield from _values_without_own(image, static, key, node_id)
+
+
+def _own_value(name: str, value: str) -> ConfigValue:
+    return ConfigValue(name=name, value=value, source_text=value, source=ConfigSource.TOPIC)
+
+
+def _values_without_own(
+    image: MetadataImage, static: Lookup, key: ConfigKey, node_id: int
+) -> Iterator[ConfigValue]:
     yield from _node_values(image, static, key, node_id)
     last = key.synonyms[-1] if key.synonyms else Synonym(key.name)
     yield ConfigValue(
@@ -68,16 +78,37 @@ def inherited(image: MetadataImage, static: Lookup, node_id: int) -> dict[str, s
     return inherited_values
 
 
-def effective(
-    image: MetadataImage, static: Lookup, name: str, topic: str, node_id: int
-) -> ConfigValue:
-    """Return the value in force of a topic's key."""
-    return next(synonyms(image, static, KEYS[name], topic, node_id))
+class EffectiveConfigs:
+    """The values in force of topics' keys, over one image.
+
+    Topics without a value of their own share the nodes' values and the defaults, which are looked
+    up once for each key: a request may create thousands of topics.
+    """
+
+    def __init__(self, image: MetadataImage, static: Lookup, node_id: int) -> None:
+        self._image, self._static, self._node_id = image, static, node_id
+        self._shared: dict[str, ConfigValue] = {}
+
+    def of_topic(self, topic: str, name: str) -> ConfigValue:
+        """Return the value in force of a topic's key."""
+        return self.with_own(self._image.configs.of(ResourceType.TOPIC, topic), name)
+
+    def with_own(self, own: Mapping[str, str], name: str) -> ConfigValue:
+        """Return the value in force of a key, where `own` are the values set for the topic."""
+        value = own.get(name)
+        if value is not None:
+            return _own_value(name, value)
+        shared = self._shared.get(name)
+        if shared is None:
+            values = _values_without_own(self._image, self._static, KEYS[name], self._node_id)
+            shared = self._shared[name] = next(values)
+        return shared
 
 
 def unclean_election_enabled(
     image: MetadataImage, static: Lookup, topic: str, node_id: int
 ) -> bool:
     """True if a replica outside the ISR may lead rather than nobody."""
-    setting = effective(image, static, "unclean.leader.election.enable", topic, node_id)
+    configs = EffectiveConfigs(image, static, node_id)
+    setting = configs.of_topic(topic, "unclean.leader.election.enable")
     return (setting.value or "").strip().lower() == "true"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from kwire.controller.configs.topic_configs import effective
+from kwire.controller.configs.topic_configs import EffectiveConfigs
 from kwire.controller.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import check_change
@@ -16,7 +16,6 @@ from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.controller.handlers.topic_names import collision, name_problem
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import PartitionRegistration
-from kwire.image.replay import apply_all
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -72,11 +71,13 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     check_partitions(sum(_size(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
     checker = ConfigChecker(context)
+    config = context.config
+    effective = EffectiveConfigs(context.image, config.static.get, config.node_id)
     created: list[_Created] = []
     records: Records = []
     for topic in request.topics:
         if counts[topic.name] == 1:
-            created.append(_created_or_refused(topic, checker, context))
+            created.append(_created_or_refused(topic, checker, effective, context))
             records += created[-1].records
             check_records(records)
     # 2.
@@ -92,11 +93,14 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
 
 
 def _created_or_refused(
-    topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext
+    topic: CreatableTopic,
+    checker: ConfigChecker,
+    effective: EffectiveConfigs,
+    context: ControllerContext,
 ) -> _Created:
     """Create a topic; the result has the error if it cannot be created."""
     try:
-        return _create(topic, checker, context)
+        return _create(topic, checker, effective, context)
     except ApiError as error:
         return _Created(records=[], result=_result(topic.name, error))
 
@@ -108,7 +112,12 @@ def _size(topic: CreatableTopic, context: ControllerContext) -> int:
     return context.config.num_partitions if is_default else max(topic.num_partitions, 0)
 
 
-def _create(topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext) -> _Created:
+def _create(
+    topic: CreatableTopic,
+    checker: ConfigChecker,
+    effective: EffectiveConfigs,
+    context: ControllerContext,
+) -> _Created:
     _check_name(topic.name, context)
     configs = _configs(topic, checker, context)
     partitions = _assigned(topic, context) if topic.assignments else _placed(topic, context)
@@ -125,7 +134,7 @@ def _create(topic: CreatableTopic, checker: ConfigChecker, context: ControllerCo
         error_message=None,
         num_partitions=len(partitions),
         replication_factor=len(partitions[0].replicas),
-        configs=_effective_configs(topic.name, configs, context),
+        configs=_described(configs, effective),
     )
     return _Created(records=records, result=result)
 
@@ -210,22 +219,23 @@ def _placed(topic: CreatableTopic, context: ControllerContext) -> list[Partition
     factor = config.default_replication_factor if factor == DEFAULT else factor
     count = config.num_partitions if count == DEFAULT else count
     # 11., 12.
-    partitions = []
-    for replicas in place_partitions(count, factor, context):
+    placed = place_partitions(count, factor, context)
+    # Partitions with the same replicas begin alike: thousands of them have few brokers.
+    partitions = {}
+    for replicas in set(placed):
         partition = new_partition(replicas, context)
         if partition is None:
             text = "No broker for a partition is active."
             raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, text)
-        partitions.append(partition)
-    return partitions
+        partitions[replicas] = partition
+    return [partitions[replicas] for replicas in placed]
 
 
-def _effective_configs(
-    name: str, configs: list[ConfigRecord], context: ControllerContext
+def _described(
+    configs: list[ConfigRecord], effective: EffectiveConfigs
 ) -> list[CreatableTopicConfigs]:
-    image = apply_all(context.image, configs)
-    static, node_id = context.config.static.get, context.config.node_id
-    settings = [(key, effective(image, static, key, name, node_id)) for key in PUBLIC_KEYS]
+    own = {config.name: config.value for config in configs if config.value is not None}
+    settings = ((key, effective.with_own(own, key)) for key in PUBLIC_KEYS)
     return [
         CreatableTopicConfigs(
             name=key,

@@ -3,8 +3,8 @@
 import pytest
 
 from kwire.controller.configs.topic_configs import (
+    EffectiveConfigs,
     described_synonyms,
-    effective,
     inherited,
     synonyms,
 )
@@ -41,7 +41,7 @@ def test_the_nearest_value_is_in_force(
     """KIP-226: topic, this node, every node, server.properties, default."""
     image = apply_all(EMPTY, records)
 
-    found = effective(image, STATIC.get, "retention.ms", "foo", 5)
+    found = EffectiveConfigs(image, STATIC.get, 5).of_topic("foo", "retention.ms")
 
     assert (found.value, found.source) == (value, source)
 
