@@ -56,12 +56,15 @@ def read_metadata_record(value: bytes) -> VersionedRecord:
     Raises DecodeError if frame or record are broken.
     """
     type, version, start = _read_frame(value)
-    body = value[start:]
     declared = _declared(type, version)
     if declared is None:
         # A newer Kafka's record: kept as bytes, so that a log can be copied and dumped whole.
+        body = value[start:]
         return VersionedRecord(record=OpaqueRecord(type=type, body=body), version=version)
-    return VersionedRecord(record=declared.decode(body, version), version=version)
+    record, end = declared.decoder(version)(value, start)
+    if end != len(value):
+        raise declared.reference(version).left_over(len(value) - end, end)
+    return VersionedRecord(record=record, version=version)
 
 
 @lru_cache(maxsize=256)

@@ -49,6 +49,10 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     attributes: int = 0
 
 
+_NULL = 1
+"""The one byte that nearly every null has: the varint of -1."""
+
+
 def next_sequence(base: int, delta: int) -> int:
     """Sequences are 31 bits and begin again at 0; without a base there are none."""
     return NO_SEQUENCE if base < 0 else (base + delta) & 0x7FFF_FFFF
@@ -86,11 +90,14 @@ class RecordReader:
         attributes = data[position]
         timestamp, position = _varint(data, position + 1, read_varlong)
         delta, position = _varint(data, position)
-        size, position = _varint(data, position)
         key = None
-        if size >= 0:
-            key = data[position : position + size]
-            position += size
+        if data[position] == _NULL:
+            position += 1
+        else:
+            size, position = _varint(data, position)
+            if size >= 0:
+                key = data[position : position + size]
+                position += size
         size, position = _varint(data, position)
         value = None
         if size >= 0:
@@ -116,10 +123,14 @@ class RecordReader:
 def _varint(
     data: bytes, position: int, longer: Callable[[bytes, int], tuple[int, int]] = read_varint
 ) -> tuple[int, int]:
-    """Return a varint of one byte, by far the most frequent, or what `longer` reads."""
+    """Return a varint of one or two bytes, by far the most frequent, or what `longer` reads."""
     byte = data[position]
     if byte < 0x80:
         return byte >> 1 ^ -(byte & 1), position + 1
+    second = data[position + 1]
+    if second < 0x80:
+        value = byte & 0x7F | second << 7
+        return value >> 1 ^ -(value & 1), position + 2
     return longer(data, position)
 
 

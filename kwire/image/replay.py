@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
 from kwire.codec.declaration import MetadataRecord
 from kwire.image.errors import ReplayError
 from kwire.image.metadata import MetadataImage
+from kwire.image.topics_delta import CHANGES, TopicsDelta
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.records.abort_transaction import AbortTransactionRecord
 from kwire.messages.records.access_control_entry import AccessControlEntryRecord
@@ -24,8 +25,6 @@ from kwire.messages.records.end_transaction import EndTransactionRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.fence_broker import FenceBrokerRecord
 from kwire.messages.records.no_op import NoOpRecord
-from kwire.messages.records.partition import PartitionRecord
-from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.producer_ids import ProducerIdsRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.messages.records.register_controller import RegisterControllerRecord
@@ -33,7 +32,6 @@ from kwire.messages.records.remove_access_control_entry import RemoveAccessContr
 from kwire.messages.records.remove_delegation_token import RemoveDelegationTokenRecord
 from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.messages.records.remove_user_scram_credential import RemoveUserScramCredentialRecord
-from kwire.messages.records.topic import TopicRecord
 from kwire.messages.records.unfence_broker import UnfenceBrokerRecord
 from kwire.messages.records.unregister_broker import UnregisterBrokerRecord
 from kwire.messages.records.unregister_controller import UnregisterControllerRecord
@@ -58,21 +56,23 @@ def apply(image: MetadataImage, record: MetadataRecord | VersionedRecord) -> Met
     raise ReplayError(f"{type(message).__name__} is not a record of the metadata log")
 
 
-def apply_all(
-    image: MetadataImage, records: Iterable[MetadataRecord | VersionedRecord]
-) -> MetadataImage:
-    """Return the image after all of them."""
-    for record in records:
-        image = apply(image, record)
-    return image
-
-
 def _part(name: str, change: str) -> Replay:
     """Return the change of one part of the image, by a method of that part."""
 
     def replay(image: MetadataImage, record: Any) -> MetadataImage:
         part = getattr(image, name)
         return replace(image, **{name: getattr(part, change)(record)})
+
+    return replay
+
+
+def _topics(change: Callable[[TopicsDelta, Any], None]) -> Replay:
+    """Return one of the changes that a delta gathers, made alone."""
+
+    def replay(image: MetadataImage, record: Any) -> MetadataImage:
+        delta = TopicsDelta(image.topics)
+        change(delta, record)
+        return replace(image, topics=delta.image())
 
     return replay
 
@@ -116,9 +116,7 @@ REPLAYS: Mapping[type, Replay] = {
     UnfenceBrokerRecord: _part("cluster", "unfence_broker"),
     RegisterControllerRecord: _part("cluster", "register_controller"),
     UnregisterControllerRecord: _part("cluster", "unregister_controller"),
-    TopicRecord: _part("topics", "create"),
-    PartitionRecord: _part("topics", "put"),
-    PartitionChangeRecord: _part("topics", "change"),
+    **{type: _topics(change) for type, change in CHANGES.items()},
     ClearElrRecord: _part("topics", "clear_elr"),
     RemoveTopicRecord: _remove_topic,
     ConfigRecord: _part("configs", "put"),

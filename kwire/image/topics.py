@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from uuid import UUID
 
 from msgspec import Struct
@@ -14,8 +14,6 @@ from kwire.image.errors import ReplayError
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.metadata_versions import MetadataVersion
 from kwire.messages.records.clear_elr import ClearElrRecord
-from kwire.messages.records.partition import PartitionRecord
-from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.text.ids import uuid_text
@@ -32,9 +30,16 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
         """Return the numbers of its partitions, which have no gaps."""
         return range(len(self.partitions))
 
-    def with_partition(self, number: int, partition: PartitionRegistration) -> TopicImage:
-        """Return the topic with that partition new or replaced."""
-        return replace(self, partitions=self.partitions.insert(number, partition))
+    def partition(self, number: int) -> PartitionRegistration:
+        """Return a partition; raise ReplayError if there is none."""
+        partition = self.partitions.get(number)
+        if partition is None:
+            raise ReplayError(f"topic {self.name} has no partition {number}")
+        return partition
+
+    def with_partitions(self, partitions: Mapping[int, PartitionRegistration]) -> TopicImage:
+        """Return the topic with these partitions, by number, new or replaced."""
+        return replace(self, partitions=self.partitions.update(partitions))
 
     def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
         """Yield the records that write it down."""
@@ -72,33 +77,9 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         ]
         return sorted(partitions, key=lambda item: (item[0].name, item[1]))
 
-    def create(self, record: TopicRecord) -> TopicsImage:
-        """Add a topic; raise ReplayError if its name is taken."""
-        if record.name in self.ids:
-            raise ReplayError(f"topic {record.name} exists already")
-        topic = TopicImage(name=record.name, id=record.topic_id)
-        return TopicsImage(
-            by_id=self.by_id.insert(topic.id, topic), ids=self.ids.insert(topic.name, topic.id)
-        )
-
-    def put(self, record: PartitionRecord) -> TopicsImage:
-        """Add a partition, or replace one that a snapshot writes down anew."""
-        topic = self._topic(record.topic_id)
-        return self._with(
-            topic.with_partition(record.partition_id, PartitionRegistration.of(record))
-        )
-
-    def change(self, record: PartitionChangeRecord) -> TopicsImage:
-        """Change a partition."""
-        topic = self._topic(record.topic_id)
-        partition = topic.partitions.get(record.partition_id)
-        if partition is None:
-            raise ReplayError(f"topic {topic.name} has no partition {record.partition_id}")
-        return self._with(topic.with_partition(record.partition_id, partition.merge(record)))
-
     def remove(self, record: RemoveTopicRecord) -> TopicsImage:
         """Remove a topic."""
-        topic = self._topic(record.topic_id)
+        topic = self.by_known_id(record.topic_id)
         return replace(self, by_id=self.by_id.remove(topic.id), ids=self.ids.remove(topic.name))
 
     def clear_elr(self, record: ClearElrRecord) -> TopicsImage:
@@ -118,7 +99,8 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         for id in sorted(self.by_id):
             yield from self.by_id[id].records(at)
 
-    def _topic(self, id: UUID) -> TopicImage:
+    def by_known_id(self, id: UUID) -> TopicImage:
+        """Return the topic of an id; raise ReplayError if there is none."""
         topic = self.by_id.get(id)
         if topic is None:
             raise ReplayError(f"topic id {uuid_text(id)} is not known")

@@ -17,9 +17,8 @@ from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import Handler
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
-from kwire.controller.state_machine.metadata_view import MetadataView
+from kwire.controller.state_machine.metadata_view import MetadataView, ViewDelta
 from kwire.controller.state_machine.periodic_tasks import DueTask, Schedule, due_task
-from kwire.image import MetadataImage
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.messages.records.fence_broker import FenceBrokerRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord
@@ -52,12 +51,11 @@ class PreparedBatches:
         for group in batches_of(prepared):
             # Records are applied before they are in the log: one that does not fit must not reach
             # the nodes that would replay it.
+            delta = ViewDelta(view)
             for offset, record in enumerate(group, view.end_offset):
-                before = view.image
-                view = view.applied(record, offset)
-                heartbeat_manager = _sessions_after(
-                    heartbeat_manager, record, before, view.image, now
-                )
+                delta.replay(record, offset)
+                heartbeat_manager = _sessions_after(heartbeat_manager, record, delta, now)
+            view = delta.view
             views.append(view)
         return cls(records=prepared, views=tuple(views), heartbeat_manager=heartbeat_manager)
 
@@ -79,11 +77,13 @@ def encoded_batches(records: tuple[VersionedRecord, ...], now: int) -> list[byte
 def _sessions_after(
     heartbeat_manager: BrokerHeartbeatManager,
     record: VersionedRecord,
-    before: MetadataImage,
-    after: MetadataImage,
+    delta: ViewDelta,
     now: int,
 ) -> BrokerHeartbeatManager:
-    """Return the sessions after a record: every registered broker has one, and no other."""
+    """Return the sessions after a record: every registered broker has one, and no other.
+
+    delta: with the record.
+    """
     message = record.record
     if isinstance(message, UnregisterBrokerRecord):
         return heartbeat_manager.removed(message.broker_id)
@@ -95,7 +95,7 @@ def _sessions_after(
         return heartbeat_manager
     return heartbeat_manager.registered(
         id,
-        fenced=after.cluster.brokers[id].fenced,
+        fenced=delta.image.cluster.brokers[id].fenced,
         anew=isinstance(message, RegisterBrokerRecord),
         now=now,
     )

@@ -102,10 +102,7 @@ class QuorumController:
 
     def replay(self, records: Iterable[VersionedRecord], base_offset: int) -> None:
         """Apply the committed records of one batch. Raises ReplayError if they do not fit."""
-        view = self.committed
-        for offset, record in enumerate(records, base_offset):
-            view = view.applied(record, offset)
-        self.committed = view
+        self.committed = view = self.committed.applied(records, base_offset)
         if not self.is_active:
             self.ahead = view
 

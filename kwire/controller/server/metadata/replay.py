@@ -18,7 +18,7 @@ from kwire.batches import RecordBatch, read_batches
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kwire.controller.server.directory_log import DirectoryLog
-from kwire.controller.state_machine.metadata_view import MetadataView
+from kwire.controller.state_machine.metadata_view import MetadataView, ViewDelta
 
 SLICE = 250
 """Records that are applied between two turns of the loop: a few milliseconds.
@@ -114,11 +114,12 @@ class Replay:
         return self.is_behind
 
     def _load(self, id: OffsetAndEpoch) -> Iterator[None]:
-        view = MetadataView()
+        delta = ViewDelta(MetadataView())
         for number, record in enumerate(self._log.iter_snapshot(id), 1):
-            view = view.applied(record, number)
+            delta.replay(record, number)
             if number % SLICE == 0:
                 yield
+        view = delta.view
         # A snapshot does not tell the offsets of registrations. A broker is unfenced once it has
         # read its own: that is certain from the end of the snapshot on.
         registrations = HashTrieMap(dict.fromkeys(view.image.cluster.brokers, id.offset - 1))
@@ -134,14 +135,14 @@ class Replay:
                 self._target = self.last.offset
             for batch in read_batches(data):
                 assert isinstance(batch, RecordBatch), "the metadata log has format 2 only"
-                view = self.last.view
+                delta = ViewDelta(self.last.view)
                 for offset, record in enumerate(_records(batch), batch.base_offset):
-                    view = view.applied(record, offset)
+                    delta.replay(record, offset)
                     left -= 1
                     if left <= 0:
                         yield
                         left = SLICE
-                self._reach(Replayed(offset=batch.last_offset + 1, view=view))
+                self._reach(Replayed(offset=batch.last_offset + 1, view=delta.view))
                 left -= 1
 
     def _reach(self, reached: Replayed) -> None:

@@ -1,0 +1,81 @@
+"""Changes of topics that become an image together (org.apache.kafka.image.TopicsDelta).
+
+Nearly all records of a large log are of partitions. One by one, each of them makes new nodes of two
+persistent maps, for its topic and for all topics; gathered, a topic is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from kwire.image.errors import ReplayError
+from kwire.image.partition import PartitionRegistration
+from kwire.image.topics import TopicImage, TopicsImage
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
+from kwire.messages.records.topic import TopicRecord
+
+
+class TopicsDelta:
+    """Topics and partitions that differ from those of an image.
+
+    _topics: the topics that are changed, by id. _partitions: of these, the changed ones by number.
+    """
+
+    def __init__(self, image: TopicsImage) -> None:
+        self._image = image
+        self._topics: dict[UUID, TopicImage] = {}
+        self._partitions: dict[UUID, dict[int, PartitionRegistration]] = {}
+        self._created: dict[str, UUID] = {}
+
+    def create(self, record: TopicRecord) -> None:
+        """Add a topic; raise ReplayError if its name is taken."""
+        if record.name in self._image.ids or record.name in self._created:
+            raise ReplayError(f"topic {record.name} exists already")
+        self._created[record.name] = record.topic_id
+        self._topics[record.topic_id] = TopicImage(name=record.name, id=record.topic_id)
+        self._partitions[record.topic_id] = {}
+
+    def put(self, record: PartitionRecord) -> None:
+        """Add a partition, or replace one that a snapshot writes down anew."""
+        changed = self._changed(record.topic_id)
+        changed[record.partition_id] = PartitionRegistration.of(record)
+
+    def change(self, record: PartitionChangeRecord) -> None:
+        """Change a partition."""
+        id, number = record.topic_id, record.partition_id
+        changed = self._changed(id)
+        partition = changed.get(number)
+        if partition is None:
+            partition = self._topics[id].partition(number)
+        changed[number] = partition.merge(record)
+
+    def image(self) -> TopicsImage:
+        """Return the topics after every record."""
+        topics = {
+            id: topic.with_partitions(self._partitions[id]) for id, topic in self._topics.items()
+        }
+        return TopicsImage(
+            by_id=self._image.by_id.update(topics), ids=self._image.ids.update(self._created)
+        )
+
+    def _changed(self, id: UUID) -> dict[int, PartitionRegistration]:
+        """Return the changed partitions of a topic."""
+        changed = self._partitions.get(id)
+        if changed is None:
+            self._topics[id] = self._image.by_known_id(id)
+            changed = self._partitions[id] = {}
+        return changed
+
+
+CHANGES: Mapping[type, Callable[[TopicsDelta, Any], None]] = MappingProxyType(
+    {
+        TopicRecord: TopicsDelta.create,
+        PartitionRecord: TopicsDelta.put,
+        PartitionChangeRecord: TopicsDelta.change,
+    }
+)
+"""The change that each kind of record makes; other records are not of topics alone."""
