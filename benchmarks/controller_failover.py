@@ -1,12 +1,14 @@
-"""Time that a broker of Kafka's is without a controller when the leader is killed."""
+"""Time that a broker of Kafka's is without a controller when the leader is killed (kill -9)."""
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from kwire.controller.server.quorum import Quorum
+import controller_sides
+from controller_sides import Side
 from kwire.errors import KwireError
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
@@ -15,29 +17,25 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.net.connection import Connection
 from real_kafka import Cluster, Launcher, Layout, RunningNode
-from tests.support.controller.live.admin_session import leader_of
+from tests.support.controller.live.controller_processes import ControllerProcesses
 from tests.support.controller.live.java_nodes import JavaNodes
 
-Act = Callable[[int], Awaitable[None]]
-Addresses = dict[int, tuple[str, int]]
 IDS = (3000, 3001, 3002)
+REST = 3.0
+"""Seconds between a controller's return and the next kill."""
 
 
 async def with_kwire(launcher: Launcher, kills: int) -> list[float]:
     """Seconds of each failover: three controllers of kwire's, one broker of Kafka's."""
-    async with Quorum(3) as quorum:
+    with (
+        tempfile.TemporaryDirectory(prefix="kwire-bench-") as folder,
+        ControllerProcesses(Path(folder), IDS, {}) as quorum,
+    ):
         nodes = JavaNodes(launcher, quorum)
         try:
             broker = nodes.make(1, "broker")
             await asyncio.to_thread(broker.start)
-
-            async def kill(node_id: int) -> None:
-                await quorum.nodes[node_id].kill()
-
-            async def start(node_id: int) -> None:
-                await quorum.start_node(node_id)
-
-            return await _failovers(broker, quorum.addresses, kill, start, kills)
+            return await _failovers(controller_sides.of_kwire(quorum), broker, kills)
         finally:
             await asyncio.to_thread(nodes.close)
 
@@ -47,34 +45,23 @@ async def with_java(launcher: Launcher, kills: int) -> list[float]:
     cluster = Cluster(launcher, Layout(controllers=IDS, brokers=(1,)))
     try:
         await asyncio.to_thread(cluster.start)
-
-        async def kill(node_id: int) -> None:
-            await asyncio.to_thread(cluster.nodes[node_id].kill)
-
-        async def start(node_id: int) -> None:
-            await asyncio.to_thread(cluster.nodes[node_id].start)
-
-        at = {id: cluster.nodes[id].controller_address for id in IDS}
-        addresses = {id: (one.host, one.port) for id, one in at.items()}
-        return await _failovers(cluster.nodes[1], addresses, kill, start, kills)
+        return await _failovers(controller_sides.of_kafka(cluster), cluster.nodes[1], kills)
     finally:
         await asyncio.to_thread(cluster.close)
 
 
-async def _failovers(
-    broker: RunningNode, addresses: Addresses, kill: Act, start: Act, kills: int
-) -> list[float]:
+async def _failovers(side: Side, broker: RunningNode, kills: int) -> list[float]:
     """Kill the leader so often; measure until the broker has had a topic created again."""
     times = []
     await _created(broker, "warm")
     for turn in range(kills):
-        victim = await leader_of(addresses)
+        victim = await side.leader()
         began = time.perf_counter()
-        await kill(victim)
+        await asyncio.to_thread(victim.kill)
         await _created(broker, f"topic-{turn}")
         times.append(time.perf_counter() - began)
-        await start(victim)
-        await asyncio.sleep(3)
+        await asyncio.to_thread(victim.start)
+        await asyncio.sleep(REST)
     return times
 
 

@@ -1,49 +1,62 @@
-"""Time in which a controller loads a metadata log of a million records and leads."""
+"""The start of controllers: the first leader of three, and one that has a long log to read."""
 
 from __future__ import annotations
 
-import tempfile
+import asyncio
 import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
+from controller_sides import Side
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.server.quorum import FIRST_ID, Quorum
 from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.topic import TopicRecord
 
 TOPICS, PARTITIONS, BATCH = 10_000, 10, 1000
+EPOCH = 50
+"""Of the batches, above what the first elections took."""
 
 
-async def seconds(records: int) -> tuple[float, float]:
-    """From the start of a lone controller until it leads, with so many records to read.
-
-    By the clock, and of CPU.
-    """
-    with tempfile.TemporaryDirectory(prefix="kwire-load-") as folder:
-        quorum = Quorum(1, folder=Path(folder))
-        try:
-            await quorum.start()
-            epoch = (await quorum.wait_for_leader()).raft.epoch
-            await quorum.nodes[FIRST_ID].kill()
-            _fill(Path(folder) / f"node-{FIRST_ID}" / "__cluster_metadata-0", epoch, records)
-            began, cpu = time.perf_counter(), time.process_time()
-            node = await quorum.start_node(FIRST_ID)
-            await quorum.wait_for_leader(600)
-            took = time.perf_counter() - began, time.process_time() - cpu
-            assert node.metadata.offset >= records
-            assert len(node.metadata.image.topics.by_id) == TOPICS
-            return took
-        finally:
-            await quorum.stop()
+async def first_leader(side: Side) -> float:
+    """Seconds from the start of all controllers at once until one of them takes writes."""
+    for member in side.members.values():
+        member.kill()
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for member in side.members.values():
+            group.create_task(asyncio.to_thread(member.start))
+        await side.leader()
+        took = time.perf_counter() - began
+    return took
 
 
-def _fill(folder: Path, epoch: int, records: int) -> None:
+def fill_once(side: Side, records: int) -> None:
+    """Kill a lone controller and give it a log of so many records."""
+    (member,) = side.members.values()
+    member.kill()
+    fill(member.folder / "data" / "__cluster_metadata-0", EPOCH, records)
+
+
+async def loaded(side: Side) -> tuple[float, float]:
+    """Restart a lone controller; return seconds by the clock, and of CPU, until it takes writes."""
+    (member,) = side.members.values()
+    member.kill()
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(asyncio.to_thread(member.start))
+        await asyncio.sleep(0.2)
+        await side.leader()
+        took = time.perf_counter() - began, member.cpu
+    return took
+
+
+def fill(folder: Path, epoch: int, records: int) -> None:
+    """Write a metadata log of so many records."""
     log = MetadataLog.open(folder, config=LogConfig(segment_bytes=1 << 30))
     source = _values()
     left = records

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller_load import _fill
+from controller_load import fill
 from kwire.codec.declaration import Request
 from kwire.controller.server.quorum import FIRST_ID, Quorum
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
@@ -170,7 +170,7 @@ async def _prepare(size: int, records: int, folder: Path) -> tuple[Quorum, int]:
     await quorum.stop()
     if records:
         for node_id in quorum.members:
-            _fill(folder / f"node-{node_id}" / "__cluster_metadata-0", epoch, records)
+            fill(folder / f"node-{node_id}" / "__cluster_metadata-0", epoch, records)
     assert FIRST_ID in quorum.members
     return quorum, epoch
 

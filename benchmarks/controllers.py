@@ -1,175 +1,157 @@
-"""Cost of a controller of kwire's beside one of Kafka's.
+"""Cost of controllers of kwire's beside those of Kafka's, every one a process of its own.
 
-    python benchmarks/controllers.py [--kills 5] [--rounds 40] [--records 1000000] [--write]
+    python benchmarks/controllers.py [--rounds 200] [--kills 8] [--records 1000000] [--write]
 
-Topics are created at both in turn; failovers are of a broker of Kafka's, first with kwire's
-controllers, then with Kafka's. `--write` puts the tables into docs/performance.md. Needs Java, or
-the extra `kafka`.
+Both sides get the same requests in turn. `--write` puts the table into docs/performance.md. Needs
+Java, or the extra `kafka`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import platform
 import sys
-import time
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
 from statistics import median
 
 import controller_failover
 import controller_load
+import controller_requests
+import controller_rest
 import controller_sides
-from controller_sides import Side
-from kwire.messages.a19_create_topics import (
-    CreatableTopic,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
-from kwire.messages.a32_describe_configs import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
-    DescribeConfigsResponse,
-)
 from performance_page import write_section
 from real_kafka import launcher
-from simulated_broker import SimulatedBroker
 
-BROKERS, INTERVAL, SPAN = 100, 2.0, 10.0
-Row = tuple[str, str, str, str]
+QUORUM, BROKERS, SPAN = 3, 100, 20.0
+LARGE_ROUNDS = 7
+STARTS = 5
+LOADS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A figure of both sides. goal: a ratio, or what the text says; decimals: of the figures."""
+
+    name: str
+    kwire: float
+    kafka: float
+    goal: str
+    decimals: int = 2
+
+    @property
+    def cells(self) -> str:
+        """The row in Markdown."""
+        figures = (f"{figure:.{self.decimals}f}" for figure in (self.kwire, self.kafka))
+        return (
+            f"| {self.name} | {' | '.join(figures)} | {self.kwire / self.kafka:.2f} | {self.goal} |"
+        )
 
 
 def main() -> None:
     """Measure, print, and write if asked to."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--kills", type=int, default=5)
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=8)
     parser.add_argument("--records", type=int, default=1_000_000)
-    parser.add_argument("--write", action="store_true", help="put the tables into the docs")
+    parser.add_argument("--write", action="store_true", help="put the table into the docs")
     options = parser.parse_args()
-    text = asyncio.run(measure(options.kills, options.rounds, options.records))
+    before = os.getloadavg()[0]
+    rows = asyncio.run(measure(options.rounds, options.kills, options.records))
+    text = _table(rows, before, os.getloadavg()[0])
     print(text)  # noqa: T201  # a script's output
     if options.write:
         write_section("controller", text)
 
 
-async def measure(kills: int, rounds: int, records: int) -> str:
-    """All rows, in Markdown."""
-    rows: list[Row] = []
+async def measure(rounds: int, kills: int, records: int) -> list[Row]:
+    """All rows."""
+    found: list[Row] = []
+    kafka = launcher("local")
     with ExitStack() as running:
-        kwire = running.enter_context(controller_sides.kwire())
-        java = running.enter_context(controller_sides.java(launcher("local")))
-        rows.append(await _create(kwire, java, rounds))
-        rows += await _many(kwire, java)
-    with controller_sides.kwire() as kwire:
-        rows.append(await _heartbeats(kwire))
-    took, cpu = await controller_load.seconds(records)
-    name = f"log of {records:,} records loaded, s (of CPU)"
-    rows.append((name, f"{took:.1f} ({cpu:.1f})", "-", "30 s"))
+        kwire = running.enter_context(controller_sides.kwire(QUORUM))
+        java = running.enter_context(controller_sides.java(kafka, QUORUM))
+        sides = (kwire, java)
+        found += await _requests(sides, rounds)
+        _progress("idle, and heartbeats")
+        found.append(_row("idle, cores", await controller_rest.idle(sides, SPAN), "0.4", 3))
+        shares = await controller_rest.heartbeats(sides, BROKERS, SPAN)
+        name = f"heartbeats of {BROKERS} brokers, cores of the leader"
+        found.append(_row(name, shares, "0.05 of a core", 3))
+        _progress("starts")
+        starts = [
+            [await controller_load.first_leader(side) for side in sides] for _ in range(STARTS)
+        ]
+        found.append(_row("first leader of three, s", _medians(starts), "0.6"))
+    found += await _loads(records)
     _progress("failovers")
-    ours = await controller_failover.with_kwire(launcher("local"), kills)
-    theirs = await controller_failover.with_java(launcher("local"), kills)
-    rows.append(_pair("failover of a broker, s: median (worst)", ours, theirs, 1.0, "1.0×"))
-    return _table(rows)
+    ours = await controller_failover.with_kwire(kafka, kills)
+    theirs = await controller_failover.with_java(kafka, kills)
+    found.append(_row("failover of a broker, s", [median(ours), median(theirs)], "1.0"))
+    found.append(_row("the longest failover, s", [max(ours), max(theirs)], "-"))
+    return found
 
 
-async def _create(kwire: Side, java: Side, rounds: int) -> Row:
-    """One topic of ten partitions after the other, at both sides in turn."""
+async def _requests(sides: Sequence[controller_sides.Side], rounds: int) -> list[Row]:
     _progress("topics")
-    brokers = {side: await _brokers(side, 3) for side in (kwire, java)}
-    times: dict[Side, list[float]] = {kwire: [], java: []}
-    for turn in range(rounds + 10):
-        for side, (first, *_) in brokers.items():
-            began = time.perf_counter()
-            await _topic(first, f"t{turn}", 10)
-            if turn >= 10:
-                times[side].append((time.perf_counter() - began) * 1e3)
-    name = "CreateTopics, 10 partitions, ms: median (worst)"
-    row = _pair(name, times[kwire], times[java], 1.5, "1.5×")
-    for three in brokers.values():
-        for broker in three:
-            await broker.close()
-    return row
-
-
-async def _many(kwire: Side, java: Side) -> list[Row]:
-    """10,000 partitions in 100 topics, and the configuration of all of them."""
-    _progress("10,000 partitions")
-    created, described = [], []
-    for side in (kwire, java):
-        broker = await SimulatedBroker.open(50, side.host, side.port)
-        began = time.perf_counter()
-        for number in range(100):
-            await _topic(broker, f"many-{number}", 100)
-        created.append(time.perf_counter() - began)
-        began = time.perf_counter()
-        await _describe(broker, [f"many-{number}" for number in range(100)])
-        described.append(time.perf_counter() - began)
+    replicas = [await side.brokers(controller_requests.REPLICAS) for side in sides]
+    brokers = [first for first, *_ in replicas]
+    small = await controller_requests.created(brokers, rounds, topics=1, partitions=10)
+    many = await controller_requests.created(brokers, LARGE_ROUNDS, 1000, 1, warm=2)
+    large = await controller_requests.created(brokers, LARGE_ROUNDS, 1, 9999, warm=2)
+    for broker in chain(*replicas):
         await broker.close()
     return [
-        ("10,000 partitions created, s", f"{created[0]:.2f}", f"{created[1]:.2f}", "-"),
-        ("their 100 topics described, s", f"{described[0]:.2f}", f"{described[1]:.2f}", "-"),
+        _row("CreateTopics, 10 partitions, ms, median", [median(one) for one in small], "0.8"),
+        _row("99th percentile, ms", [controller_requests.p99(one) for one in small], "1.0"),
+        _row("1,000 topics in a request, ms", [median(one) for one in many], "1.5", 0),
+        _row("9,999 partitions in a request, ms", [median(one) for one in large], "1.0", 0),
     ]
 
 
-async def _heartbeats(kwire: Side) -> Row:
-    """The share of a core that heartbeats of many brokers take, at Kafka's own interval."""
-    _progress("heartbeats")
-    brokers = await _brokers(kwire, BROKERS)
-
-    async def beats(broker: SimulatedBroker, delay: float) -> None:
-        await asyncio.sleep(delay)
-        while True:
-            await broker.beat()
-            await asyncio.sleep(INTERVAL)
-
-    tasks = [
-        asyncio.create_task(beats(broker, INTERVAL * number / BROKERS))
-        for number, broker in enumerate(brokers)
+async def _loads(records: int) -> list[Row]:
+    """A lone controller that reads a long log."""
+    with ExitStack() as running:
+        kwire = running.enter_context(controller_sides.kwire(1))
+        java = running.enter_context(controller_sides.java(launcher("local"), 1))
+        sides = (kwire, java)
+        for side in sides:
+            await side.leader()
+            controller_load.fill_once(side, records)
+        clock, cpu = [], []
+        for turn in range(LOADS):
+            _progress(f"{records:,} records, {turn + 1} of {LOADS}")
+            found = [await controller_load.loaded(side) for side in sides]
+            clock.append([took for took, _ in found])
+            cpu.append([used for _, used in found])
+    return [
+        _row(f"{records:,} records read until it leads, s of CPU", _medians(cpu), "1.0"),
+        _row("by the clock, s", _medians(clock), "-"),
     ]
-    await asyncio.sleep(INTERVAL)
-    before, began = kwire.cpu(), time.perf_counter()
-    await asyncio.sleep(SPAN)
-    share = (kwire.cpu() - before) / (time.perf_counter() - began)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    for broker in brokers:
-        await broker.close()
-    return (f"heartbeats of {BROKERS} brokers, of a core", f"{share:.1%}", "-", "25 %")
 
 
-async def _brokers(side: Side, count: int) -> list[SimulatedBroker]:
-    return [await SimulatedBroker.open(1 + n, side.host, side.port) for n in range(count)]
+def _medians(rounds: list[list[float]]) -> list[float]:
+    return [median(side) for side in zip(*rounds, strict=True)]
 
 
-async def _topic(broker: SimulatedBroker, name: str, partitions: int) -> None:
-    topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
-    answer = await broker.connection.send(CreateTopicsRequest(topics=[topic]))
-    assert isinstance(answer, CreateTopicsResponse)
-    assert answer.topics[0].error_code == 0, answer.topics[0]
+def _row(name: str, figures: Sequence[float], goal: str, decimals: int = 2) -> Row:
+    ours, theirs = figures
+    return Row(name=name, kwire=ours, kafka=theirs, goal=goal, decimals=decimals)
 
 
-async def _describe(broker: SimulatedBroker, names: list[str]) -> None:
-    wanted = [
-        DescribeConfigsResource(resource_type=2, resource_name=name, configuration_keys=None)
-        for name in names
+def _table(rows: Sequence[Row], before: float, after: float) -> str:
+    lines = [
+        f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load"
+        f" {before:.1f} to {after:.1f}; Kafka 4.3.1.",
+        "",
+        "|  | kwire | Kafka | ratio | goal |",
+        "| --- | ---: | ---: | ---: | ---: |",
     ]
-    answer = await broker.connection.send(DescribeConfigsRequest(resources=wanted))
-    assert isinstance(answer, DescribeConfigsResponse)
-    assert [one.error_code for one in answer.results] == [0] * len(names)
-
-
-def _pair(name: str, ours: list[float], theirs: list[float], goal: float, text: str) -> Row:
-    ratio = median(ours) / median(theirs)
-    cells = [f"{median(times):.2f} ({max(times):.2f})" for times in (ours, theirs)]
-    return name, cells[0], cells[1], f"{ratio:.2f}× of {text}"
-
-
-def _table(rows: list[Row]) -> str:
-    lines = [f"Python {platform.python_version()}, {platform.machine()}; Kafka 4.3.1.", ""]
-    lines += ["|  | kwire | Kafka | goal |", "| --- | ---: | ---: | ---: |"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+    return "\n".join([*lines, *(row.cells for row in rows)])
 
 
 def _progress(text: str) -> None:
