@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from kwire.controller.authorization.access import Access, check_resource
 from kwire.controller.configs import client_metrics_validation, group_validation, topic_validation
 from kwire.controller.configs.keys import Configs
 from kwire.controller.configs.node_configs import node_value
@@ -13,6 +14,7 @@ from kwire.controller.handlers.result import ControllerContext
 from kwire.controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
+from kwire.messages.access_control import CLUSTER_NAME, AclOperation, AclResourceType
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.text.untrusted import whole_number
 
@@ -49,6 +51,24 @@ _UNNAMED: dict[int, str] = {
     ResourceType.GROUP: "Default group resources are not allowed.",
     ResourceType.CLIENT_METRICS: "Subscription name can't be empty",
 }
+
+
+_ACL_TYPES = {
+    ResourceType.TOPIC: AclResourceType.TOPIC,
+    ResourceType.GROUP: AclResourceType.GROUP,
+}
+
+
+def check_access(access: Access, operation: AclOperation, resource: ConfigResource) -> None:
+    """Check that an operation on a resource's configuration is allowed. Raises ApiError:
+
+    1. Not allowed on a topic or a group: TOPIC_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED.
+    2. For nodes, their loggers and client metrics, not allowed on the cluster:
+       CLUSTER_AUTHORIZATION_FAILED.
+    """
+    type = _ACL_TYPES.get(ResourceType(resource.type), AclResourceType.CLUSTER)
+    name = CLUSTER_NAME if type == AclResourceType.CLUSTER else resource.name
+    check_resource(access, operation, type, name)
 
 
 def check_exists(resource: ConfigResource, image: MetadataImage) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
+from kwire.controller.authorization.access import permitted_topics
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_partitions
 from kwire.controller.handlers.placement import check_assignment, new_partition, place_partitions
@@ -16,43 +18,62 @@ from kwire.messages.a37_create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
+from kwire.messages.access_control import AclOperation
 
 
 def handle(request: CreatePartitionsRequest, context: ControllerContext) -> ControllerResult:
     """Add partitions to topics, in one batch (Java: ReplicationControlManager.createPartitions).
 
-    1. More partitions than one request may bring: POLICY_VIOLATION for all.
+    1. A topic is given twice: INVALID_REQUEST, once.
+    2. ALTER is not allowed on it: TOPIC_AUTHORIZATION_FAILED, without a message.
+    3. The other topics have more partitions than one request may bring: POLICY_VIOLATION for all.
 
-    For each topic by itself:
+    For each of these by itself:
 
-    2. The topic is given twice: INVALID_REQUEST, once.
-    3. It is not known: UNKNOWN_TOPIC_OR_PARTITION.
-    4. The count is what it has, or less: INVALID_PARTITIONS.
-    5. Another number of assignments than of new partitions, a bad one (`check_assignment`), or one
+    4. It is not known: UNKNOWN_TOPIC_OR_PARTITION.
+    5. The count is what it has, or less: INVALID_PARTITIONS.
+    6. Another number of assignments than of new partitions, a bad one (`check_assignment`), or one
        without an active replica: INVALID_REPLICA_ASSIGNMENT.
-    6. Without assignments, no brokers for them: INVALID_REPLICATION_FACTOR.
+    7. Without assignments, no brokers for them: INVALID_REPLICATION_FACTOR.
     """
-    # 1.
-    check_partitions(sum(_growth(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
+    refused = _refused(counts, context)
+    # 3.
+    topics = [topic for topic in request.topics if topic.name not in refused]
+    check_partitions(sum(_growth(topic, context) for topic in topics))
     records: Records = []
-    results = []
-    for topic in {topic.name: topic for topic in request.topics}.values():
+    results = [_result(name, error) for name, error in refused.items()]
+    for topic in topics:
         try:
-            # 2.
-            if counts[topic.name] > 1:
-                raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given more than once.")
             records += _grow(topic, context)
         except ApiError as error:
-            result = CreatePartitionsTopicResult(
-                name=topic.name, error_code=error.code, error_message=error.message
-            )
+            results.append(_result(topic.name, error))
         else:
-            result = CreatePartitionsTopicResult(name=topic.name)
-        results.append(result)
+            results.append(CreatePartitionsTopicResult(name=topic.name))
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
         response=CreatePartitionsResponse(results=results),
+    )
+
+
+def _refused(counts: Mapping[str, int], context: ControllerContext) -> dict[str, ApiError]:
+    permitted = permitted_topics(context.access, AclOperation.ALTER, counts)
+    refused = {}
+    for name, count in counts.items():
+        # 1.
+        if count > 1:
+            refused[name] = ApiError(
+                ErrorCode.INVALID_REQUEST, "The topic is given more than once."
+            )
+        # 2.
+        elif name not in permitted:
+            refused[name] = ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return refused
+
+
+def _result(name: str, error: ApiError) -> CreatePartitionsTopicResult:
+    return CreatePartitionsTopicResult(
+        name=name, error_code=error.code, error_message=error.message
     )
 
 
@@ -62,16 +83,16 @@ def _growth(requested: CreatePartitionsTopic, context: ControllerContext) -> int
 
 
 def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Records:
-    # 3.
+    # 4.
     topic = context.image.topics.topic(requested.name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "There is no topic of that name.")
-    # 4.
+    # 5.
     count = len(topic.partitions)
     if requested.count <= count:
         text = f"The topic has {count} partitions; {requested.count} would not be more."
         raise ApiError(ErrorCode.INVALID_PARTITIONS, text)
-    # 5., 6.
+    # 6., 7.
     version = context.metadata_version
     code = ErrorCode.INVALID_REPLICATION_FACTOR
     if requested.assignments is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kwire.controller.authorization.access import permits_on_cluster, permitted_topics
 from kwire.controller.configs.topic_configs import EffectiveConfigs
 from kwire.controller.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.errors import ApiError
@@ -23,11 +25,13 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from kwire.messages.access_control import AclOperation, AclResourceType
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.topic import TopicRecord
 
+DESCRIBE_CONFIGS = AclOperation.DESCRIBE_CONFIGS
 DEFAULT = -1
 """The number of partitions or replicas that the controller's configuration has."""
 
@@ -41,55 +45,85 @@ class _Created:
 def handle(request: CreateTopicsRequest, context: ControllerContext) -> ControllerResult:
     """Create topics, in one batch (Java: ReplicationControlManager.createTopics).
 
-    1. More partitions, or more records, than one request may bring: POLICY_VIOLATION for all.
+    For each name in the request:
 
-    For each topic by itself, first its name:
+    1. It occurs twice: INVALID_REQUEST, once.
+    2. It is __cluster_metadata: INVALID_REQUEST.
+    3. CREATE is allowed neither on the cluster nor on the topic: TOPIC_AUTHORIZATION_FAILED.
 
-    2. The name occurs twice in the request: INVALID_REQUEST, once.
-    3. It is __cluster_metadata: INVALID_REQUEST.
-    4. It exists: TOPIC_ALREADY_EXISTS.
-    5. It is not a name: INVALID_TOPIC_EXCEPTION.
-    6. Metrics could not tell it from an existing topic's: INVALID_TOPIC_EXCEPTION.
-    7. A configuration value is null, a key unknown or a value invalid: INVALID_CONFIG.
+    For the other topics together:
+
+    4. More partitions, or more records, than one request may bring: POLICY_VIOLATION for all.
+
+    For each of them by itself, first its name:
+
+    5. It exists: TOPIC_ALREADY_EXISTS.
+    6. It is not a name: INVALID_TOPIC_EXCEPTION.
+    7. Metrics could not tell it from an existing topic's: INVALID_TOPIC_EXCEPTION.
+    8. A configuration value is null, a key unknown or a value invalid: INVALID_CONFIG.
 
     then, with assignments:
 
-    8. A number of partitions or replicas besides: INVALID_REQUEST.
-    9. A partition twice, a gap in their numbers, a bad replica list (`check_assignment`), or no
-       active replica: INVALID_REPLICA_ASSIGNMENT.
+    9. A number of partitions or replicas besides: INVALID_REQUEST.
+    10. A partition twice, a gap in their numbers, a bad replica list (`check_assignment`), or no
+        active replica: INVALID_REPLICA_ASSIGNMENT.
 
     or without:
 
-    10. 0 or below -1 replicas: INVALID_REPLICATION_FACTOR; partitions: INVALID_PARTITIONS.
-    11. No brokers, or only brokers that are not active: INVALID_REPLICATION_FACTOR.
+    11. 0 or below -1 replicas: INVALID_REPLICATION_FACTOR; partitions: INVALID_PARTITIONS.
+    12. No brokers, or only brokers that are not active: INVALID_REPLICATION_FACTOR.
 
-    12. Only active replicas are in the ISR, the first of them leads (KIP-841: `new_partition`).
-    13. The records are TopicRecord, ConfigRecords, PartitionRecords; none if the request only
+    13. Only active replicas are in the ISR, the first of them leads (KIP-841: `new_partition`).
+    14. The records are TopicRecord, ConfigRecords, PartitionRecords; none if the request only
         validates.
+    15. Without DESCRIBE_CONFIGS on the topic the answer has neither its configuration nor its
+        numbers of partitions and replicas, but TOPIC_AUTHORIZATION_FAILED for them (KIP-525).
     """
-    # 1.
-    check_partitions(sum(_size(topic, context) for topic in request.topics))
     counts = Counter(topic.name for topic in request.topics)
+    refused = _refused(counts, context)
+    # 4.
+    topics = [topic for topic in request.topics if topic.name not in refused]
+    check_partitions(sum(_size(topic, context) for topic in topics))
     checker = ConfigChecker(context)
     config = context.config
     effective = EffectiveConfigs(context.image, config.static.get, config.node_id)
     created: list[_Created] = []
     records: Records = []
-    for topic in request.topics:
-        if counts[topic.name] == 1:
-            created.append(_created_or_refused(topic, checker, effective, context))
-            records += created[-1].records
-            check_records(records)
-    # 2.
-    text = "The topic occurs more than once in the request."
-    duplicate = ApiError(ErrorCode.INVALID_REQUEST, text)
+    for topic in topics:
+        created.append(_created_or_refused(topic, checker, effective, context))
+        records += created[-1].records
+        check_records(records)
     results = [topic.result for topic in created]
-    results += [_result(name, duplicate) for name, count in counts.items() if count > 1]
+    results += [_result(name, error) for name, error in refused.items()]
     return ControllerResult(
-        # 13.
+        # 14.
         records=() if request.validate_only else tuple(records),
         response=CreateTopicsResponse(topics=results),
     )
+
+
+def _refused(counts: Mapping[str, int], context: ControllerContext) -> dict[str, ApiError]:
+    """Return the errors of the names that are refused before anything else is looked at."""
+    names = {name for name, count in counts.items() if count == 1} - {METADATA_TOPIC}
+    access = context.access
+    permitted = names
+    if not permits_on_cluster(access, AclOperation.CREATE):
+        permitted = permitted_topics(access, AclOperation.CREATE, names)
+    refused = {}
+    for name, count in counts.items():
+        # 1.
+        if count > 1:
+            text = "The topic occurs more than once in the request."
+            refused[name] = ApiError(ErrorCode.INVALID_REQUEST, text)
+        # 2.
+        elif name == METADATA_TOPIC:
+            text = f"{METADATA_TOPIC} is not a topic that can be created."
+            refused[name] = ApiError(ErrorCode.INVALID_REQUEST, text)
+        # 3.
+        elif name not in permitted:
+            text = "CREATE is not allowed."
+            refused[name] = ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
+    return refused
 
 
 def _created_or_refused(
@@ -121,7 +155,7 @@ def _create(
     _check_name(topic.name, context)
     configs = _configs(topic, checker, context)
     partitions = _assigned(topic, context) if topic.assignments else _placed(topic, context)
-    # 13.
+    # 14.
     id = context.new_uuid()
     records = [versioned(TopicRecord(name=topic.name, topic_id=id))]
     records += [versioned(record) for record in configs]
@@ -132,27 +166,28 @@ def _create(
         name=topic.name,
         topic_id=id,
         error_message=None,
-        num_partitions=len(partitions),
-        replication_factor=len(partitions[0].replicas),
-        configs=_described(configs, effective),
+        configs=[],
     )
+    # 15.
+    if context.access.permits(DESCRIBE_CONFIGS, AclResourceType.TOPIC, topic.name):
+        result.num_partitions = len(partitions)
+        result.replication_factor = len(partitions[0].replicas)
+        result.configs = _described(configs, effective)
+    else:
+        result.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     return _Created(records=records, result=result)
 
 
 def _check_name(name: str, context: ControllerContext) -> None:
-    # 3.
-    if name == METADATA_TOPIC:
-        text = f"{METADATA_TOPIC} is not a topic that can be created."
-        raise ApiError(ErrorCode.INVALID_REQUEST, text)
-    # 4.
+    # 5.
     names = context.image.topics.ids
     if name in names:
         raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic {name} exists already.")
-    # 5.
+    # 6.
     problem = name_problem(name)
     if problem is not None:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    # 6.
+    # 7.
     other = collision(name, names)
     if other is not None:
         text = f"Topic {name} collides with topic {other}: metrics write '.' as '_'."
@@ -162,7 +197,7 @@ def _check_name(name: str, context: ControllerContext) -> None:
 def _configs(
     topic: CreatableTopic, checker: ConfigChecker, context: ControllerContext
 ) -> list[ConfigRecord]:
-    # 7.
+    # 8.
     nulls = [config.name for config in topic.configs if config.value is None]
     if nulls:
         text = f"Null value not supported for topic configs: {','.join(nulls)}"
@@ -184,11 +219,11 @@ def _configs(
 
 
 def _assigned(topic: CreatableTopic, context: ControllerContext) -> list[PartitionRegistration]:
-    # 8.
+    # 9.
     if topic.replication_factor != DEFAULT or topic.num_partitions != DEFAULT:
         text = "With assignments, the numbers of partitions and replicas must be -1."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
-    # 9.
+    # 10.
     partitions: dict[int, PartitionRegistration] = {}
     replicas: int | None = None
     for assignment in topic.assignments:
@@ -207,7 +242,7 @@ def _assigned(topic: CreatableTopic, context: ControllerContext) -> list[Partiti
 
 
 def _placed(topic: CreatableTopic, context: ControllerContext) -> list[PartitionRegistration]:
-    # 10.
+    # 11.
     if topic.replication_factor < DEFAULT or topic.replication_factor == 0:
         text = "The number of replicas must be above 0, or -1 for the default."
         raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, text)
@@ -218,7 +253,7 @@ def _placed(topic: CreatableTopic, context: ControllerContext) -> list[Partition
     factor, count = topic.replication_factor, topic.num_partitions
     factor = config.default_replication_factor if factor == DEFAULT else factor
     count = config.num_partitions if count == DEFAULT else count
-    # 11., 12.
+    # 12., 13.
     placed = place_partitions(count, factor, context)
     # Partitions with the same replicas begin alike: thousands of them have few brokers.
     partitions = {}

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from uuid import UUID
 
+from kwire.controller.authorization.access import Access, permits_on_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import MAX_RECORDS
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
@@ -18,8 +19,11 @@ from kwire.messages.a20_delete_topics import (
     DeleteTopicsResponse,
     DeleteTopicState,
 )
+from kwire.messages.access_control import AclOperation, AclResourceType
 from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.text.ids import ZERO_UUID
+
+DELETE, DESCRIBE = AclOperation.DELETE, AclOperation.DESCRIBE
 
 
 def handle(request: DeleteTopicsRequest, context: ControllerContext) -> ControllerResult:
@@ -30,8 +34,12 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
     2. Neither name nor id, or both of them: INVALID_REQUEST.
     3. A name or an id twice, or a name and an id of the same topic: INVALID_REQUEST, once, and the
        topic stays (Java: ControllerApis.deleteTopics).
-    4. An unknown name: UNKNOWN_TOPIC_OR_PARTITION; an unknown id: UNKNOWN_TOPIC_ID.
-    5. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
+    4. An unknown id: UNKNOWN_TOPIC_ID.
+    5. DELETE is not allowed on the cluster, and DESCRIBE or DELETE not on the topic:
+       TOPIC_AUTHORIZATION_FAILED, without the topic's name if it was given by its id and may not be
+       described.
+    6. An unknown name: UNKNOWN_TOPIC_OR_PARTITION.
+    7. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
     """
     # 1.
     if not context.config.delete_topic_enable:
@@ -42,6 +50,7 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
     counts = Counter((topic.name, topic.topic_id) for topic in requested)
     records: Records = []
     results = []
+    permissions = _Permissions(context.access)
     named = _times_named(counts, context)
     refused: set[UUID] = set()
     for name, id in counts:
@@ -49,8 +58,14 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
             # 3.
             if counts[name, id] > 1:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given more than once.")
-            # 2., 4.
+            # 5.
+            if name is not None and id == ZERO_UUID:
+                permissions.check(DESCRIBE, name)
+            # 2., 4., 6.
             topic = _topic(DeleteTopicState(name=name, topic_id=id), context)
+            # 5.
+            name = name or (topic.name if permissions.allow(DESCRIBE, topic.name) else None)
+            permissions.check(DELETE, topic.name)
             # 3.
             if named[topic.id] > 1:
                 if topic.id in refused:
@@ -58,7 +73,7 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
                 refused.add(topic.id)
                 name, id = topic.name, topic.id
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given by its id, too.")
-            # 5. Java takes the error of the list that is full for any other fault.
+            # 7. Java takes the error of the list that is full for any other fault.
             if len(records) == MAX_RECORDS:
                 text = f"One request deletes {MAX_RECORDS} topics at most: split it."
                 raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
@@ -75,6 +90,25 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
     )
 
 
+class _Permissions:
+    """The operations on topics that are allowed; all of them with DELETE on the cluster."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._allow_all = permits_on_cluster(access, DELETE)
+
+    def allow(self, operation: AclOperation, name: str) -> bool:
+        """Return True if the operation on a topic is allowed."""
+        return self._allow_all or self._access.permits(operation, AclResourceType.TOPIC, name)
+
+    def check(self, operation: AclOperation, name: str) -> None:
+        """Raise TOPIC_AUTHORIZATION_FAILED unless the operation on a topic is allowed."""
+        # 5.
+        if not self.allow(operation, name):
+            text = f"{operation.name} is not allowed."
+            raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
+
+
 def _times_named(
     requested: Iterable[tuple[str | None, UUID]], context: ControllerContext
 ) -> Counter[UUID]:
@@ -88,7 +122,7 @@ def _times_named(
 
 def _topic(requested: DeleteTopicState, context: ControllerContext) -> TopicImage:
     topics = context.image.topics
-    # 2., 4.
+    # 2., 4., 6.
     if requested.name is not None:
         if requested.topic_id != ZERO_UUID:
             raise ApiError(ErrorCode.INVALID_REQUEST, "Give a topic's name or its id, not both.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwire.controller.authorization.access import check_cluster, cluster_operations
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.error_codes import ErrorCode
@@ -11,18 +12,8 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from kwire.messages.access_control import AclOperation
 from kwire.messages.endpoint_type import EndpointType
-
-CREATE, ALTER, DESCRIBE, CLUSTER_ACTION = 5, 7, 8, 9
-DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = 10, 11, 12
-
-ALL_OPERATIONS = sum(
-    1 << operation
-    for operation in (
-        CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE
-    )
-)  # fmt: skip
-"""The operations that are allowed on the cluster, as bits: all of them, without an authorizer."""
 
 OPERATIONS_NOT_REQUESTED = -(1 << 31)
 
@@ -32,29 +23,35 @@ def handle(request: DescribeClusterRequest, context: ControllerContext) -> Contr
 
     1. metadata.version below 3.7-IV0, which has no registered controllers: UNSUPPORTED_VERSION
        (KIP-919 lists UNSUPPORTED_ENDPOINT_TYPE).
-    2. An endpoint type that does not exist: UNSUPPORTED_ENDPOINT_TYPE; that of brokers:
+    2. ALTER on the cluster is not allowed: CLUSTER_AUTHORIZATION_FAILED. Brokers want no more than
+       DESCRIBE.
+    3. An endpoint type that does not exist: UNSUPPORTED_ENDPOINT_TYPE; that of brokers:
        MISMATCHED_ENDPOINT_TYPE; both INVALID_REQUEST in version 0, which has no endpoint type.
-    3. The registered controllers that have a listener of that name.
-    4. A leader that is not among them is given as -1: the client could not connect to it.
+    4. The registered controllers that have a listener of that name.
+    5. A leader that is not among them is given as -1: the client could not connect to it.
+    6. The operations that the sender may do on the cluster, if the request asks for them.
     """
     # 1.
     if not context.metadata_version.supports_controller_registration:
         text = f"metadata.version {context.metadata_version.name} has no registered controllers."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
     # 2.
-    _check_type(request.endpoint_type, context.version)
+    check_cluster(context.access, AclOperation.ALTER)
     # 3.
+    _check_type(request.endpoint_type, context.version)
+    # 4.
     nodes = [
         node
         for _, controller in sorted(context.image.cluster.controllers.items())
         if (node := _node(controller, context.listener)) is not None
     ]
-    # 4.
+    # 5.
     leader = context.quorum.leader_id
     is_known = leader is not None and any(node.broker_id == leader for node in nodes)
+    # 6.
     operations = OPERATIONS_NOT_REQUESTED
     if request.include_cluster_authorized_operations:
-        operations = ALL_OPERATIONS
+        operations = cluster_operations(context.access)
     return ControllerResult(
         response=DescribeClusterResponse(
             endpoint_type=EndpointType.CONTROLLER,

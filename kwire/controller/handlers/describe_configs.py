@@ -13,7 +13,7 @@ from kwire.controller.configs.topic_keys import KEYS
 from kwire.controller.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.configs.values import as_text
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.config_resources import check_exists, check_name
+from kwire.controller.handlers.config_resources import check_access, check_exists, check_name
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
@@ -25,7 +25,10 @@ from kwire.messages.a32_describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kwire.messages.access_control import AclOperation
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ConfigType, ResourceType
+
+_TYPES = set(ResourceType) - {ResourceType.UNKNOWN}
 
 Results = list[DescribeConfigsResourceResult]
 
@@ -33,17 +36,25 @@ Results = list[DescribeConfigsResourceResult]
 def handle(request: DescribeConfigsRequest, context: ControllerContext) -> ControllerResult:
     """Describe the configuration of resources (Java: ConfigHelper.describeConfigs).
 
-    1. A name that cannot be, or a resource that does not exist: the errors of `check_name` and
+    1. A type of resource without configuration: INVALID_REQUEST for all; DESCRIBE_CONFIGS is not
+       allowed: the error of `check_access`.
+    2. A name that cannot be, or a resource that does not exist: the errors of `check_name` and
        `check_exists`.
-    2. Topics, groups and client metrics have every key, with the value in force and, if requested,
+    3. Topics, groups and client metrics have every key, with the value in force and, if requested,
        all values that it overrides.
-    3. The broker without a name has the settings for all; this node, by its id, every key of its
+    4. The broker without a name has the settings for all; this node, by its id, every key of its
        own. Another node's id: INVALID_REQUEST, since only that node knows its server.properties.
-    4. Log levels are Kafka's own: there are none here.
+    5. Log levels are Kafka's own: there are none here.
     """
+    # 1.
+    unknown = {resource.resource_type for resource in request.resources} - _TYPES
+    if unknown:
+        text = f"Resources of type {min(unknown)} have no configuration here."
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
     results = []
     for requested in request.resources:
         try:
+            check_access(context.access, AclOperation.DESCRIBE_CONFIGS, _resource(requested))
             configs = _configs(requested, context)
         except ApiError as error:
             result = DescribeConfigsResult(error_code=error.code, error_message=error.message)
@@ -60,12 +71,16 @@ def handle(request: DescribeConfigsRequest, context: ControllerContext) -> Contr
     return ControllerResult(response=DescribeConfigsResponse(results=results))
 
 
+def _resource(requested: DescribeConfigsResource) -> ConfigResource:
+    return ConfigResource(requested.resource_type, requested.resource_name)
+
+
 def _configs(requested: DescribeConfigsResource, context: ControllerContext) -> Results:
-    resource = ConfigResource(requested.resource_type, requested.resource_name)
-    # 3., 4.
+    resource = _resource(requested)
+    # 4., 5.
     if resource.type in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
         return _node(resource, context)
-    # 1., 2.
+    # 2., 3.
     own = context.image.configs.of(*resource)
     if resource.type == ResourceType.TOPIC:
         problem = name_problem(resource.name)
@@ -127,7 +142,7 @@ def _node(resource: ConfigResource, context: ControllerContext) -> Results:
         allowed = f"{own_id}" if is_logger else f"{own_id} or empty string,"
         text = f"Unexpected broker id, expected {allowed} but received {resource.name}"
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
-    # 4.
+    # 5.
     return [] if is_logger else _this_node(context)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from kwire.codec.declaration import Group, Request, Response
 from kwire.controller.errors import ApiError
+from kwire.controller.handlers.acl_filters import has_unknown_elements
 from kwire.error_codes import ErrorCode
 from kwire.errors import DecodeError, FrameError, UnsupportedVersion
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
@@ -45,7 +46,7 @@ def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
     1. A principal that cannot be read: PRINCIPAL_DESERIALIZATION_FAILURE.
     2. A client's address that has neither 4 nor 16 bytes: INVALID_REQUEST.
     3. An API or version that is not known: UNSUPPORTED_VERSION; bytes that are no request, or an
-       API that brokers do not forward: INVALID_REQUEST.
+       API that brokers do not forward, or UNKNOWN elements of ACLs: INVALID_REQUEST.
     """
     # 1.
     principal = _principal(envelope.request_principal)
@@ -63,6 +64,8 @@ def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
     if frame.header.request_api_key not in FORWARDABLE:
         text = f"API {frame.header.request_api_key} is not forwarded."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
+    if has_unknown_elements(frame.body):
+        raise ApiError(ErrorCode.INVALID_REQUEST, "The request has UNKNOWN elements.")
     return ForwardedRequest(
         request=frame.body,
         version=frame.version,

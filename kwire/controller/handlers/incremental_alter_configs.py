@@ -7,7 +7,7 @@ from collections import Counter
 from kwire.controller.configs import logger_validation
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import changed_value, check_change
-from kwire.controller.handlers.config_resources import ConfigChecker, check_exists
+from kwire.controller.handlers.config_resources import ConfigChecker, check_access, check_exists
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.error_codes import ErrorCode
@@ -17,6 +17,7 @@ from kwire.messages.a44_incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from kwire.messages.access_control import AclOperation
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.records.config import ConfigRecord
 
@@ -27,9 +28,10 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
 
     1. A type of resource that does not exist: UNSUPPORTED_VERSION.
     2. A resource twice: INVALID_REQUEST, once.
-    3. An unknown operation: INVALID_REQUEST; words of a key that is no list: INVALID_CONFIG.
-    4. The errors of `check_change`, `ConfigChecker` and `check_exists`, in this order.
-    5. One record for each key that changes; for a broker, for every key.
+    3. ALTER_CONFIGS is not allowed (`check_access`); for a node's loggers, CLUSTER_ACTION.
+    4. An unknown operation: INVALID_REQUEST; words of a key that is no list: INVALID_CONFIG.
+    5. The errors of `check_change`, `ConfigChecker` and `check_exists`, in this order.
+    6. One record for each key that changes; for a broker, for every key.
     """
     counts = Counter(_resource(resource) for resource in request.resources)
     checker = ConfigChecker(context)
@@ -72,21 +74,25 @@ def _alter(
     if resource.type not in set(ResourceType) - {ResourceType.UNKNOWN}:
         text = f"Unknown resource type {resource.type}."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
-    if resource.type == ResourceType.BROKER_LOGGER:
+    # 3.
+    is_logger = resource.type == ResourceType.BROKER_LOGGER
+    operation = AclOperation.CLUSTER_ACTION if is_logger else AclOperation.ALTER_CONFIGS
+    check_access(context.access, operation, resource)
+    if is_logger:
         logger_validation.check(requested, context.config.node_id)
         return []
-    # 3.
+    # 4.
     current = context.image.configs.of(*resource)
     values = {
         config.name: changed_value(config, resource, current.get(config.name))
         for config in requested.configs
     }
-    # 5. The same value makes a broker load its files again, a new certificate perhaps (KIP-226).
+    # 6. The same value makes a broker load its files again, a new certificate perhaps (KIP-226).
     is_broker = resource.type == ResourceType.BROKER
     changes = {
         name: value for name, value in values.items() if value != current.get(name) or is_broker
     }
-    # 4.
+    # 5.
     for name, value in changes.items():
         check_change(
             resource,
@@ -100,7 +106,7 @@ def _alter(
     present = {name: value for name, value in after.items() if value is not None}
     checker.check(resource, present, current)
     check_exists(resource, context.image)
-    # 5.
+    # 6.
     return [
         versioned(
             ConfigRecord(

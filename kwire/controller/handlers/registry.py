@@ -17,9 +17,12 @@ from kwire.controller.handlers import (
     broker_heartbeat,
     broker_registration,
     controller_registration,
+    create_acls,
     create_partitions,
     create_topics,
+    delete_acls,
     delete_topics,
+    describe_acls,
     describe_cluster,
     describe_configs,
     elect_leaders,
@@ -32,6 +35,9 @@ from kwire.controller.handlers import (
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.messages.a19_create_topics import CreateTopicsRequest
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest
+from kwire.messages.a29_describe_acls import DescribeAclsRequest
+from kwire.messages.a30_create_acls import CreateAclsRequest
+from kwire.messages.a31_delete_acls import DeleteAclsRequest
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
 from kwire.messages.a37_create_partitions import CreatePartitionsRequest
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
@@ -47,6 +53,7 @@ from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
 from kwire.messages.a70_controller_registration import ControllerRegistrationRequest
 from kwire.messages.a73_assign_replicas_to_dirs import AssignReplicasToDirsRequest
 from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
+from kwire.messages.access_control import AclOperation
 from kwire.messages.error_response import error_response
 
 
@@ -54,6 +61,9 @@ from kwire.messages.error_response import error_response
 class Handler:
     """The handler of one API.
 
+    needs: the operation on the cluster that the sender must be allowed; None if the handler itself
+    asks for what it needs, such as operations on topics. needs_authorizer: without one the answer
+    is SECURITY_DISABLED.
     writes: the handler sees what is written but not committed, and the answer waits for the
     commit. active_only: other controllers answer NOT_CONTROLLER.
     """
@@ -61,8 +71,10 @@ class Handler:
     request: type[Request]
     versions: Versions
     handle: Callable[[Any, ControllerContext], ControllerResult]
+    needs: AclOperation | None = None
     writes: bool = True
     active_only: bool = True
+    needs_authorizer: bool = False
 
     @property
     def key(self) -> int:
@@ -78,19 +90,32 @@ class Handler:
 Handle = Callable[[Any, ControllerContext], ControllerResult]
 
 
-def _write(request: type[Request], handle: Handle, versions: str) -> Handler:
+def _write(
+    request: type[Request], handle: Handle, versions: str, needs: AclOperation | None = None
+) -> Handler:
     """Register an API that only the active controller answers, when everything is committed."""
     return Handler(
         request=request,
         versions=Versions(versions),
         handle=handle,
+        needs=needs,
     )
 
 
-def _read(request: type[Request], handle: Handle, versions: str) -> Handler:
+def _read(
+    request: type[Request], handle: Handle, versions: str, needs: AclOperation | None = None
+) -> Handler:
     """Register an API that every controller answers, from what is committed."""
-    return replace(_write(request, handle, versions), writes=False, active_only=False)
+    return replace(_write(request, handle, versions, needs), writes=False, active_only=False)
 
+
+def _of_acls(handler: Handler) -> Handler:
+    """Register an API that only nodes with an authorizer answer."""
+    return replace(handler, needs_authorizer=True)
+
+
+ALTER, DESCRIBE = AclOperation.ALTER, AclOperation.DESCRIBE
+CLUSTER_ACTION = AclOperation.CLUSTER_ACTION
 
 HANDLERS: Mapping[int, Handler] = MappingProxyType(
     {
@@ -98,21 +123,33 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
         for handler in (
             _write(CreateTopicsRequest, create_topics.handle, "2-7"),
             _write(DeleteTopicsRequest, delete_topics.handle, "1-6"),
+            _of_acls(_read(DescribeAclsRequest, describe_acls.handle, "1-3", DESCRIBE)),
+            _of_acls(_write(CreateAclsRequest, create_acls.handle, "1-3", ALTER)),
+            _of_acls(_write(DeleteAclsRequest, delete_acls.handle, "1-3", ALTER)),
             _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
             _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
-            _write(ElectLeadersRequest, elect_leaders.handle, "0-2"),
+            _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
             _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
-            _read(ListPartitionReassignmentsRequest, list_partition_reassignments.handle, "0"),
-            _write(AlterPartitionRequest, alter_partition.handle, "2-3"),
-            _write(UpdateFeaturesRequest, update_features.handle, "0-2"),
+            _read(
+                ListPartitionReassignmentsRequest,
+                list_partition_reassignments.handle,
+                "0",
+                DESCRIBE,
+            ),
+            _write(AlterPartitionRequest, alter_partition.handle, "2-3", CLUSTER_ACTION),
+            _write(UpdateFeaturesRequest, update_features.handle, "0-2", ALTER),
             _read(DescribeClusterRequest, describe_cluster.handle, "0-2"),
-            _write(BrokerRegistrationRequest, broker_registration.handle, "0-4"),
-            _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2"),
-            _write(UnregisterBrokerRequest, unregister_broker.handle, "0"),
-            _write(AllocateProducerIdsRequest, allocate_producer_ids.handle, "0"),
-            _write(ControllerRegistrationRequest, controller_registration.handle, "0"),
-            _write(AssignReplicasToDirsRequest, assign_replicas_to_dirs.handle, "0"),
-            _write(UnregisterControllerRequest, unregister_controller.handle, "0"),
+            _write(BrokerRegistrationRequest, broker_registration.handle, "0-4", CLUSTER_ACTION),
+            _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2", CLUSTER_ACTION),
+            _write(UnregisterBrokerRequest, unregister_broker.handle, "0", ALTER),
+            _write(AllocateProducerIdsRequest, allocate_producer_ids.handle, "0", CLUSTER_ACTION),
+            _write(
+                ControllerRegistrationRequest, controller_registration.handle, "0", CLUSTER_ACTION
+            ),
+            _write(
+                AssignReplicasToDirsRequest, assign_replicas_to_dirs.handle, "0", CLUSTER_ACTION
+            ),
+            _write(UnregisterControllerRequest, unregister_controller.handle, "0", ALTER),
         )
     }
 )

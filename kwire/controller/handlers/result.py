@@ -10,6 +10,7 @@ from uuid import UUID
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord, Response
 from kwire.controller.authorization.access import FULL_ACCESS, Access
+from kwire.controller.authorization.standard_authorizer import StandardAuthorizer
 from kwire.controller.errors import ApiError
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
@@ -42,6 +43,7 @@ class ControllerConfig:
     """The settings of a controller, which do not change while it runs. Times are milliseconds.
 
     static: every name and value of server.properties, since some are defaults of topics.
+    authorizer: None if everybody may do everything.
     no_op_interval_ms: time without records after which a NoOpRecord is written; 0: never (KIP-835).
     """
 
@@ -56,6 +58,7 @@ class ControllerConfig:
     unclean_election_interval_ms: int = 300_000
     static: Mapping[str, str] = field(default_factory=dict)
     features: Mapping[str, VersionRange] = field(default_factory=supported_features)
+    authorizer: StandardAuthorizer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.controller.authorization.access import Access, check_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers import envelope
+from kwire.controller.handlers.acl_filters import has_unknown_elements
 from kwire.controller.raft import API_KEYS as RAFT_KEYS
 from kwire.controller.server import large_messages
 from kwire.controller.server.foreign_clusters import ForeignClusters
@@ -27,12 +29,31 @@ from kwire.messages.a18_api_versions import (
     SupportedFeatureKey,
 )
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.messages.access_control import AclOperation
+from kwire.messages.error_response import error_response
 from kwire.messages.registry import api_key, api_keys, request
 from kwire.net.negotiation import VersionRange
 from kwire.net.service import RequestContext, Service
 
 FETCH_VERSIONS = Versions("4-18")
 """Versions before 4 are gone from Kafka 4, too (KIP-896)."""
+
+RAFT_NEEDS = {
+    **dict.fromkeys(
+        api_keys(
+            "Fetch",
+            "FetchSnapshot",
+            "Vote",
+            "BeginQuorumEpoch",
+            "EndQuorumEpoch",
+            "UpdateRaftVoter",
+        ),
+        AclOperation.CLUSTER_ACTION,
+    ),
+    **dict.fromkeys(api_keys("AddRaftVoter", "RemoveRaftVoter"), AclOperation.ALTER),
+    **dict.fromkeys(api_keys("DescribeQuorum"), AclOperation.DESCRIBE),
+}
+"""The operation on the cluster that each of raft's RPCs needs."""
 
 _ZERO_LEVELS_SINCE = 4
 _SOFTWARE_SINCE = 3  # KIP-511
@@ -56,13 +77,28 @@ class MetadataService(Service, Protocol):
     def features_epoch(self) -> int:
         """The offset at which the finalized levels were read; -1 before there is one."""
 
+    def access(self, context: RequestContext) -> Access:
+        """Return what a sender may do. UNKNOWN_SERVER_ERROR as long as nobody can tell."""
+
+    async def until_acls_loaded(self) -> None:
+        """Wait until everybody can tell."""
+
 
 class ControllerApis:
-    """The `Service` of one controller."""
+    """The `Service` of one controller.
+
+    late_listeners: names of the listeners whose requests wait until the ACLs are loaded.
+    """
 
     def __init__(
-        self, runtime: RaftRuntime, metadata: MetadataService, foreign: ForeignClusters
+        self,
+        runtime: RaftRuntime,
+        metadata: MetadataService,
+        foreign: ForeignClusters,
+        *,
+        late_listeners: Collection[str] = (),
     ) -> None:
+        self._late_listeners = frozenset(late_listeners)
         self._runtime = runtime
         self._foreign = foreign
         self._metadata = metadata
@@ -80,17 +116,46 @@ class ControllerApis:
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
         """Pass a request to the part that answers it, and return the response.
 
-        Raft's own RPCs go to the replica, ApiVersions is answered here, an Envelope is opened, and
-        all others go to the metadata. A write is answered when its records are committed.
+        1. At a listener that is not among early.start.listeners, wait for the ACLs.
+        2. Answer ApiVersions here: everybody may ask.
+        3. Close the connection for a request with UNKNOWN elements, as Kafka does.
+        4. If nobody can tell what the sender may do: UNKNOWN_SERVER_ERROR. Without CLUSTER_ACTION
+           for an Envelope, or what a raft RPC needs: CLUSTER_AUTHORIZATION_FAILED.
+        5. Open an Envelope, pass raft's own RPCs to the replica and all others to the metadata,
+           whose handlers ask what the sender may do. A write is answered when its records are
+           committed.
         """
+        # 1.
+        if context.listener in self._late_listeners:
+            await self._metadata.until_acls_loaded()
+        # 2.
         if isinstance(request, ApiVersionsRequest):
             return self._api_versions(request, context.version)
+        # 3.
+        if has_unknown_elements(request):
+            return None
+        # 4.
+        try:
+            self._check_access(request, context)
+        except ApiError as error:
+            return error_response(request, context.version, error.code, error.message)
+        # 5.
         if isinstance(request, EnvelopeRequest):
             return await self._answer_forwarded(request, context)
         if type(request).key in RAFT_KEYS:
             self._foreign.warn_of_request(request, context.peer)
             return await self._runtime.ask(request, context.version, context.listener)
         return await self._metadata.answer(request, context)
+
+    def _check_access(self, request: Request, context: RequestContext) -> None:
+        # 4.
+        access = self._metadata.access(context)
+        is_envelope = isinstance(request, EnvelopeRequest)
+        needs = (
+            AclOperation.CLUSTER_ACTION if is_envelope else RAFT_NEEDS.get(type(request).key or 0)
+        )
+        if needs is not None:
+            check_cluster(access, needs)
 
     async def _answer_forwarded(
         self, request: EnvelopeRequest, context: RequestContext

@@ -88,7 +88,11 @@ class ControllerNode:
         self.metadata = MetadataRuntime(config, self.log, self.runtime, self._environment)
         self._running = True
         try:
-            apis = ControllerApis(self.runtime, self.metadata, foreign)
+            names = {listener.name for listener in config.listeners}
+            late_listeners = names - config.early_start_listeners
+            apis = ControllerApis(
+                self.runtime, self.metadata, foreign, late_listeners=late_listeners
+            )
             await self._listen(MeteredService(apis, self.requests) if self.requests else apis)
             self.runtime.start(self.metadata)
         except BaseException:

@@ -16,6 +16,7 @@ from rpds import HashTrieMap
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.controller.authorization.access import FULL_ACCESS, Access, check_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
@@ -100,6 +101,13 @@ class QuorumController:
         """The versions that are answered, by API key."""
         return {key: handler.versions for key, handler in HANDLERS.items()}
 
+    def access(self, origin: RequestContext) -> Access:
+        """Return what the sender of a request may do, by the committed ACLs."""
+        authorizer = self.config.authorizer
+        if authorizer is None:
+            return FULL_ACCESS
+        return authorizer.access(self.image.acls, origin.principal, origin.peer[0])
+
     def replay(self, records: Iterable[VersionedRecord], base_offset: int) -> None:
         """Apply the committed records of one batch. Raises ReplayError if they do not fit."""
         self.committed = view = self.committed.applied(records, base_offset)
@@ -176,8 +184,10 @@ class QuorumController:
         origin: of the request. end_offset: of the log, where the batch will begin; raft writes to
         it, too.
 
-        1. Not active: NOT_CONTROLLER, but for the APIs that every controller answers.
-        2. A handler that reads sees what is committed, and its answer is released at once; one that
+        1. Without the operation on the cluster that the API needs: CLUSTER_AUTHORIZATION_FAILED;
+           without the authorizer that it needs: SECURITY_DISABLED.
+        2. Not active: NOT_CONTROLLER, but for the APIs that every controller answers.
+        3. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
         operation = self.begin(request, origin, now=now, end_offset=end_offset)
@@ -199,11 +209,19 @@ class QuorumController:
         `handle`.
         """
         handler = HANDLERS[_key(request)]
-        # 1.
-        if handler.active_only and not self.is_active:
-            error = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
+        try:
+            # 1.
+            if handler.needs is not None:
+                check_cluster(self.access(origin), handler.needs)
+            if handler.needs_authorizer and self.config.authorizer is None:
+                raise ApiError(ErrorCode.SECURITY_DISABLED, "No authorizer is configured.")
+            # 2.
+            if handler.active_only and not self.is_active:
+                text = "This controller is not the active one."
+                raise ApiError(ErrorCode.NOT_CONTROLLER, text)
+        except ApiError as error:
             return PendingResponse(response=handler.refuse(request, origin.version, error))
-        # 2.
+        # 3.
         self._move_end_to(end_offset)
         context = self._context(handler, now, origin)
         view = self.ahead if handler.writes else self.committed
@@ -297,6 +315,7 @@ class QuorumController:
             forwarded=origin.forwarded,
             principal=origin.principal,
             host=origin.peer[0],
+            access=self.access(origin),
             registrations=view.registrations,
         )
 

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from kwire.controller.authorization.standard_authorizer import (
+    StandardAuthorizer,
+    standard_authorizer,
+)
 from kwire.controller.handlers.result import ControllerConfig
 from kwire.controller.raft import Config, Endpoints, ListenerEndpoint, ReplicaKey, Voter, VoterSet
 from kwire.controller.server.config import property_values
@@ -23,6 +27,8 @@ class NodeConfig:
     """The settings of one controller. Times are milliseconds.
 
     quorum: the times among the `controller.quorum.*` settings, by name.
+    authorizer: None without authorizer.class.name. early_start_listeners: names of the listeners
+    that answer super users before the ACLs are loaded; the others wait.
     static: all names and values; some are defaults of topics.
     unknown: names that have no effect here, sorted. They are no error: the file of a Kafka
     controller should run.
@@ -40,6 +46,8 @@ class NodeConfig:
     snapshot_after_bytes: int
     retention_bytes: int
     static: Mapping[str, str]
+    authorizer: StandardAuthorizer | None = None
+    early_start_listeners: frozenset[str] = frozenset()
     unknown: tuple[str, ...] = ()
 
     @classmethod
@@ -83,6 +91,8 @@ class NodeConfig:
                 pairs, "metadata.max.retention.bytes", 100 << 20
             ),
             static=dict(pairs),
+            authorizer=standard_authorizer(pairs),
+            early_start_listeners=_early_start_listeners(pairs, listeners),
             unknown=tuple(
                 sorted(name for name in pairs if _OF_A_LISTENER.sub("", name) not in _KNOWN)
             ),
@@ -142,6 +152,7 @@ class NodeConfig:
                 static, "unclean.leader.election.interval.ms", 300_000
             ),
             static=static,
+            authorizer=self.authorizer,
         )
 
 
@@ -160,6 +171,8 @@ _QUORUM = {
 _OF_A_LISTENER = re.compile(r"^listener\.name\.[^.]+\.(?=ssl\.)")
 _KNOWN = frozenset(_QUORUM) | {
     "advertised.listeners",
+    "allow.everyone.if.no.acl.found",
+    "authorizer.class.name",
     SESSION_TIMEOUT,
     "connections.max.idle.ms",
     "controller.listener.names",
@@ -168,6 +181,7 @@ _KNOWN = frozenset(_QUORUM) | {
     "controller.quorum.voters",
     "default.replication.factor",
     "delete.topic.enable",
+    "early.start.listeners",
     "leader.imbalance.check.interval.seconds",
     "listener.security.protocol.map",
     "listeners",
@@ -192,9 +206,23 @@ _KNOWN = frozenset(_QUORUM) | {
     "ssl.truststore.certificates",
     "ssl.truststore.location",
     "ssl.truststore.type",
+    "super.users",
     "unclean.leader.election.interval.ms",
     "unstable.feature.versions.enable",
 }
+
+
+def _early_start_listeners(
+    pairs: Mapping[str, str], listeners: tuple[ListenerConfig, ...]
+) -> frozenset[str]:
+    """Return the names in early.start.listeners; every listener if there is no such property."""
+    names = frozenset(listener.name for listener in listeners)
+    if "early.start.listeners" not in pairs:
+        return names
+    early = {name.upper() for name in property_values.listed(pairs, "early.start.listeners")}
+    for name in sorted(early - names):
+        raise InvalidValue(f"early.start.listeners has {name}, which is no listener of this node")
+    return frozenset(early)
 
 
 def _static_voters(pairs: Mapping[str, str], listener: str) -> VoterSet:

@@ -6,6 +6,8 @@ from kwire.codec.declaration import Request
 from kwire.controller.server.large_messages import has_many_elements
 from kwire.image import MetadataImage
 from kwire.messages.a19_create_topics import CreateTopicsRequest
+from kwire.messages.a29_describe_acls import DescribeAclsRequest
+from kwire.messages.a31_delete_acls import DeleteAclsRequest
 from kwire.messages.a37_create_partitions import CreatePartitionsRequest
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
@@ -18,13 +20,17 @@ FEW_ELEMENTS = 50
 FEW_PARTITIONS = 200
 """New partitions up to which a request is short; each costs some 50 microseconds."""
 
+MANY_ACLS = 5000
+"""ACLs up to which a filter is short; each costs some two microseconds."""
+
 
 def is_long(request: Request, image: MetadataImage) -> bool:
     """True if a request may take more than some ten milliseconds.
 
     1. It has many elements, whatever they are.
     2. It creates many partitions.
-    3. It concerns all partitions of a broker, or of the cluster: the handler looks at each.
+    3. It looks through many ACLs.
+    4. It concerns all partitions of a broker, or of the cluster: the handler looks at each.
 
     A thread costs a short request more than it saves.
     """
@@ -38,6 +44,9 @@ def is_long(request: Request, image: MetadataImage) -> bool:
         case CreatePartitionsRequest(topics=growing):
             return sum(topic.count for topic in growing) > FEW_PARTITIONS
         # 3.
+        case DescribeAclsRequest() | DeleteAclsRequest():
+            return len(image.acls.by_id) > MANY_ACLS
+        # 4.
         case BrokerRegistrationRequest() | UnregisterBrokerRequest():
             return is_large(image)
         case ElectLeadersRequest(topic_partitions=None):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.controller.authorization.access import Access
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.controller.handlers.result import QuorumView
@@ -67,11 +68,13 @@ class MetadataRuntime:
             config.controller_config(log.cluster_id), environment.random
         )
         self.offset = 0
+        self._high_watermark = 0
         self._config = config
         self._log = log
         self._runtime = runtime
         self._deferred_events: DeferredEventQueue | None = None
         self._changed = asyncio.Event()
+        self._loaded = asyncio.Event()
         self._writer = LogWriter(runtime)
         self._writing = WriteQueue()
         self._ticking: asyncio.Task[None] | None = None
@@ -125,6 +128,26 @@ class MetadataRuntime:
     def features_epoch(self) -> int:
         """The offset at which the finalized levels were read."""
         return self.offset - 1
+
+    def access(self, context: RequestContext) -> Access:
+        """Return what the sender of a request may do, by the committed ACLs.
+
+        Raises UNKNOWN_SERVER_ERROR while these are not loaded, unless it is a super user, who needs
+        none (Java: StandardAuthorizerData.authorize, AuthorizerNotReadyException).
+        """
+        authorizer = self._config.authorizer
+        needs_acls = authorizer is not None and not authorizer.is_super_user(context.principal)
+        if needs_acls and not self._loaded.is_set():
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, "The ACLs are not loaded yet.")
+        return self.controller.access(context)
+
+    async def until_acls_loaded(self) -> None:
+        """Wait until everything up to the high watermark that this node first learned is applied.
+
+        Without an authorizer there is nothing to wait for.
+        """
+        if self._config.authorizer is not None:
+            await self._loaded.wait()
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
         """Answer a request about metadata; a write, when its records are committed in this epoch.
@@ -252,6 +275,7 @@ class MetadataRuntime:
         A leader applied its records when it wrote them. Other nodes apply them now, or in later
         turns of the loop if there are many.
         """
+        self._high_watermark = high_watermark
         if self.is_active:
             self.controller.commit(high_watermark)
             self.offset = high_watermark
@@ -302,6 +326,9 @@ class MetadataRuntime:
         self._activate_soon()
 
     def _after_apply(self) -> None:
+        # As in Java's MetadataLoader, which shows its publishers nothing before that.
+        if 0 < self._high_watermark <= self.offset:
+            self._loaded.set()
         # A replay of old records need not be written down again on the way.
         if not self._replay.is_behind:
             image = self.controller.committed.image

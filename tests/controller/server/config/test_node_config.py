@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.controller.authorization.standard_authorizer import CLASS_NAME, StandardAuthorizer
 from kwire.controller.raft import ListenerEndpoint, ReplicaKey
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.errors import InvalidValue
@@ -43,8 +44,8 @@ def test_static_voters_have_ids_and_addresses_but_no_directories() -> None:
 
 
 def test_names_that_are_not_taken_are_told() -> None:
-    config = NodeConfig.of(PAIRS | {"num.io.threads": "8", "authorizer.class.name": "x"})
-    assert config.unknown == ("authorizer.class.name", "num.io.threads")
+    config = NodeConfig.of(PAIRS | {"num.io.threads": "8", "background.threads": "x"})
+    assert config.unknown == ("background.threads", "num.io.threads")
 
 
 @pytest.mark.parametrize(
@@ -85,3 +86,21 @@ def test_the_file_is_named_beside_the_value(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidValue, match="is no text in UTF-8"):
         NodeConfig.read(file)
+
+
+def test_the_authorizer_is_part_of_both_configurations() -> None:
+    pairs = PAIRS | {"authorizer.class.name": CLASS_NAME, "super.users": "User:a;User:b"}
+
+    config = NodeConfig.of(pairs)
+
+    assert config.authorizer == StandardAuthorizer(super_users=frozenset({"User:a", "User:b"}))
+    assert config.controller_config("a-cluster").authorizer == config.authorizer
+    assert not set(config.unknown) & pairs.keys()
+    assert NodeConfig.of(PAIRS).authorizer is None
+
+
+def test_listeners_start_early_unless_the_file_says_otherwise() -> None:
+    assert NodeConfig.of(PAIRS).early_start_listeners == {"CONTROLLER"}
+    assert NodeConfig.of(PAIRS | {"early.start.listeners": ""}).early_start_listeners == set()
+    with pytest.raises(InvalidValue, match=r"early\.start\.listeners has OTHER"):
+        NodeConfig.of(PAIRS | {"early.start.listeners": "OTHER"})

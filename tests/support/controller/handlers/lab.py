@@ -16,7 +16,7 @@ from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Fe
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.metadata_versions import DEFAULT, METADATA_VERSION
 from kwire.messages.records.feature_level import FeatureLevelRecord
-from kwire.net.service import RequestContext
+from kwire.net.service import ANONYMOUS, RequestContext
 
 CLUSTER = "06B-K3N1TBCNYFgruEVP0Q"
 EPOCH_START = 3
@@ -62,21 +62,39 @@ class Lab:
         self.controller.ahead = self.controller.committed
 
     def answer(
-        self, request: Request, version: int | None = None, *, forwarded: bool = False
+        self,
+        request: Request,
+        version: int | None = None,
+        *,
+        forwarded: bool = False,
+        principal: str = ANONYMOUS,
     ) -> PendingResponse:
         """The answer, not yet appended."""
         last = type(request).versions.last if version is None else version
         return self.controller.handle(
             request,
-            RequestContext(version=last, listener="CONTROLLER", forwarded=forwarded),
+            RequestContext(
+                version=last,
+                listener="CONTROLLER",
+                peer=("127.0.0.1", 50000),
+                forwarded=forwarded,
+                principal=principal,
+            ),
             now=self.now,
             end_offset=self.end_offset,
         )
 
-    def ask(self, request: Request, version: int | None = None, *, forwarded: bool = False) -> Any:
+    def ask(
+        self,
+        request: Request,
+        version: int | None = None,
+        *,
+        forwarded: bool = False,
+        principal: str = ANONYMOUS,
+    ) -> Any:
         """The response, with what it writes committed; both can be encoded."""
         last = type(request).versions.last if version is None else version
-        answer = self.answer(request, version, forwarded=forwarded)
+        answer = self.answer(request, version, forwarded=forwarded, principal=principal)
         self.append(answer.records)
         answer.response.encode(last)
         return answer.response

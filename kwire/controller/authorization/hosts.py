@@ -1,0 +1,63 @@
+"""Addresses of clients, and the hosts of ACLs that they fall under (Java: CidrUtils)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+_OCTETS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}", re.ASCII)
+_WORDS = re.compile(r"[0-9a-fA-F:.]+/\d{1,3}", re.ASCII)
+_Network = IPv4Network | IPv6Network
+
+
+def host_text(host: str) -> str:
+    """Return an address as ACLs have it; anything else as it is.
+
+    Java's InetAddress.getHostAddress writes all eight groups of an IPv6 address, and takes an IPv4
+    address that is mapped into IPv6 for what it is.
+    """
+    address = _address(host)
+    if isinstance(address, IPv6Address):
+        packed, zone = address.packed, f"%{address.scope_id}" if address.scope_id else ""
+        groups = (int.from_bytes(packed[i : i + 2], "big") for i in range(0, 16, 2))
+        return ":".join(f"{group:x}" for group in groups) + zone
+    return host if address is None else str(address)
+
+
+def is_in_range(host: str, cidr: str) -> bool:
+    """Return True if an address lies in a range such as `10.1.0.0/16`; False for a bad range."""
+    network, address = network_of(cidr), _address(host)
+    return network is not None and address is not None and address in network
+
+
+@lru_cache(maxsize=10_000)
+def network_of(cidr: str) -> _Network | None:
+    """Return the range of an ACL's host with a slash, None if it is none.
+
+    As in Java, bits of the address after the prefix do not matter.
+    """
+    pattern = _WORDS if ":" in cidr else _OCTETS
+    if not pattern.fullmatch(cidr):
+        return None
+    address, _, length = cidr.partition("/")
+    if ":" not in address:
+        # Python refuses leading zeros, which Java reads as decimal digits.
+        address = ".".join(str(int(octet)) for octet in address.split("."))
+    try:
+        network = ip_network(f"{address}/{int(length)}", strict=False)
+    except ValueError:
+        return None
+    # Java reads an IPv4 address that is mapped into IPv6 as IPv4, and finds that it is no IPv6.
+    mapped = IPv6Address(address).ipv4_mapped if ":" in address else None
+    return network if mapped is None else None
+
+
+@lru_cache(maxsize=10_000)
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address

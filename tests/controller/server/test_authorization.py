@@ -1,0 +1,94 @@
+"""A node with an authorizer: raft's RPCs, Envelopes, and requests before the ACLs are loaded."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kwire.codec.declaration import Request
+from kwire.controller.authorization.standard_authorizer import CLASS_NAME
+from kwire.controller.raft import API_KEYS
+from kwire.controller.server.controller_apis import RAFT_NEEDS
+from kwire.controller.server.quorum import Quorum
+from kwire.error_codes import ErrorCode
+from kwire.errors import KwireError
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.messages.a29_describe_acls import DescribeAclsRequest
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest
+from kwire.messages.a58_envelope import EnvelopeRequest
+from kwire.messages.registry import request
+from kwire.net.connection import Connection
+from kwire.net.negotiation import api_versions_request
+
+DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+GUARDED = {"authorizer.class.name": CLASS_NAME, "super.users": "User:somebody"}
+OPEN = {"authorizer.class.name": CLASS_NAME, "super.users": "User:ANONYMOUS"}
+
+
+async def ask(quorum: Quorum, *requests: Request) -> list[Any]:
+    host, port = next(iter(quorum.addresses.values()))
+    async with await Connection.open(host, port) as connection:
+        return [await connection.send(request) for request in requests]
+
+
+def test_every_rpc_of_rafts_needs_an_operation() -> None:
+    assert RAFT_NEEDS.keys() == API_KEYS
+
+
+async def test_rpcs_of_raft_and_envelopes_are_refused_to_those_who_may_not_send_them() -> None:
+    rpcs = [request(key)() for key in sorted(API_KEYS)]
+    async with Quorum(1, properties=GUARDED) as quorum:
+        answers = await ask(quorum, EnvelopeRequest(), *rpcs)
+
+    assert [answer.error_code for answer in answers] == [DENIED] * len(answers)
+
+
+async def test_everybody_may_ask_for_versions() -> None:
+    async with Quorum(1, properties=GUARDED) as quorum:
+        (answer,) = await ask(quorum, api_versions_request())
+
+    assert answer.error_code == 0
+
+
+async def test_unknown_elements_close_the_connection() -> None:
+    async with Quorum(1, properties=OPEN) as quorum:
+        with pytest.raises(KwireError):
+            await ask(quorum, DescribeAclsRequest(operation=1, permission_type=1))
+
+
+async def half_started(properties: dict[str, str]) -> Quorum:
+    """One controller of two, which learns of no high watermark before the other one starts."""
+    quorum = Quorum(2, properties=properties)
+    await quorum.start_node(3000)
+    return quorum
+
+
+async def test_before_the_acls_are_loaded_only_super_users_get_an_answer() -> None:
+    for properties, code in (
+        (GUARDED, ErrorCode.UNKNOWN_SERVER_ERROR),
+        (OPEN, ErrorCode.NOT_CONTROLLER),
+    ):
+        quorum = await half_started(properties)
+        try:
+            (answer,) = await ask(quorum, ElectLeadersRequest())
+            assert answer.error_code == code
+        finally:
+            await quorum.stop()
+
+
+async def test_a_listener_that_does_not_start_early_waits_for_the_acls() -> None:
+    properties = GUARDED | {
+        "super.users": "User:ANONYMOUS",
+        # the other controller's requests come to this listener, too: one node alone waits for ever
+        "early.start.listeners": "",
+    }
+    quorum = await half_started(properties)
+    try:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await ask(quorum, ApiVersionsRequest())
+    finally:
+        await quorum.stop()
+    async with Quorum(1, properties=properties) as alone:
+        (answer,) = await ask(alone, ElectLeadersRequest())
+    assert answer.error_code == 0
