@@ -61,6 +61,16 @@ Features = Annotated[
     list[str] | None,
     typer.Option("--feature", "-f", metavar="NAME=LEVEL", help="May be given again."),
 ]
+AddScram = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--add-scram",
+        "-S",
+        metavar="CREDENTIAL",
+        help="A user who can log in at once: SCRAM-SHA-256=[name=alice,password=SECRET]."
+        " May be given again.",
+    ),
+]
 IgnoreFormatted = Annotated[
     bool,
     typer.Option(
@@ -78,6 +88,7 @@ def format_directories(
     no_initial_controllers: NoInitialControllers = False,
     release_version: ReleaseVersion = None,
     feature: Features = None,
+    add_scram: AddScram = None,
     ignore_formatted: IgnoreFormatted = False,
     as_json: AsJson = False,
 ) -> None:
@@ -89,6 +100,7 @@ def format_directories(
     from kwire.errors import InvalidValue
     from kwire.logdir.features import parse_feature
     from kwire.logdir.format import FormatOptions, plan
+    from kwire.logdir.scram import parse_credentials
     from kwire.logdir.voters import parse_initial_voters
 
     if (standalone, initial_controllers is not None, no_initial_controllers).count(True) > 1:
@@ -98,6 +110,7 @@ def format_directories(
     try:
         voters = parse_initial_voters(initial_controllers) if initial_controllers else ()
         features = dict(map(parse_feature, feature or []))
+        scram = parse_credentials(add_scram or [])
     except InvalidValue as error:
         raise WrongUsage(str(error)) from None
     options = FormatOptions(
@@ -107,6 +120,7 @@ def format_directories(
         no_initial_controllers=no_initial_controllers,
         release_version=release_version,
         features=features,
+        scram=scram,
         ignore_formatted=ignore_formatted,
     )
     _write(plan(_properties(config), options), as_json)

@@ -23,6 +23,7 @@ from kwire.logdir.meta_properties import (
     write_meta_properties,
 )
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, METADATA_FOLDER
+from kwire.logdir.scram import FirstCredential
 from kwire.logdir.server_properties import StorageProperties
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
 from kwire.logdir.voters import InitialVoter, voters_record
@@ -43,7 +44,8 @@ class DirectoryKind(StrEnum):
 class FormatOptions:
     """The flags of kafka-storage format.
 
-    At most one of standalone, initial_controllers and no_initial_controllers.
+    At most one of standalone, initial_controllers and no_initial_controllers. scram: credentials
+    with which the cluster begins.
     """
 
     cluster_id: str
@@ -52,6 +54,7 @@ class FormatOptions:
     no_initial_controllers: bool = False
     release_version: str | None = None
     features: Mapping[str, int] = field(default_factory=dict)
+    scram: tuple[FirstCredential, ...] = ()
     ignore_formatted: bool = False
 
 
@@ -100,6 +103,9 @@ def plan(
     )
     dynamic = not properties.static_voters
     levels = effective_levels(version, options.features, dynamic_quorum=dynamic)
+    if options.scram and not version.supports_scram:
+        text = f"{version.name} has no SCRAM credentials: choose 3.5 or later"
+        raise InvalidValue(text)
     directories = []
     # 3.
     for folder in _unformatted(properties, options, fs):
@@ -113,7 +119,10 @@ def plan(
         cluster_id=options.cluster_id,
         metadata_version=version,
         kraft_version=levels[KRAFT_VERSION],
-        records=tuple(bootstrap_records(version, levels)),
+        records=(
+            *bootstrap_records(version, levels),
+            *(credential.record() for credential in options.scram),
+        ),
         voters=voters,
         directories=tuple(directories),
     )

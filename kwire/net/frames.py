@@ -150,13 +150,15 @@ class FrameSplitter:
 
     A frame of more than `_LARGE` bytes gathers in a buffer of its own that is handed on as it is:
     to copy 100 MiB takes the time of thousands of small frames.
+
+    limit: size of the largest frame that is accepted from now on, in bytes.
     """
 
-    __slots__ = ("_buffer", "_large", "_limit", "_missing")
+    __slots__ = ("_buffer", "_large", "_missing", "limit")
 
     def __init__(self, limit: int = FRAME_LIMIT) -> None:
         self._buffer = bytearray()
-        self._limit = limit
+        self.limit = limit
         self._large: BytesIO | None = None
         self._missing = 0
 
@@ -173,8 +175,8 @@ class FrameSplitter:
             (size,) = _SIZE.unpack_from(self._buffer, start)
             # Checked before the bytes arrive: a peer that is no Kafka node could make us wait for 2
             # GiB.
-            if not 0 < size <= self._limit:
-                raise FrameError(f"a frame of {size} bytes, 1 to {self._limit} allowed")
+            if not 0 < size <= self.limit:
+                raise FrameError(f"a frame of {size} bytes, 1 to {self.limit} allowed")
             end = start + _SIZE.size + size
             if end > len(self._buffer):
                 if size > _LARGE:

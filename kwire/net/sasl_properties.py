@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from kwire.net.jaas import login_module
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.wrong_property import WrongProperty
 
@@ -69,7 +70,7 @@ def read_credentials(pairs: Mapping[str, str]) -> Credentials:
     if name not in set(Mechanism):
         known = ", ".join(Mechanism)
         raise WrongProperty(MECHANISM, f"{MECHANISM} is {name}, and must be one of {known}")
-    mechanism, options = Mechanism(name), _jaas_options(pairs.get(JAAS, ""))
+    mechanism, options = Mechanism(name), login_module(pairs.get(JAAS, ""), JAAS).options
     if mechanism is Mechanism.OAUTHBEARER:
         return _bearer(pairs, options)
     if not options.get("username") or "password" not in options:
@@ -180,16 +181,3 @@ def _words(command: str) -> tuple[str, ...]:
     if not words:
         raise WrongProperty(COMMAND, f"{COMMAND} must be a program and its arguments")
     return words
-
-
-def _jaas_options(text: str) -> dict[str, str]:
-    """Return the options of a login module; values may be quoted, a semicolon ends them."""
-    words = shlex.shlex(text, posix=True, punctuation_chars=";")
-    words.whitespace_split = True
-    words.commenters = ""
-    try:
-        pairs = (word.partition("=") for word in words)
-        return {name: value for name, separator, value in pairs if separator}
-    except ValueError:
-        reason = f"{JAAS} has a quotation mark without its other one"
-        raise WrongProperty(JAAS, reason) from None

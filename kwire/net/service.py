@@ -21,8 +21,9 @@ class RequestContext:
     """The origin and version of a request.
 
     version: of the request and of the response it wants. listener: name of the listener that took
-    it. peer: host and port of the sender. principal: who sent it. forwarded: a broker passed it
-    on, and peer and principal are the client's.
+    it. peer: host and port of the sender. principal: who sent it. by_delegation_token: the
+    principal is the owner of a delegation token, which the sender has (KIP-48). forwarded: a broker
+    passed it on, and peer and principal are the client's.
     """
 
     version: int
@@ -31,6 +32,7 @@ class RequestContext:
     listener: str = ""
     peer: tuple[str, int] = ("", 0)
     principal: str = ANONYMOUS
+    by_delegation_token: bool = False
     forwarded: bool = False
 
 

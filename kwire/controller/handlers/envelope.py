@@ -29,7 +29,8 @@ _ADDRESS_SIZES = (4, 16)
 class ForwardedRequest:
     """A client's request, as a broker received it.
 
-    principal: as `User:ANONYMOUS`. host: the client's address.
+    principal: as `User:ANONYMOUS`. by_delegation_token: it logged in with a delegation token. host:
+    the client's address.
     """
 
     request: Request
@@ -37,6 +38,7 @@ class ForwardedRequest:
     correlation_id: int
     client_id: str | None
     principal: str
+    by_delegation_token: bool
     host: str
 
 
@@ -71,7 +73,8 @@ def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
         version=frame.version,
         correlation_id=frame.header.correlation_id,
         client_id=frame.header.client_id,
-        principal=principal,
+        principal=f"{principal.type}:{principal.name}",
+        by_delegation_token=principal.token_authenticated,
         host=str(ip_address(envelope.client_host_address)),
     )
 
@@ -92,13 +95,12 @@ def refused(code: ErrorCode) -> EnvelopeResponse:
     return EnvelopeResponse(error_code=code)
 
 
-def _principal(data: bytes | None) -> str:
+def _principal(data: bytes | None) -> DefaultPrincipalData:
     try:
         version = int.from_bytes((data or b"")[:2], "big")
-        principal = DefaultPrincipalData.decode((data or b"")[2:], version)
+        return DefaultPrincipalData.decode((data or b"")[2:], version)
     except (DecodeError, UnsupportedVersion) as error:
         raise ApiError(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE, str(error)) from None
-    return f"{principal.type}:{principal.name}"
 
 
 def _error_codes(part: Any) -> Iterator[int]:

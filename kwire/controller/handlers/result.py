@@ -56,7 +56,7 @@ class ControllerConfig:
     no_op_interval_ms: int = 500
     leader_imbalance_check_interval_ms: int = 300_000
     unclean_election_interval_ms: int = 300_000
-    static: Mapping[str, str] = field(default_factory=dict)
+    static: Mapping[str, str] = field(default_factory=dict, repr=False)
     features: Mapping[str, VersionRange] = field(default_factory=supported_features)
     authorizer: StandardAuthorizer | None = None
 
@@ -80,7 +80,8 @@ class ControllerContext:
     next_offset: where the next batch begins, which is a new broker's epoch.
     version: of the request. forwarded: a broker passed the request on.
     principal: who sent it, as `User:ANONYMOUS`. host: the address it came from; both are those of
-    the client if a broker passed it on. access: what that principal may do from there.
+    the client if a broker passed it on. by_delegation_token: it logged in with a delegation token.
+    access: what that principal may do from there.
     registrations: offset of each broker's RegisterBrokerRecord.
     """
 
@@ -96,6 +97,7 @@ class ControllerContext:
     forwarded: bool = False
     principal: str = ANONYMOUS
     host: str = ""
+    by_delegation_token: bool = False
     access: Access = FULL_ACCESS
     registrations: Mapping[int, int] = field(default_factory=dict)
 

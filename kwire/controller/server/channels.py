@@ -19,6 +19,7 @@ from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
+from kwire.net.sasl import Credentials
 from kwire.net.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
@@ -37,11 +38,13 @@ class Channels:
         client_id: str,
         request_timeout_ms: int,
         tls: ssl.SSLContext | None = None,
+        sasl: Credentials | None = None,
         foreign: ForeignClusters | None = None,
     ) -> None:
         self._client_id = client_id
         self._timeout = request_timeout_ms / 1000
         self._tls = tls
+        self._sasl = sasl
         self._foreign = foreign
         self._connections = ConnectionPool(self._connect, connect_timeout=self._timeout)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -105,6 +108,7 @@ class Channels:
             address.port,
             client_id=self._client_id,
             ssl=self._tls,
+            sasl=self._sasl,
             connect_timeout=within,
             request_timeout=self._timeout,
         )

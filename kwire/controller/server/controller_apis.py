@@ -21,6 +21,7 @@ from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.controller.server.large_messages import in_thread_if
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.error_codes import ErrorCode
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a18_api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -28,6 +29,7 @@ from kwire.messages.a18_api_versions import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.access_control import AclOperation
 from kwire.messages.error_response import error_response
@@ -104,7 +106,8 @@ class ControllerApis:
         self._metadata = metadata
         raft = {key: request(key).versions for key in RAFT_KEYS}
         own = {api_key("Fetch"): FETCH_VERSIONS} | {
-            key: request(key).versions for key in api_keys("ApiVersions", "Envelope")
+            key: request(key).versions
+            for key in api_keys("ApiVersions", "Envelope", "SaslHandshake", "SaslAuthenticate")
         }
         self._apis = MappingProxyType(dict(sorted({**metadata.apis, **raft, **own}.items())))
 
@@ -121,9 +124,9 @@ class ControllerApis:
         3. Close the connection for a request with UNKNOWN elements, as Kafka does.
         4. If nobody can tell what the sender may do: UNKNOWN_SERVER_ERROR. Without CLUSTER_ACTION
            for an Envelope, or what a raft RPC needs: CLUSTER_AUTHORIZATION_FAILED.
-        5. Open an Envelope, pass raft's own RPCs to the replica and all others to the metadata,
-           whose handlers ask what the sender may do. A write is answered when its records are
-           committed.
+        5. Open an Envelope, refuse a login out of turn with ILLEGAL_SASL_STATE, pass raft's own
+           RPCs to the replica and all others to the metadata, whose handlers ask what the sender
+           may do. A write is answered when its records are committed.
         """
         # 1.
         if context.listener in self._late_listeners:
@@ -142,6 +145,10 @@ class ControllerApis:
         # 5.
         if isinstance(request, EnvelopeRequest):
             return await self._answer_forwarded(request, context)
+        if isinstance(request, SaslHandshakeRequest | SaslAuthenticateRequest):
+            # A login is the listener's; one that comes here is none.
+            text = "Nobody is to log in at this point of a connection."
+            return error_response(request, context.version, ErrorCode.ILLEGAL_SASL_STATE, text)
         if type(request).key in RAFT_KEYS:
             self._foreign.warn_of_request(request, context.peer)
             return await self._runtime.ask(request, context.version, context.listener)
@@ -180,6 +187,7 @@ class ControllerApis:
             client_id=forwarded.client_id,
             peer=(forwarded.host, context.peer[1]),
             principal=forwarded.principal,
+            by_delegation_token=forwarded.by_delegation_token,
             forwarded=True,
         )
         response = await self.answer(forwarded.request, inner)

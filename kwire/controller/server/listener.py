@@ -9,12 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from socket import socket
 
+from kwire.controller.authentication.sasl_authenticator import ListenerMechanism, SaslFailure
 from kwire.controller.server import large_messages
+from kwire.controller.server.client_session import ClientSession
 from kwire.controller.server.config.listener_config import ListenerConfig
+from kwire.controller.server.environment import Environment
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
@@ -23,6 +27,7 @@ from kwire.net.accepting import run_pending_callbacks, stop_accepting
 from kwire.net.frames import FrameSplitter, encode_response, request_head
 from kwire.net.service import RequestContext, Service
 from kwire.net.tasks import cancel_and_wait
+from kwire.text.untrusted import harmless
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +38,10 @@ PROGRESS = 30.0
 
 
 class ControllerListener:
-    """Accepts connections and has a service answer their requests.
+    """Accepts connections, has their clients log in, and a service answer their requests.
 
-    idle: seconds without a request after which a connection is closed.
+    idle: seconds without a request after which a connection is closed. mechanisms: of SASL, by
+    name, if the configuration has it. environment: the time of day, for credentials that end.
     """
 
     def __init__(
@@ -45,8 +51,12 @@ class ControllerListener:
         *,
         idle: float = 600.0,
         frame_limit: int = 100 << 20,
+        mechanisms: Mapping[str, ListenerMechanism] | None = None,
+        environment: Environment | None = None,
     ) -> None:
         self.config = config
+        self._mechanisms = mechanisms
+        self._environment = environment or Environment()
         self._service = service
         self._tls = config.tls.server_context() if config.tls else None
         self._idle = idle
@@ -94,6 +104,9 @@ class ControllerListener:
         peer = writer.get_extra_info("peername") or ("unknown", 0)
         try:
             await self._serve(reader, writer, (peer[0], peer[1]))
+        except SaslFailure as failure:
+            log.info("%s:%d failed to log in: %s", peer[0], peer[1], harmless(str(failure)))
+            await self._refuse(writer, failure.answer)
         except KwireError as error:
             log.info("%s:%d is cut off: %s", peer[0], peer[1], error)
         except (OSError, TimeoutError) as error:
@@ -108,7 +121,8 @@ class ControllerListener:
     async def _serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: tuple[str, int]
     ) -> None:
-        splitter = FrameSplitter(self._frame_limit)
+        session = self._session()
+        splitter = FrameSplitter(session.frame_limit)
         frames: deque[bytes] = deque()
         while True:
             while not frames:
@@ -119,12 +133,45 @@ class ControllerListener:
                 if not chunk:
                     return
                 splitter.feed(chunk, frames.append)
-            answer = await self._answer(frames.popleft(), peer)
+            answer = await self._take(frames.popleft(), peer, session)
+            splitter.limit = session.frame_limit
             if answer is None:
                 return
             await large_messages.write(writer, answer)
 
-    async def _answer(self, frame: bytes, peer: tuple[str, int]) -> bytes | None:
+    def _session(self) -> ClientSession:
+        """Return the session of a new connection."""
+        sasl = self.config.sasl
+        return ClientSession(
+            self._mechanisms,
+            login_limit=sasl.receive_limit if sasl else self._frame_limit,
+            frame_limit=self._frame_limit,
+            now=lambda: int(self._environment.wall_clock() * 1000),
+        )
+
+    async def _refuse(self, writer: asyncio.StreamWriter, answer: bytes) -> None:
+        """Answer a failed login later, so that nobody can try many passwords."""
+        assert self.config.sasl is not None, "only logins fail so"
+        await asyncio.sleep(self.config.sasl.failure_delay_ms / 1000)
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(PROGRESS):
+                await large_messages.write(writer, answer)
+
+    async def _take(
+        self, frame: bytes, peer: tuple[str, int], session: ClientSession
+    ) -> bytes | None:
+        """Return the answer of the login or of the service; None to close the connection."""
+        step = session.login_step(frame)
+        if step is not None and not step.asks_versions:
+            return step.answer
+        answer = await self._answer(frame, peer, session)
+        if step is not None and answer is not None:
+            session.versions_answered(answer)
+        return answer
+
+    async def _answer(
+        self, frame: bytes, peer: tuple[str, int], session: ClientSession
+    ) -> bytes | None:
         """Decode a request frame and return the response frame; None to close the connection.
 
         1. ApiVersions in an unknown version: answer v0 with UNSUPPORTED_VERSION and the known
@@ -155,6 +202,8 @@ class ControllerListener:
                 client_id=request.header.client_id,
                 listener=self.config.name,
                 peer=peer,
+                principal=session.principal,
+                by_delegation_token=session.by_delegation_token,
             )
             response = await self._service.answer(request.body, context)
             if response is None:

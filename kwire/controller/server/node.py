@@ -20,6 +20,7 @@ from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.server.registration import Registrar
 from kwire.controller.server.request_metrics import MeteredService, RequestMetrics
+from kwire.controller.server.sasl_mechanisms import listener_mechanisms
 from kwire.net.service import Service
 
 log = logging.getLogger(__name__)
@@ -67,9 +68,10 @@ class ControllerNode:
 
     async def _start(self) -> None:
         config = self.config
-        # Controllers reach each other at the first listener, so its stores serve both sides.
-        tls = config.listeners[0].tls
-        context = tls.client_context() if tls else None
+        # Controllers reach each other at the first listener: both sides use its stores and logins.
+        first = config.listeners[0]
+        context = first.tls.client_context() if first.tls else None
+        login = first.sasl.login if first.sasl else None
         self.log, self.raft = await self._opened()
         timeout = self.raft.config.request_timeout_ms
         foreign = ForeignClusters(node_id=config.node_id, cluster_id=self.log.cluster_id)
@@ -77,12 +79,13 @@ class ControllerNode:
             client_id=f"raft-client-{config.node_id}",  # as Java's KafkaRaftManager
             request_timeout_ms=timeout,
             tls=context,
+            sasl=login,
             foreign=foreign,
         )
         # A registration waits for a commit, which fetches make. A controller answers one request of
         # a connection at a time: on a shared connection both would wait for each other.
         self._registration = Channels(
-            client_id=str(config.node_id), request_timeout_ms=timeout, tls=context
+            client_id=str(config.node_id), request_timeout_ms=timeout, tls=context, sasl=login
         )
         self.runtime = RaftRuntime(self.raft, self.log, self.channels, self._environment)
         self.metadata = MetadataRuntime(config, self.log, self.runtime, self._environment)
@@ -132,11 +135,15 @@ class ControllerNode:
     async def _listen(self, apis: Service) -> None:
         config = self.config
         for listener_config in config.listeners:
+            sasl = listener_config.sasl
+            image = self.metadata.image_of_credentials
             listener = ControllerListener(
                 listener_config,
                 apis,
                 idle=config.idle_ms / 1000,
                 frame_limit=config.frame_limit,
+                mechanisms=listener_mechanisms(sasl, image) if sasl else None,
+                environment=self._environment,
             )
             await listener.start(self._sockets.pop(listener_config.name, None))
             self._listeners.append(listener)

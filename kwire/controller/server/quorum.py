@@ -22,6 +22,7 @@ from kwire.controller.server.environment import Environment
 from kwire.controller.server.node import ControllerNode
 from kwire.errors import InvalidValue
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
+from kwire.logdir.scram import FirstCredential
 from kwire.logdir.voters import InitialVoter
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.text.ids import uuid_text
@@ -61,6 +62,7 @@ class Quorum:
     release: metadata.version of the cluster, as `4.3` or `3.9-IV0`.
     metered: True to have the controllers count their requests.
     ports: of the voters, in the order of their ids; by default free ones.
+    scram: users who can log in at once, if the properties have SASL listeners.
     environment: random source and time of day; by default the machine's.
     """
 
@@ -74,6 +76,7 @@ class Quorum:
         cluster_id: str | None = None,
         metered: bool = False,
         ports: Sequence[int] = (),
+        scram: Sequence[FirstCredential] = (),
         environment: Environment | None = None,
     ) -> None:
         if size < 1:
@@ -84,6 +87,7 @@ class Quorum:
         self.cluster_id = cluster_id or uuid_text(self._new_id())
         self._properties = dict(properties or {})
         self._release = release
+        self._scram = tuple(scram)
         self._metered = metered
         self._own: tempfile.TemporaryDirectory[str] | None = None
         if folder is None:
@@ -230,6 +234,7 @@ class Quorum:
             # Half of KIP-966's rules would lose data: kwire refuses to lead at level 1.
             features={ELIGIBLE_LEADER_REPLICAS: 0},
             release_version=self._release,
+            scram=self._scram,
         )
         formatting = plan(config.storage, options, self._new_id)
         member.directory_id = formatting.directories[0][2]  # an observer's id is new

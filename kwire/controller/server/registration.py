@@ -21,10 +21,13 @@ from kwire.messages.a70_controller_registration import (
     Listener,
 )
 from kwire.net.negotiation import VersionRange
+from kwire.net.security import PROTOCOLS
 
 log = logging.getLogger(__name__)
 
-PLAINTEXT, SSL = 0, 1
+SECURITY_PROTOCOLS = {name: number for number, name in enumerate(PROTOCOLS)}
+"""The numbers of Java's SecurityProtocol."""
+
 FIRST_RETRY, LAST_RETRY = 0.1, 10.0
 """Seconds between tries, doubling (Java: ControllerRegistrationManager)."""
 
@@ -42,7 +45,7 @@ def registration(
                 name=listener.name,
                 host=listener.advertised_host,
                 port=listener.advertised_port,
-                security_protocol=SSL if listener.tls else PLAINTEXT,
+                security_protocol=SECURITY_PROTOCOLS[listener.security_protocol],
             )
             for listener in config.listeners
         ],

@@ -315,6 +315,7 @@ class QuorumController:
             forwarded=origin.forwarded,
             principal=origin.principal,
             host=origin.peer[0],
+            by_delegation_token=origin.by_delegation_token,
             access=self.access(origin),
             registrations=view.registrations,
         )

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kwire.controller.server.config import property_values
+from kwire.controller.server.config.sasl import SaslConfig, sasl_config
 from kwire.controller.server.config.tls import TlsConfig, tls_config
 from kwire.errors import InvalidValue
+from kwire.net.security import PROTOCOLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,13 @@ class ListenerConfig:
     advertised_host: str
     advertised_port: int
     tls: TlsConfig | None = None
+    sasl: SaslConfig | None = None
+
+    @property
+    def security_protocol(self) -> str:
+        """Kafka's name for TLS and SASL together."""
+        below = "SSL" if self.tls else "PLAINTEXT"
+        return f"SASL_{below}" if self.sasl else below
 
 
 def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
@@ -31,16 +40,18 @@ def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
     bound = _addresses_by_name(pairs, "listeners")
     advertised = _addresses_by_name(pairs, "advertised.listeners")
     protocols = _protocols(pairs)
-    listeners = []
+    listeners: list[ListenerConfig] = []
     for name in names:
         if name not in bound:
             raise InvalidValue(f"listeners has no {name}, which controller.listener.names names")
         host, port = bound[name]
         advertised_host, advertised_port = advertised.get(name, (host or "localhost", port))
         protocol = protocols.get(name, "PLAINTEXT")
-        if protocol not in ("PLAINTEXT", "SSL"):
-            text = f"listener {name} needs {protocol}: only PLAINTEXT and SSL are supported"
-            raise InvalidValue(text)
+        if protocol not in PROTOCOLS:
+            known = ", ".join(PROTOCOLS)
+            raise InvalidValue(f"listener {name} has {protocol}, which is none of {known}")
+        has_sasl, has_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
+        # Controllers reach each other at the first listener.
         listeners.append(
             ListenerConfig(
                 name=name,
@@ -48,7 +59,8 @@ def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
                 port=port,
                 advertised_host=advertised_host,
                 advertised_port=advertised_port,
-                tls=tls_config(pairs, name) if protocol == "SSL" else None,
+                tls=tls_config(pairs, name, with_sasl=has_sasl) if has_tls else None,
+                sasl=sasl_config(pairs, name, logs_in=not listeners) if has_sasl else None,
             )
         )
     return tuple(listeners)

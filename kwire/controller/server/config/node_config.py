@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from kwire.controller.handlers.result import ControllerConfig
 from kwire.controller.raft import Config, Endpoints, ListenerEndpoint, ReplicaKey, Voter, VoterSet
 from kwire.controller.server.config import property_values
 from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
+from kwire.controller.server.config.sasl import SASL_LISTENER_KNOWN
 from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import StorageProperties, storage_properties
 from kwire.text.properties import parse_properties
@@ -45,7 +46,7 @@ class NodeConfig:
     segment_bytes: int
     snapshot_after_bytes: int
     retention_bytes: int
-    static: Mapping[str, str]
+    static: Mapping[str, str] = field(repr=False)
     authorizer: StandardAuthorizer | None = None
     early_start_listeners: frozenset[str] = frozenset()
     unknown: tuple[str, ...] = ()
@@ -168,48 +169,54 @@ _QUORUM = {
 }
 
 # A listener's own values override those of all listeners (KIP-103).
-_OF_A_LISTENER = re.compile(r"^listener\.name\.[^.]+\.(?=ssl\.)")
-_KNOWN = frozenset(_QUORUM) | {
-    "advertised.listeners",
-    "allow.everyone.if.no.acl.found",
-    "authorizer.class.name",
-    SESSION_TIMEOUT,
-    "connections.max.idle.ms",
-    "controller.listener.names",
-    "controller.quorum.auto.join.enable",
-    "controller.quorum.bootstrap.servers",
-    "controller.quorum.voters",
-    "default.replication.factor",
-    "delete.topic.enable",
-    "early.start.listeners",
-    "leader.imbalance.check.interval.seconds",
-    "listener.security.protocol.map",
-    "listeners",
-    "log.dir",
-    "log.dirs",
-    "metadata.log.dir",
-    "metadata.log.max.record.bytes.between.snapshots",
-    "metadata.log.segment.bytes",
-    "metadata.max.idle.interval.ms",
-    "metadata.max.retention.bytes",
-    "node.id",
-    "num.partitions",
-    "process.roles",
-    "socket.request.max.bytes",
-    "ssl.client.auth",
-    "ssl.endpoint.identification.algorithm",
-    "ssl.key.password",
-    "ssl.keystore.certificate.chain",
-    "ssl.keystore.key",
-    "ssl.keystore.location",
-    "ssl.keystore.type",
-    "ssl.truststore.certificates",
-    "ssl.truststore.location",
-    "ssl.truststore.type",
-    "super.users",
-    "unclean.leader.election.interval.ms",
-    "unstable.feature.versions.enable",
-}
+_OF_A_LISTENER = re.compile(
+    r"^listener\.name\.[^.]+\.(?:[^.]+\.(?=sasl|connections))?(?=ssl\.|sasl\.|connections\.)"
+)
+_KNOWN = (
+    frozenset(_QUORUM)
+    | SASL_LISTENER_KNOWN
+    | {
+        "advertised.listeners",
+        "allow.everyone.if.no.acl.found",
+        "authorizer.class.name",
+        SESSION_TIMEOUT,
+        "connections.max.idle.ms",
+        "controller.listener.names",
+        "controller.quorum.auto.join.enable",
+        "controller.quorum.bootstrap.servers",
+        "controller.quorum.voters",
+        "default.replication.factor",
+        "delete.topic.enable",
+        "early.start.listeners",
+        "leader.imbalance.check.interval.seconds",
+        "listener.security.protocol.map",
+        "listeners",
+        "log.dir",
+        "log.dirs",
+        "metadata.log.dir",
+        "metadata.log.max.record.bytes.between.snapshots",
+        "metadata.log.segment.bytes",
+        "metadata.max.idle.interval.ms",
+        "metadata.max.retention.bytes",
+        "node.id",
+        "num.partitions",
+        "process.roles",
+        "socket.request.max.bytes",
+        "ssl.client.auth",
+        "ssl.endpoint.identification.algorithm",
+        "ssl.key.password",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+        "ssl.keystore.location",
+        "ssl.keystore.type",
+        "ssl.truststore.certificates",
+        "ssl.truststore.location",
+        "ssl.truststore.type",
+        "super.users",
+        "unclean.leader.election.interval.ms",
+        "unstable.feature.versions.enable",
+    }
+)
 
 
 def _early_start_listeners(

@@ -59,8 +59,11 @@ class TlsConfig:
         return context
 
 
-def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
+def tls_config(pairs: Mapping[str, str], listener: str, *, with_sasl: bool = False) -> TlsConfig:
     """Read `ssl.*`, overridden by the listener's own `listener.name.<name>.ssl.*`.
+
+    with_sasl: True if clients have to log in besides. A general ssl.client.auth is then not for
+    this listener, as in Kafka.
 
     Raises InvalidValue if there is no key, or if a store is not PEM.
     """
@@ -70,7 +73,7 @@ def tls_config(pairs: Mapping[str, str], listener: str) -> TlsConfig:
     keystore = read_store(pairs, "keystore")
     if keystore is None:
         raise InvalidValue(f"listener {listener} with SSL needs ssl.keystore.location, a PEM file")
-    auth = pairs.get("ssl.client.auth", "none").lower()
+    auth = (own if with_sasl else pairs).get("ssl.client.auth", "none").lower()
     if auth not in _CLIENT_AUTH:
         raise InvalidValue(f"ssl.client.auth is {auth!r}: none, requested and required are known")
     return TlsConfig(

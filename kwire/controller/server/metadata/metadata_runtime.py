@@ -71,6 +71,7 @@ class MetadataRuntime:
         self._high_watermark = 0
         self._config = config
         self._log = log
+        self._bootstrap: MetadataImage | None = None
         self._runtime = runtime
         self._deferred_events: DeferredEventQueue | None = None
         self._changed = asyncio.Event()
@@ -96,6 +97,18 @@ class MetadataRuntime:
     def image(self) -> MetadataImage:
         """The committed metadata."""
         return self.controller.image
+
+    def image_of_credentials(self) -> MetadataImage:
+        """Return the committed metadata, or before the first leader those of the bootstrap file.
+
+        Controllers may have to log in to each other to elect that leader (KIP-900).
+        """
+        image = self.image
+        if image.features.has_metadata_version:
+            return image
+        if self._bootstrap is None:
+            self._bootstrap = apply_all(image, self._log.bootstrap)
+        return self._bootstrap
 
     @property
     def is_active(self) -> bool:

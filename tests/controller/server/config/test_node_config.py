@@ -62,7 +62,8 @@ def test_names_that_are_not_taken_are_told() -> None:
         ({"controller.quorum.bootstrap.servers": f"h:{'9' * 5000}"}, "9' is not host:port"),
         ({"controller.quorum.voters": "localhost:1"}, "'localhost:1' is not id@host:port"),
         ({"controller.listener.names": "OTHER"}, "listeners has no OTHER"),
-        ({"listener.security.protocol.map": "CONTROLLER:SASL_SSL"}, "needs SASL_SSL"),
+        ({"listener.security.protocol.map": "CONTROLLER:TLS"}, "has TLS, which is none of"),
+        ({"listener.security.protocol.map": "CONTROLLER:SASL_SSL"}, "needs ssl.keystore.location"),
         ({"listener.security.protocol.map": "CONTROLLER:SSL"}, "needs ssl.keystore.location"),
         (
             {

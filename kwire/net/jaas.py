@@ -1,0 +1,36 @@
+"""The login modules of Java's `sasl.jaas.config`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kwire.net.wrong_property import WrongProperty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginModule:
+    """A login module: the name of its Java class without the package, and its options."""
+
+    name: str
+    options: Mapping[str, str] = field(repr=False)
+
+
+def login_module(text: str, property_name: str) -> LoginModule:
+    """Read `package.Module required name="value" ...;`.
+
+    Values may be quoted, a semicolon ends them. Raises WrongProperty, with property_name, if a
+    quotation mark is missing; it tells no value.
+    """
+    words = shlex.shlex(text, posix=True, punctuation_chars=";")
+    words.whitespace_split = True
+    words.commenters = ""
+    try:
+        first, *rest = list(words) or [""]
+    except ValueError:
+        reason = f"{property_name} has a quotation mark without its other one"
+        raise WrongProperty(property_name, reason) from None
+    pairs = (word.partition("=") for word in rest)
+    options = {name: value for name, separator, value in pairs if separator}
+    return LoginModule(name=first.rpartition(".")[2], options=options)
