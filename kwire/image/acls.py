@@ -144,10 +144,11 @@ class AclsImage(Struct, frozen=True, kw_only=True):
     def covering(self, resource_type: int, name: str) -> Iterator[HashTrieMap[str, Rules]]:
         """Yield the rules by principal of each pattern that a name falls under.
 
-        These are the literal name, every prefix of it, and `*`.
+        These are the literal name, every prefix of it, and `*`; but `*` does not stand for names
+        that begin with it, which Kafka's authorizer takes it for a mere prefix of.
         """
         literal = int(PatternType.LITERAL)
-        for resource_name in (name, WILDCARD) if name != WILDCARD else (name,):
+        for resource_name in (name,) if name.startswith(WILDCARD) else (name, WILDCARD):
             rules = self.by_resource.get((resource_type, literal, resource_name))
             if rules is not None:
                 yield rules

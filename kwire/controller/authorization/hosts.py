@@ -7,7 +7,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 _OCTETS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}", re.ASCII)
-_WORDS = re.compile(r"[0-9a-fA-F:.]+/\d{1,3}", re.ASCII)
+_WORDS = re.compile(r"(\[)?([0-9a-fA-F:.]+)(?(1)\])/([+-]?\d{1,10})", re.ASCII)
 _Network = IPv4Network | IPv6Network
 
 
@@ -37,20 +37,30 @@ def network_of(cidr: str) -> _Network | None:
 
     As in Java, bits of the address after the prefix do not matter.
     """
-    pattern = _WORDS if ":" in cidr else _OCTETS
-    if not pattern.fullmatch(cidr):
+    if ":" in cidr:
+        return _ipv6_network(cidr)
+    if not _OCTETS.fullmatch(cidr):
         return None
     address, _, length = cidr.partition("/")
-    if ":" not in address:
-        # Python refuses leading zeros, which Java reads as decimal digits.
-        address = ".".join(str(int(octet)) for octet in address.split("."))
-    try:
-        network = ip_network(f"{address}/{int(length)}", strict=False)
-    except ValueError:
+    # Python refuses leading zeros, which Java reads as decimal digits.
+    octets = ".".join(str(int(octet)) for octet in address.split("."))
+    return _network(octets, int(length))
+
+
+def _ipv6_network(cidr: str) -> _Network | None:
+    parts = _WORDS.fullmatch(cidr)
+    if parts is None:
         return None
     # Java reads an IPv4 address that is mapped into IPv6 as IPv4, and finds that it is no IPv6.
-    mapped = IPv6Address(address).ipv4_mapped if ":" in address else None
-    return network if mapped is None else None
+    is_ipv6 = isinstance(_address(parts[2]), IPv6Address)
+    return _network(parts[2], int(parts[3])) if is_ipv6 else None
+
+
+def _network(address: str, length: int) -> _Network | None:
+    try:
+        return ip_network(f"{address}/{length}", strict=False)
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=10_000)

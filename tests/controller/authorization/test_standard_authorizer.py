@@ -96,6 +96,13 @@ def test_names_prefixes_and_the_wildcard_cover_a_resource() -> None:
     assert [rules.permits(ALTER, name) for name in ("foo", "", "*")] == [True, True, True]
 
 
+def test_the_wildcard_does_not_cover_names_that_begin_with_it() -> None:
+    rules = Rules()
+    rules.add(ALLOW, READ, "*")
+
+    assert [rules.permits(READ, name) for name in ("*", "*a", "a*")] == [True, False, True]
+
+
 def test_a_prefix_of_one_star_is_no_wildcard() -> None:
     rules = Rules()
     rules.add(ALLOW, READ, "*", prefixed=True)
