@@ -25,11 +25,11 @@ from statistics import median
 
 import admin_cluster
 from admin_concurrency import OPERATIONS, ConcurrencyRun
+from kwire.local_kafka.jars import class_path
+from kwire.local_kafka.java import java
 from measured_process import MeasuredRun, run_measured
 from performance_page import write_section
 from real_kafka import Cluster, launcher
-from real_kafka.jars import class_path
-from real_kafka.java import java
 
 KWIRE = str(Path(sys.executable).with_name("kwire"))
 TUNED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=warn"

@@ -20,10 +20,10 @@ from pathlib import Path
 from statistics import median
 from subprocess import DEVNULL
 
+from kwire.local_kafka.jars import class_path
+from kwire.local_kafka.java import java
 from performance_page import write_section
 from real_kafka import Cluster, Layout, launcher
-from real_kafka.jars import class_path
-from real_kafka.java import java
 
 KWIRE = str(Path(sys.executable).with_name("kwire"))
 TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"

@@ -22,12 +22,12 @@ from kwire.doctor.examine import examine
 from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.doctor.gather import gather, gather_briefly
 from kwire.doctor.quorum_check import takes_part, without
+from kwire.local_kafka.node import KafkaVoter, KnownQuorum
+from kwire.local_kafka.running import RunningNode
 from kwire.net.address import Address
 from kwire.text.ids import parse_uuid
 from real_kafka import Cluster, Layout, free_port
 from real_kafka.metadata_quorum import remove_controller
-from real_kafka.node import Quorum, Voter
-from real_kafka.running import RunningNode
 from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 from tests.support.real_kafka.topics import create
@@ -158,7 +158,7 @@ def _a_disk_is_replaced(cluster: Cluster) -> None:
     with restarted(node):
         shutil.rmtree(Path(node.folder, "data"))
         # Not among the initial voters it is formatted with --no-initial-controllers.
-        node.join(Quorum(cluster_id=cluster.cluster_id, voters=tuple(others)))
+        node.join(KnownQuorum(cluster_id=cluster.cluster_id, voters=tuple(others)))
     found = wait_for(
         cluster,
         "registrations/stale",
@@ -188,7 +188,7 @@ def _another_quorum_has_the_same_cluster_id(cluster: Cluster) -> None:
     """Format a controller as the only voter of a quorum of its own, under the same cluster id."""
     node = cluster.add_node(3009)
     own = replace(_voter(cluster, 3000), node_id=3009, address=node.controller_address)
-    node.join(Quorum(cluster_id=cluster.cluster_id, voters=(own,)))
+    node.join(KnownQuorum(cluster_id=cluster.cluster_id, voters=(own,)))
     node.start()
     found = eventually_blocking(
         lambda: findings(cluster, node.controller_address),
@@ -227,9 +227,11 @@ def briefly(cluster: Cluster) -> Evidence:
     return asyncio.run(gather_briefly([cluster.controllers[3000].controller_address]))
 
 
-def _voter(cluster: Cluster, node_id: int) -> Voter:
+def _voter(cluster: Cluster, node_id: int) -> KafkaVoter:
     node = cluster.nodes[node_id]
-    return Voter(node_id=node_id, directory_id=node.directory_id, address=node.controller_address)
+    return KafkaVoter(
+        node_id=node_id, directory_id=node.directory_id, address=node.controller_address
+    )
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import pytest
 
 import real_kafka
 from kwire.errors import FileError, InvalidValue
+from kwire.local_kafka.local import run_tool
 from kwire.logdir.bootstrap import read_bootstrap
 from kwire.logdir.features import parse_feature
 from kwire.logdir.format import DirectoryKind, FormatOptions, plan, write
@@ -22,7 +23,6 @@ from kwire.logdir.server_properties import StorageProperties, storage_properties
 from kwire.logdir.snapshots import load_snapshot
 from kwire.logdir.voters import parse_initial_voters
 from kwire.text.properties import parse_properties
-from real_kafka.local import run_tool
 
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 NOW = datetime(2026, 11, 21, 10, 28, 56, tzinfo=UTC)

@@ -8,8 +8,9 @@ import uuid
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
-from real_kafka import Address, Cluster, Layout, NodeFailed, ToolFailed, free_port, running
-from real_kafka.address import serves
+from kwire.local_kafka import running
+from kwire.local_kafka.address import serves
+from real_kafka import Address, Cluster, Layout, NodeFailed, ToolFailed, free_port
 from real_kafka.metadata_quorum import (
     COMMAND,
     add_controller,

@@ -11,8 +11,8 @@ from pathlib import Path
 import docker
 import pytest
 
+from kwire.local_kafka.guard import Guard
 from real_kafka import Launcher, Layout, NodeFailed
-from real_kafka.guard import Guard
 from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 

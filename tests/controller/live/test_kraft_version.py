@@ -14,6 +14,7 @@ import pytest
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.error_codes import ErrorCode
+from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, random_uuid
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a57_update_features import (
     FeatureUpdateKey,
@@ -23,7 +24,6 @@ from kwire.messages.a57_update_features import (
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, KRAFT_VERSION
 from kwire.net.connection import Connection
 from real_kafka import Address, Launcher, RunningNode, free_port
-from real_kafka.node import Node, Quorum, Voter, random_uuid
 from tests.support.controller.live.java_nodes import (
     log_bytes,
     until_active,
@@ -44,11 +44,11 @@ class StaticQuorum:
         ours = {id: Address("127.0.0.1", free_port()) for id in OURS}
         addresses = {**ours, JAVA: listeners[0].advertised}
         voters = tuple(
-            Voter(node_id=id, directory_id="", address=at) for id, at in addresses.items()
+            KafkaVoter(node_id=id, directory_id="", address=at) for id, at in addresses.items()
         )
-        self.quorum = Quorum(cluster_id=random_uuid(), voters=voters, static=True)
+        self.quorum = KnownQuorum(cluster_id=random_uuid(), voters=voters, static=True)
         machine = self.site.machine(JAVA)
-        node = Node(
+        node = KafkaNode(
             node_id=JAVA,
             roles=("controller",),
             listeners=listeners,

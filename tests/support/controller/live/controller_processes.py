@@ -13,14 +13,14 @@ from typing import Self
 from uuid import UUID
 
 from kwire.controller.server.config.node_config import NodeConfig
+from kwire.local_kafka.address import answers
+from kwire.local_kafka.guard import Guard
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
 from kwire.logdir.voters import InitialVoter
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.net.address import Address
 from kwire.text.ids import uuid_text
 from real_kafka import free_port
-from real_kafka.address import answers
-from real_kafka.guard import Guard
 from tests.support.controller.live.java_nodes import segment
 from tests.support.eventually import eventually_blocking
 

@@ -14,15 +14,14 @@ from kwire.batches import read_batches
 from kwire.codec.declaration import Response
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
+from kwire.local_kafka.launcher import Launcher
+from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
 from kwire.text.ids import uuid_text
 from real_kafka import Address, Cluster, RunningNode, free_port
-from real_kafka.launcher import Launcher
-from real_kafka.node import Node, Voter
-from real_kafka.node import Quorum as Voters
 from tests.support.eventually import eventually
 
 QUICK_BROKER = {
@@ -64,18 +63,18 @@ class JavaNodes:
         """A broker, or a controller that joins as an observer; formatted at its first start."""
         machine = self._site.machine(node_id)
         voters = tuple(
-            Voter(
+            KafkaVoter(
                 node_id=id,
                 directory_id=uuid_text(member.directory_id),
                 address=Address("127.0.0.1", member.port),
             )
             for id, member in self._quorum.members.items()
         )
-        node = Node(
+        node = KafkaNode(
             node_id=node_id,
             roles=(role,),
             listeners=self._site.listeners(node_id, (role,)),
-            quorum=Voters(cluster_id=self._quorum.cluster_id, voters=voters),
+            quorum=KnownQuorum(cluster_id=self._quorum.cluster_id, voters=voters),
             folder=machine.folder,
             properties={**(QUICK_BROKER if role == "broker" else {}), **(properties or {})},
         )

@@ -4,28 +4,28 @@ from dataclasses import replace
 
 import pytest
 
+from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, NodeListener, random_uuid
 from real_kafka import Address, Layout
-from real_kafka.node import Listener, Node, Quorum, Voter, random_uuid
 
 DIRECTORY = "AAAAAAAAQACAAAAAAAAwAA"
 
 
-def voter(node_id: int) -> Voter:
-    return Voter(
+def voter(node_id: int) -> KafkaVoter:
+    return KafkaVoter(
         node_id=node_id, directory_id=DIRECTORY, address=Address("127.0.0.1", 18000 + node_id)
     )
 
 
-QUORUM = Quorum(cluster_id="JgxuGe9URy-E-ceaL04lEw", voters=(voter(3000), voter(3001)))
+QUORUM = KnownQuorum(cluster_id="JgxuGe9URy-E-ceaL04lEw", voters=(voter(3000), voter(3001)))
 
-LISTENER = Listener(
+LISTENER = NodeListener(
     name="CONTROLLER",
     listens=Address("127.0.0.1", 21000),
     advertised=Address("127.0.0.1", 22000),
     reached=Address("127.0.0.1", 21000),
 )
 
-CONTROLLER = Node(
+CONTROLLER = KafkaNode(
     node_id=3000, roles=("controller",), listeners=(LISTENER,), quorum=QUORUM, folder="/kafka"
 )
 
@@ -34,7 +34,7 @@ BROKER = replace(
 )
 
 
-def properties(node: Node) -> dict[str, str]:
+def properties(node: KafkaNode) -> dict[str, str]:
     return dict(line.split("=", 1) for line in node.server_properties().splitlines())
 
 
@@ -82,7 +82,7 @@ def test_a_dynamic_quorum_is_found_by_bootstrap_servers_and_a_static_one_by_its_
     ids=["initial", "standalone", "joining", "static", "broker"],
 )
 def test_formatting_tells_each_kind_of_node_what_quorum_it_is_in(
-    node: Node, flags: list[str]
+    node: KafkaNode, flags: list[str]
 ) -> None:
     common = ["kafka.tools.StorageTool", "format", "--ignore-formatted"]
     common += ["-t", "JgxuGe9URy-E-ceaL04lEw", "-c", "/kafka/server.properties"]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from real_kafka import Cluster, JarsNotFound, Layout, artifact, class_path, jars, java, launcher
-from real_kafka.maven import Progress, Wanted
+from kwire.local_kafka import jars
+from kwire.local_kafka.maven import Progress, Wanted
+from real_kafka import Cluster, JarsNotFound, Layout, artifact, class_path, java, launcher
 
 SMALL = "org.slf4j:slf4j-simple:1.7.36"
 """Small, but it needs a second jar and a parent's pom."""

