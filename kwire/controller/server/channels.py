@@ -49,6 +49,10 @@ class Channels:
         self._connections = ConnectionPool(self._connect, connect_timeout=self._timeout)
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def use_tls(self, tls: ssl.SSLContext) -> None:
+        """Take another context for new connections."""
+        self._tls = tls
+
     def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
         """Send the request of an effect; feed its response, or its failure, back to the replica."""
         self.spawn(self._send(effect, feed))

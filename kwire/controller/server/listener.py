@@ -18,6 +18,7 @@ from kwire.controller.authentication.sasl_authenticator import ListenerMechanism
 from kwire.controller.server import large_messages
 from kwire.controller.server.client_session import ClientSession
 from kwire.controller.server.config.listener_config import ListenerConfig
+from kwire.controller.server.config.tls import TlsConfig, check_same_owner
 from kwire.controller.server.environment import Environment
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
@@ -25,7 +26,7 @@ from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.registry import api_key, api_name
 from kwire.net.accepting import run_pending_callbacks, stop_accepting
 from kwire.net.frames import FrameSplitter, encode_response, request_head
-from kwire.net.service import RequestContext, Service
+from kwire.net.service import RequestContext, Service, certificate_principal
 from kwire.net.tasks import cancel_and_wait
 from kwire.text.untrusted import harmless
 
@@ -58,38 +59,58 @@ class ControllerListener:
         self._mechanisms = mechanisms
         self._environment = environment or Environment()
         self._service = service
-        self._tls = config.tls.server_context() if config.tls else None
+        self.tls = config.tls
+        self._context = config.tls.server_context() if config.tls else None
         self._idle = idle
         self._frame_limit = frame_limit
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._closed = False
 
     async def start(self, bound: socket | None = None) -> None:
         """Listen at a bound socket, or at the configured host and port. OSError if it is taken."""
-        serve = partial(asyncio.start_server, self._accept, ssl=self._tls, limit=CHUNK)
+        serve = partial(asyncio.start_server, self._accept, ssl=self._context, limit=CHUNK)
         if bound is not None:
-            self._server = await serve(sock=bound)
+            server = await serve(sock=bound)
         else:
-            self._server = await serve(host=self.config.host or None, port=self.config.port)
+            server = await serve(host=self.config.host or None, port=self.config.port)
+        self._servers = [server]
 
     @property
     def port(self) -> int:
         """The port of the listening socket."""
-        assert self._server is not None, "start comes first"
-        return int(self._server.sockets[0].getsockname()[1])
+        return int(self._servers[0].sockets[0].getsockname()[1])
+
+    async def use_tls(self, tls: TlsConfig) -> None:
+        """Take other stores for new connections; those that are open stay as they are.
+
+        Raises InvalidValue, and changes nothing, if ssl cannot use them, or if the certificate is
+        for another name than the one before it (`check_same_owner`).
+        """
+        assert self.tls is not None, "only a listener with TLS has stores"
+        check_same_owner(self.tls.keystore, tls.keystore)
+        context = tls.server_context()
+        # A server keeps the context it began with. Another one takes over the same sockets: what
+        # waits in them for a connection goes to either, and nobody is turned away.
+        old, new = self._servers, []
+        for listening in [listening for server in old for listening in server.sockets]:
+            serve = partial(asyncio.start_server, self._accept, ssl=context, limit=CHUNK)
+            new.append(await serve(sock=listening.dup()))
+        self._servers, self.tls, self._context = new, tls, context
+        await stop_accepting(*old)
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
-        if self._server is None:
+        if not self._servers:
             return
         self._closed = True
-        await stop_accepting(self._server)
+        await stop_accepting(*self._servers)
         serving = dict(self._serving)
         for writer in serving.values():
             writer.transport.abort()
         await cancel_and_wait(serving)
-        await self._server.wait_closed()
+        for server in self._servers:
+            await server.wait_closed()
         await run_pending_callbacks()  # sockets of aborted transports are closed
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -121,7 +142,7 @@ class ControllerListener:
     async def _serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: tuple[str, int]
     ) -> None:
-        session = self._session()
+        session = self._session(writer)
         splitter = FrameSplitter(session.frame_limit)
         frames: deque[bytes] = deque()
         while True:
@@ -139,11 +160,14 @@ class ControllerListener:
                 return
             await large_messages.write(writer, answer)
 
-    def _session(self) -> ClientSession:
+    def _session(self, writer: asyncio.StreamWriter) -> ClientSession:
         """Return the session of a new connection."""
         sasl = self.config.sasl
+        tls = writer.get_extra_info("ssl_object")
+        certificate = tls.getpeercert(binary_form=True) if tls else None
         return ClientSession(
             self._mechanisms,
+            principal=certificate_principal(certificate),
             login_limit=sasl.receive_limit if sasl else self._frame_limit,
             frame_limit=self._frame_limit,
             now=lambda: int(self._environment.wall_clock() * 1000),

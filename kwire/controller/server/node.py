@@ -11,6 +11,7 @@ from typing import Self
 from kwire.controller.raft import Raft
 from kwire.controller.server.channels import Channels
 from kwire.controller.server.config.node_config import NodeConfig
+from kwire.controller.server.config.tls import TlsConfig
 from kwire.controller.server.controller_apis import ControllerApis
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
@@ -21,6 +22,7 @@ from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.server.registration import Registrar
 from kwire.controller.server.request_metrics import MeteredService, RequestMetrics
 from kwire.controller.server.sasl_mechanisms import listener_mechanisms
+from kwire.controller.server.tls_reload import TlsReloader
 from kwire.net.service import Service
 
 log = logging.getLogger(__name__)
@@ -105,6 +107,8 @@ class ControllerNode:
             config, self.raft, self.metadata, self._registration, self._environment
         )
         self._registration.spawn(registrar.run())
+        reloader = TlsReloader(config, self.metadata, self._listeners, self._use_stores)
+        self._registration.spawn(reloader.run())
         log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
 
     async def _opened(self) -> tuple[DirectoryLog, Raft]:
@@ -147,6 +151,12 @@ class ControllerNode:
             )
             await listener.start(self._sockets.pop(listener_config.name, None))
             self._listeners.append(listener)
+
+    def _use_stores(self, listener: ControllerListener, tls: TlsConfig) -> None:
+        """Take a listener's new stores for requests to other controllers, too."""
+        if listener is self._listeners[0]:
+            for channels in (self.channels, self._registration):
+                channels.use_tls(tls.client_context())
 
     @property
     def node_id(self) -> int:

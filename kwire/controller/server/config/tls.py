@@ -6,9 +6,13 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from kwire.errors import InvalidValue
-from kwire.net.pem import read_store
+from kwire.net.pem import CERTIFICATE, pem_blocks, read_store
+
+STORE_LOCATIONS = ("ssl.keystore.location", "ssl.truststore.location")
+"""The properties that name files."""
 
 _CLIENT_AUTH = {
     "none": ssl.CERT_NONE,
@@ -57,6 +61,40 @@ class TlsConfig:
             except ssl.SSLError as error:
                 raise InvalidValue(f"the stores of ssl.* cannot be used: {error}") from None
         return context
+
+
+def check_same_owner(old: str, new: str) -> None:
+    """Compare the first certificates of two key stores in PEM (Java: SslFactory).
+
+    1. The new one has the old one's subject.
+    2. It is for every host that the old one is for.
+
+    Raises InvalidValue: clients that know the listener by its name would not know it any more.
+    """
+    before, after = _certificate(old), _certificate(new)
+    # 1.
+    if before.subject != after.subject:
+        raise InvalidValue("the new certificate has another subject")
+    # 2.
+    if not _hosts(before) <= _hosts(after):
+        raise InvalidValue("the new certificate is not for all hosts of the old one")
+
+
+def _certificate(keystore: str) -> Any:
+    from asn1crypto.x509 import Certificate
+
+    try:
+        own = next(block for block in pem_blocks(keystore) if block.label == CERTIFICATE)
+        certificate = Certificate.load(own.der)
+        certificate.native  # noqa: B018 - asn1crypto reads it now, and not later
+    except (StopIteration, ValueError, TypeError):
+        raise InvalidValue("the stores of ssl.* have no certificate") from None
+    return certificate
+
+
+def _hosts(certificate: Any) -> frozenset[str]:
+    names = certificate.subject_alt_name_value
+    return frozenset(str(name.native) for name in names) if names is not None else frozenset()
 
 
 def tls_config(pairs: Mapping[str, str], listener: str, *, with_sasl: bool = False) -> TlsConfig:
