@@ -130,9 +130,10 @@ def _new(change: tuple[int, ...] | None, old: tuple[int, ...]) -> tuple[int, ...
 
 
 def _one_a_replica(directories: tuple[UUID, ...], replicas: tuple[int, ...]) -> tuple[UUID, ...]:
-    if not directories:
-        # Records from before directories were assigned (KIP-858) name none.
+    if len(directories) == len(replicas):
+        return directories
+    # Records from before directories were assigned (KIP-858) name none, nor do those that then
+    # change the number of replicas.
+    if all(directory == MIGRATING for directory in directories):
         return (MIGRATING,) * len(replicas)
-    if len(directories) != len(replicas):
-        raise ReplayError(f"{len(directories)} directories are given for {len(replicas)} replicas")
-    return directories
+    raise ReplayError(f"{len(directories)} directories are given for {len(replicas)} replicas")

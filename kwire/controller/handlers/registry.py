@@ -13,6 +13,7 @@ from kwire.controller.errors import ApiError
 from kwire.controller.handlers import (
     allocate_producer_ids,
     alter_partition,
+    alter_partition_reassignments,
     assign_replicas_to_dirs,
     broker_heartbeat,
     broker_registration,
@@ -42,6 +43,7 @@ from kwire.messages.a32_describe_configs import DescribeConfigsRequest
 from kwire.messages.a37_create_partitions import CreatePartitionsRequest
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
+from kwire.messages.a45_alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a56_alter_partition import AlterPartitionRequest
 from kwire.messages.a57_update_features import UpdateFeaturesRequest
@@ -130,6 +132,12 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
             _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
             _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
+            _write(
+                AlterPartitionReassignmentsRequest,
+                alter_partition_reassignments.handle,
+                "0-1",
+                ALTER,
+            ),
             _read(
                 ListPartitionReassignmentsRequest,
                 list_partition_reassignments.handle,

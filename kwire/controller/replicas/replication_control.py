@@ -41,6 +41,9 @@ class ReplicationControl:
         isr: tuple[int, ...] | None = None,
         leader_recovery_state: int | None = None,
         directories: dict[int, UUID] | None = None,
+        replicas: tuple[int, ...] | None = None,
+        removing: tuple[int, ...] | None = None,
+        adding: tuple[int, ...] | None = None,
     ) -> VersionedRecord | None:
         """Return the record that changes one partition; None if nothing changes.
 
@@ -48,7 +51,7 @@ class ReplicationControl:
         """
         topic, number, partition = located
         if election is None:
-            unclean = unclean_election_enabled(self.image, self.static, topic.name, self.node_id)
+            unclean = self.allows_unclean_leader(topic)
             election = Election.UNCLEAN if unclean else Election.ONLINE
         return PartitionChangeBuilder(
             partition=partition,
@@ -61,7 +64,14 @@ class ReplicationControl:
             isr=isr,
             leader_recovery_state=leader_recovery_state,
             directories=directories or {},
+            replicas=replicas,
+            removing=removing,
+            adding=adding,
         ).build()
+
+    def allows_unclean_leader(self, topic: TopicImage) -> bool:
+        """Return True if the topic's configuration lets a replica lead that is not in sync."""
+        return unclean_election_enabled(self.image, self.static, topic.name, self.node_id)
 
     def acceptable(
         self, partition: PartitionRegistration, active: Callable[[int], bool] | None = None

@@ -13,6 +13,7 @@ from kwire.messages.a19_create_topics import CreateTopicsRequest
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest
 from kwire.messages.a37_create_partitions import CreatePartitionsRequest
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
+from kwire.messages.a45_alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 
 HEARTBEAT_MS = 1000
@@ -81,6 +82,7 @@ def answer_limit_ms(request: Request) -> int | None:
             | DeleteTopicsRequest(timeout_ms=timeout_ms)
             | CreatePartitionsRequest(timeout_ms=timeout_ms)
             | ElectLeadersRequest(timeout_ms=timeout_ms)
+            | AlterPartitionReassignmentsRequest(timeout_ms=timeout_ms)
         ):
             return max(timeout_ms, LEAST_MS)
     return None
