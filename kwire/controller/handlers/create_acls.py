@@ -32,7 +32,7 @@ def handle(request: CreateAclsRequest, context: ControllerContext) -> Controller
     For each ACL by itself:
 
     2. Another name of the cluster than kafka-cluster, or an empty name: INVALID_REQUEST.
-    3. A number without a meaning: INVALID_REQUEST.
+    3. A number without a meaning, or a principal without a colon: INVALID_REQUEST.
     4. The host (`_check_host`).
     5. No record for an ACL that exists or occurs in the request before: it has no error either.
 
@@ -88,6 +88,8 @@ def _check(creation: AclCreation, context: ControllerContext) -> None:
         raise _invalid(f"{creation.operation} is no operation.")
     if creation.permission_type not in (AclPermission.ALLOW, AclPermission.DENY):
         raise _invalid(f"{creation.permission_type} is no permission.")
+    if ":" not in creation.principal:
+        raise _invalid(f"{creation.principal!r} is no principal such as User:alice.")
     # 4.
     _check_host(creation.host, context)
 

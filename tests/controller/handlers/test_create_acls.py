@@ -48,6 +48,7 @@ def test_an_acl_is_written_once() -> None:
         {"resource_pattern_type": 99},
         {"operation": 99},
         {"permission_type": 99},
+        {"principal": "alice"},
         {"host": ""},
     ],
     ids=str,
