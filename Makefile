@@ -45,8 +45,8 @@ simulate: .venv/ready  ## 1,000 histories of every scenario of the raft core, 10
 	$(BIN)/python -m simulator --seeds $(or $(SEEDS),1000)
 	KWIRE_SEEDS=$(or $(WORLDS),10) $(BIN)/pytest -n 2 tests/virtual_nodes
 
-kills: .venv/ready  ## leaders of a mixed quorum: 20 killed, 20 stopped for 3 to 6 s; SEED=2 for others
-	KWIRE_KILLS=20 KWIRE_PAUSES=20 KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 3600 tests/controller/live/test_leader_kills.py
+kills: .venv/ready  ## leaders of a mixed quorum: 200 killed, 100 stopped for 3 to 6 s; SEED=2 for others
+	KWIRE_KILLS=$(or $(KILLS),200) KWIRE_PAUSES=$(or $(PAUSES),100) KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 7200 tests/controller/live/test_leader_kills.py
 
 sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
 	$(BIN)/python -m tests.support.codec.native.sanitize --effort $(or $(EFFORT),1)

@@ -58,7 +58,11 @@ class JavaNodes:
         self._site = kafka.site(version, lambda text: None)
 
     def make(
-        self, node_id: int, role: str, properties: Mapping[str, str] | None = None
+        self,
+        node_id: int,
+        role: str,
+        properties: Mapping[str, str] | None = None,
+        jvm: tuple[str, ...] = (),
     ) -> RunningNode:
         """A broker, or a controller that joins as an observer; formatted at its first start."""
         machine = self._site.machine(node_id)
@@ -77,6 +81,7 @@ class JavaNodes:
             quorum=KnownQuorum(cluster_id=self._quorum.cluster_id, voters=voters),
             folder=machine.folder,
             properties={**(QUICK_BROKER if role == "broker" else {}), **(properties or {})},
+            jvm=jvm,
         )
         return RunningNode(node, machine, lambda text: None)
 

@@ -37,6 +37,7 @@ LARGE_EACH = 3
 class MixedQuorum:
     """Two controllers of kwire's and one of Kafka's, all voters, and their clients.
 
+    large_faults: the share of faults before which large requests are sent.
     standstills: when a node stood still. torn: how often a log of kwire's lost its end while its
     process was down.
     """
@@ -44,6 +45,7 @@ class MixedQuorum:
     kwire: ControllerProcesses
     java: RunningNode
     random: Random
+    large_faults: float = 1.0
     history: WriteHistory = field(default_factory=WriteHistory)
     standstills: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     torn: int = 0
@@ -101,10 +103,11 @@ class MixedQuorum:
         return sum(bool(write.acknowledged) for write in self.history.writes)
 
     async def _victim(self) -> tuple[int, RunningNode | ControllerProcess]:
-        """Return the leader, a moment after large requests were sent."""
+        """Return the leader, a moment after large requests were sent, if they are."""
         victim = await leader_of(self.addresses)
-        for _ in range(LARGE * LARGE_EACH):
-            self._large.release()
+        if self.random.random() < self.large_faults:
+            for _ in range(LARGE * LARGE_EACH):
+                self._large.release()
         await asyncio.sleep(self.random.uniform(0, 0.5))
         return victim, self.java if victim == JAVA else self.kwire.members[victim]
 
