@@ -78,6 +78,9 @@ def inherited(image: MetadataImage, static: Lookup, node_id: int) -> dict[str, s
     return inherited_values
 
 
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+
+
 class EffectiveConfigs:
     """The values in force of topics' keys, over one image.
 
@@ -105,10 +108,12 @@ class EffectiveConfigs:
         return shared
 
 
-def unclean_election_enabled(
-    image: MetadataImage, static: Lookup, topic: str, node_id: int
-) -> bool:
+def unclean_election_enabled(configs: EffectiveConfigs, topic: str) -> bool:
     """True if a replica outside the ISR may lead rather than nobody."""
-    configs = EffectiveConfigs(image, static, node_id)
     setting = configs.of_topic(topic, "unclean.leader.election.enable")
     return (setting.value or "").strip().lower() == "true"
+
+
+def min_insync_replicas(configs: EffectiveConfigs, topic: str) -> int:
+    """Return how many replicas must have a record before it counts as committed (acks=all)."""
+    return int(configs.of_topic(topic, MIN_INSYNC_REPLICAS).value or 1)

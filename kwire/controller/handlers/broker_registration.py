@@ -35,7 +35,9 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
        metadata.version: INVALID_REGISTRATION, since 4.0; kraft.version and others it need not.
     6. The same incarnation keeps its epoch and state; else the epoch is the offset at which the
        batch of this registration begins, and the broker is fenced.
-    7. The incarnation before it leaves every ISR first, if it was not fenced yet (KIP-841).
+    7. The incarnation before it leaves every ISR first, if it was not fenced yet (KIP-841); every
+       ELR too, unless the broker names that incarnation's epoch, which it keeps in a file when it
+       stops clean (KIP-966).
     """
     # 1.
     if request.cluster_id != context.config.cluster_id:
@@ -60,7 +62,9 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
         record.fenced = known.fenced
         record.in_controlled_shutdown = known.in_controlled_shutdown
     # 7.
-    changes = [] if same else replication_control(context).without(request.broker_id)
+    clean = known is not None and known.epoch == request.previous_broker_epoch
+    replication = replication_control(context)
+    changes = [] if same else replication.stopped(request.broker_id, clean=clean)
     return ControllerResult(
         records=(*changes, versioned(record, context.metadata_version.register_broker_record)),
         response=BrokerRegistrationResponse(broker_epoch=epoch),

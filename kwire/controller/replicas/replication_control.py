@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.configs.topic_configs import unclean_election_enabled
+from kwire.controller.configs.topic_configs import (
+    EffectiveConfigs,
+    min_insync_replicas,
+    unclean_election_enabled,
+)
 from kwire.controller.replicas.partition_change_builder import Election, PartitionChangeBuilder
 from kwire.image import MetadataImage
 from kwire.image.broker import BrokerRegistration
@@ -24,13 +29,17 @@ UNFENCE = -1
 IN_CONTROLLED_SHUTDOWN = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplicationControl:
     """The rules of leadership and ISR over one image. static: looks up server.properties."""
 
     image: MetadataImage
     static: Callable[[str], str | None]
     node_id: int = NO_LEADER
+
+    @cached_property
+    def _configs(self) -> EffectiveConfigs:
+        return EffectiveConfigs(self.image, self.static, self.node_id)
 
     def change(
         self,
@@ -44,15 +53,16 @@ class ReplicationControl:
         replicas: tuple[int, ...] | None = None,
         removing: tuple[int, ...] | None = None,
         adding: tuple[int, ...] | None = None,
+        unclean_shutdown: tuple[int, ...] = (),
     ) -> VersionedRecord | None:
         """Return the record that changes one partition; None if nothing changes.
 
-        election: None for the one that the topic's configuration allows.
+        election: None for the one that the topic's configuration allows. unclean_shutdown: brokers
+        that may have lost records when they stopped.
         """
         topic, number, partition = located
         if election is None:
-            unclean = self.allows_unclean_leader(topic)
-            election = Election.UNCLEAN if unclean else Election.ONLINE
+            election = Election.UNCLEAN if self.allows_unclean_leader(topic) else Election.ONLINE
         return PartitionChangeBuilder(
             partition=partition,
             topic_id=topic.id,
@@ -61,6 +71,9 @@ class ReplicationControl:
             metadata_version=self.image.features.metadata_version,
             default_directory=self.default_directory,
             election=election,
+            eligible_leader_replicas_enabled=self.image.features.elr_enabled,
+            min_isr=self.min_isr(topic) if self.image.features.elr_enabled else 1,
+            unclean_shutdown_replicas=unclean_shutdown,
             isr=isr,
             leader_recovery_state=leader_recovery_state,
             directories=directories or {},
@@ -71,7 +84,13 @@ class ReplicationControl:
 
     def allows_unclean_leader(self, topic: TopicImage) -> bool:
         """Return True if the topic's configuration lets a replica lead that is not in sync."""
-        return unclean_election_enabled(self.image, self.static, topic.name, self.node_id)
+        return unclean_election_enabled(self._configs, topic.name)
+
+    def min_isr(self, topic: TopicImage) -> int:
+        """Return min.insync.replicas, but not more than the topic has replicas
+        (getTopicEffectiveMinIsr)."""
+        configured = min_insync_replicas(self._configs, topic.name)
+        return min(configured, len(topic.partitions[0].replicas))
 
     def acceptable(
         self, partition: PartitionRegistration, active: Callable[[int], bool] | None = None
@@ -122,6 +141,36 @@ class ReplicationControl:
             for located in self.image.topics.partitions(chosen)
         )
 
+    def stopped(self, broker_id: int, *, clean: bool) -> list[VersionedRecord]:
+        """Take a broker out of every ISR when its successor registers (handleBrokerShutdown).
+
+        1. Eligible leader replicas are off, or it stopped clean: it is in the ELR where min ISR is
+           not reached without it.
+        2. Else it may have lost records: it leaves every ISR and every ELR.
+        """
+        # 1.
+        if clean or not self.image.features.elr_enabled:
+            return self.without(broker_id)
+        # 2.
+        active = self.image.cluster.is_active
+
+        def acceptable(replica: int) -> bool:
+            return replica != broker_id and active(replica)
+
+        topics = self.image.topics
+        return _all(
+            self.change(
+                located,
+                acceptable=acceptable,
+                isr=tuple(replica for replica in located[2].isr if replica != broker_id),
+                unclean_shutdown=(broker_id,),
+            )
+            for located in (
+                *topics.partitions(lambda partition: broker_id in partition.isr),
+                *topics.partitions(lambda partition: broker_id in partition.elr),
+            )
+        )
+
     def fenced(self, broker: BrokerRegistration) -> list[VersionedRecord]:
         """Fence a broker: it leaves every ISR first."""
         change = BrokerRegistrationChangeRecord(
@@ -157,9 +206,13 @@ class ReplicationControl:
         return [*changes, *self.without(broker.id)]
 
     def unregistered(self, broker: BrokerRegistration) -> list[VersionedRecord]:
-        """Forget a broker: it leaves every ISR first."""
+        """Forget a broker: it leaves every ISR first. Like Kafka, leave it in ELRs."""
         removal = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.epoch)
-        return [*self.without(broker.id), VersionedRecord(record=removal, version=0)]
+        return [
+            *self.without(broker.id),
+            *self.without(broker.id, lambda partition: broker.id in partition.elr),
+            VersionedRecord(record=removal, version=0),
+        ]
 
     def directories_offline(
         self, broker: BrokerRegistration, offline: Iterable[UUID]
@@ -181,7 +234,8 @@ class ReplicationControl:
     def elect_leaderless(self, limit: int) -> list[VersionedRecord]:
         """Elect unclean leaders of up to `limit` partitions, if their topics allow it."""
         leaderless = self.image.topics.partitions(lambda partition: partition.leader == NO_LEADER)
-        return _all(self.change(located) for located in leaderless)[:limit]
+        allowed = (located for located in leaderless if self.allows_unclean_leader(located[0]))
+        return _all(self.change(located) for located in allowed)[:limit]
 
     def balance(self, limit: int) -> list[VersionedRecord]:
         """Give the leadership of up to `limit` partitions back to the preferred replicas."""

@@ -189,7 +189,7 @@ def test_a_leader_says_that_it_has_recovered() -> None:
 
 @pytest.mark.parametrize(("level", "version"), [(16, 0), (17, 1), (22, 1), (23, 2)])
 def test_eligible_leader_replicas_that_are_left_over_are_cleared(level: int, version: int) -> None:
-    """Pitfall: at level 0 of the feature no half of the ELR's rules is applied."""
+    """At level 0 of the feature; the last known leader stays, as with Kafka's builder."""
     partition = replace(BAZ, elr=(2,), last_known_elr=(1,))
 
     found = change(partition, level, isr=(3,)).build()
@@ -201,4 +201,4 @@ def test_eligible_leader_replicas_that_are_left_over_are_cleared(level: int, ver
         found.record.eligible_leader_replicas,
         found.record.last_known_elr,
     )
-    assert cleared == (((), ()) if version == 2 else (None, None))
+    assert cleared == (() if version == 2 else None, None)
