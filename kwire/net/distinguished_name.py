@@ -15,7 +15,8 @@ _KEYWORDS = {
 }
 """The attributes that RFC 2253 has keywords for; others are written as their number and bytes."""
 
-_ESCAPED = ',+"\\<>;'
+_ESCAPED = ',=+<>#;"\\'
+_SPACES = " \r"
 
 
 def distinguished_name(certificate: bytes) -> str:
@@ -25,10 +26,16 @@ def distinguished_name(certificate: bytes) -> str:
     """
     from asn1crypto.x509 import Certificate  # only where there is TLS
 
-    parts = Certificate.load(certificate).subject.chosen
+    return name_text(Certificate.load(certificate).subject.dump())
+
+
+def name_text(name: bytes) -> str:
+    """Return a distinguished name in DER as text. Raises ValueError if it is none."""
+    from asn1crypto.x509 import Name
+
     return ",".join(
         "+".join(_attribute(attribute["type"].dotted, attribute["value"]) for attribute in part)
-        for part in reversed(list(parts))
+        for part in reversed(list(Name.load(name).chosen))
     )
 
 
@@ -42,9 +49,12 @@ def _attribute(number: str, value: object) -> str:
 
 
 def _escaped(text: str) -> str:
-    escaped = "".join(f"\\{letter}" if letter in _ESCAPED else letter for letter in text)
-    if escaped[:1] in ("#", " "):
-        escaped = "\\" + escaped
-    if escaped.endswith(" ") and len(text) > 1:
-        escaped = escaped[:-1] + "\\ "
-    return escaped
+    start = len(text) - len(text.lstrip(_SPACES))
+    end = len(text.rstrip(_SPACES))
+    characters = []
+    for position, character in enumerate(text):
+        is_outer_space = not start <= position < end
+        if character in _ESCAPED or is_outer_space:
+            character = f"\\{character}"
+        characters.append("\\00" if character == "\0" else character)
+    return "".join(characters)

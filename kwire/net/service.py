@@ -16,18 +16,6 @@ ANONYMOUS = "User:ANONYMOUS"
 """The principal of a connection that has not authenticated."""
 
 
-def certificate_principal(certificate: bytes | None) -> str:
-    """Return the principal of a client by its certificate in DER, or of one without.
-
-    Java: DefaultKafkaPrincipalBuilder.
-    """
-    if certificate is None:
-        return ANONYMOUS
-    from kwire.net.distinguished_name import distinguished_name  # only where there is TLS
-
-    return f"User:{distinguished_name(certificate)}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
     """The origin and version of a request.

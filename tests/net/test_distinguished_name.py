@@ -10,7 +10,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 from kwire.net.distinguished_name import distinguished_name
-from kwire.net.service import ANONYMOUS, certificate_principal
 
 KEY = generate_private_key(SECP256R1())
 
@@ -49,9 +48,3 @@ def test_a_subject_is_written_with_its_last_part_first(text: str) -> None:
 def test_attributes_without_a_keyword_are_numbers_and_bytes() -> None:
     name = x509.Name([x509.NameAttribute(NameOID.EMAIL_ADDRESS, "a@b")])
     assert distinguished_name(certificate(name)) == "1.2.840.113549.1.9.1=#1603614062"
-
-
-def test_the_principal_is_the_subject_or_nobody() -> None:
-    name = x509.Name.from_rfc4514_string("CN=alice")
-    assert certificate_principal(certificate(name)) == "User:CN=alice"
-    assert certificate_principal(None) == ANONYMOUS

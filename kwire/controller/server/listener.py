@@ -25,8 +25,9 @@ from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.registry import api_key, api_name
 from kwire.net.accepting import run_pending_callbacks, stop_accepting
+from kwire.net.distinguished_name import distinguished_name
 from kwire.net.frames import FrameSplitter, encode_response, request_head
-from kwire.net.service import RequestContext, Service, certificate_principal
+from kwire.net.service import ANONYMOUS, RequestContext, Service
 from kwire.net.tasks import cancel_and_wait
 from kwire.text.untrusted import harmless
 
@@ -161,17 +162,27 @@ class ControllerListener:
             await large_messages.write(writer, answer)
 
     def _session(self, writer: asyncio.StreamWriter) -> ClientSession:
-        """Return the session of a new connection."""
+        """Return the session of a new connection.
+
+        Raises BrokerError if its certificate has a name that no rule is for.
+        """
         sasl = self.config.sasl
-        tls = writer.get_extra_info("ssl_object")
-        certificate = tls.getpeercert(binary_form=True) if tls else None
         return ClientSession(
             self._mechanisms,
-            principal=certificate_principal(certificate),
+            principal=self._principal(writer),
             login_limit=sasl.receive_limit if sasl else self._frame_limit,
             frame_limit=self._frame_limit,
             now=lambda: int(self._environment.wall_clock() * 1000),
         )
+
+    def _principal(self, writer: asyncio.StreamWriter) -> str:
+        """Return the principal of a client's certificate (Java: DefaultKafkaPrincipalBuilder)."""
+        connection = writer.get_extra_info("ssl_object")
+        certificate = connection.getpeercert(binary_form=True) if connection else None
+        # With SASL a certificate counts for nothing.
+        if certificate is None or self.config.tls is None or self.config.sasl is not None:
+            return ANONYMOUS
+        return self.config.tls.principals.principal(distinguished_name(certificate))
 
     async def _refuse(self, writer: asyncio.StreamWriter, answer: bytes) -> None:
         """Answer a failed login later, so that nobody can try many passwords."""

@@ -1,9 +1,11 @@
 """A node with an authorizer: raft's RPCs, Envelopes, and requests before the ACLs are loaded."""
 
 import asyncio
+import ssl
 from typing import Any
 
 import pytest
+import trustme
 
 from kwire.codec.declaration import Request
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
@@ -14,11 +16,13 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a29_describe_acls import DescribeAclsRequest
-from kwire.messages.a43_elect_leaders import ElectLeadersRequest
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.messages.registry import request
 from kwire.net.connection import Connection
 from kwire.net.negotiation import api_versions_request
+from kwire.text.properties import parse_properties
+from tests.support.controller.pem_stores import CONTROLLERS, stores
 
 DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 GUARDED = {"authorizer.class.name": CLASS_NAME, "super.users": "User:somebody"}
@@ -92,3 +96,35 @@ async def test_a_listener_that_does_not_start_early_waits_for_the_acls() -> None
     async with Quorum(1, properties=properties) as alone:
         (answer,) = await ask(alone, ElectLeadersRequest())
     assert answer.error_code == 0
+
+
+async def test_a_certificate_makes_a_principal_by_the_rules() -> None:
+    authority = trustme.CA()
+    read = parse_properties(
+        "".join(
+            f"{name}={value}\n"
+            for name, value in (CONTROLLERS | stores(authority, "127.0.0.1", "localhost")).items()
+        )
+    )
+    properties = read | {
+        "ssl.client.auth": "requested",
+        "ssl.principal.mapping.rules": "RULE:^CN=(alice|bob),.*$/$1/",
+        "authorizer.class.name": CLASS_NAME,
+        "super.users": "User:alice",
+    }
+
+    async def code(port: int, name: str | None) -> int:
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        if name is not None:
+            authority.issue_cert("client", common_name=name).configure_cert(context)
+        async with await Connection.open("127.0.0.1", port, ssl=context) as connection:
+            answer = await connection.send(ElectLeadersRequest())
+        assert isinstance(answer, ElectLeadersResponse)
+        return answer.error_code
+
+    async with Quorum(1, properties=properties) as quorum:
+        port = quorum.members[3000].port
+        assert [await code(port, name) for name in ("alice", "bob", None)] == [0, DENIED, DENIED]
+        with pytest.raises(KwireError):  # no rule is for this name
+            await code(port, "mallory")

@@ -209,6 +209,7 @@ _KNOWN = (
         "ssl.keystore.key",
         "ssl.keystore.location",
         "ssl.keystore.type",
+        "ssl.principal.mapping.rules",
         "ssl.truststore.certificates",
         "ssl.truststore.location",
         "ssl.truststore.type",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from kwire.controller.authentication.principal_mapping import NAME as PRINCIPAL_RULES
+from kwire.controller.authentication.principal_mapping import PrincipalMapper
 from kwire.errors import InvalidValue
 from kwire.net.pem import CERTIFICATE, pem_blocks, read_store
 
@@ -34,6 +36,7 @@ class TlsConfig:
     key_password: str | None = field(repr=False)
     truststore: str | None
     client_auth: str
+    principals: PrincipalMapper = PrincipalMapper()
     verify_host: bool
 
     def server_context(self) -> ssl.SSLContext:
@@ -119,5 +122,6 @@ def tls_config(pairs: Mapping[str, str], listener: str, *, with_sasl: bool = Fal
         key_password=pairs.get("ssl.key.password"),
         truststore=read_store(pairs, "truststore"),
         client_auth=auth,
+        principals=PrincipalMapper.of(pairs.get(PRINCIPAL_RULES, "")),
         verify_host=bool(pairs.get("ssl.endpoint.identification.algorithm", "https")),
     )
