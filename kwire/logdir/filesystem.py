@@ -37,6 +37,13 @@ class OpenFile(Protocol):
         """Close the file; nothing is flushed."""
 
 
+class FileLock(Protocol):
+    """A lock on a file, held until it is closed or its process ends."""
+
+    def close(self) -> None:
+        """Release the lock."""
+
+
 class FileSystem(Protocol):
     """The operations of a disk; every failure is an OSError."""
 
@@ -73,6 +80,12 @@ class FileSystem(Protocol):
     def flush_folder(self, path: Path) -> None:
         """Return when the names in a folder are on the disk."""
 
+    def lock(self, path: Path) -> FileLock:
+        """Lock a file against other processes, and make it if need be.
+
+        Raises BlockingIOError if another process has the lock.
+        """
+
 
 class DiskFile:
     """A file of the disk."""
@@ -99,6 +112,24 @@ class DiskFile:
 
     def flush(self) -> None:
         os.fsync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class DiskLock:
+    """A lock of the operating system on a file.
+
+    It is gone with the process that held it, and on POSIX it does not keep a process from itself.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | BINARY, 0o644)
+        try:
+            operating_system.lock_file(self._file)
+        except OSError as error:
+            os.close(self._file)
+            raise BlockingIOError(error.errno, error.strerror, str(path)) from error
 
     def close(self) -> None:
         os.close(self._file)
@@ -153,6 +184,9 @@ class Disk:
 
     def flush_folder(self, path: Path) -> None:
         operating_system.flush_folder(path)
+
+    def lock(self, path: Path) -> DiskLock:
+        return DiskLock(path)
 
 
 DISK = Disk()

@@ -1,17 +1,15 @@
 """The lock on a log directory, the same that Kafka takes: one process at a time may write there.
 
-It lies on the file .lock, as Java's FileChannel.tryLock takes it: it is gone with the process that
-held it, and on POSIX it does not keep a process from itself.
+It lies on the file .lock, as Java's FileChannel.tryLock takes it.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Self
 
 from kwire.errors import InvalidValue
-from kwire.operating_system import BINARY, lock_file
+from kwire.logdir.filesystem import DISK, FileSystem
 
 LOCK_FILE = ".lock"
 
@@ -19,19 +17,17 @@ LOCK_FILE = ".lock"
 class DirectoryLock:
     """Held from its making to `close`; raise InvalidValue if another process has the directory."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | BINARY, 0o644)
+    def __init__(self, folder: Path, fs: FileSystem = DISK) -> None:
         try:
-            lock_file(self._file)
-        except OSError:
-            os.close(self._file)
+            self._lock = fs.lock(folder / LOCK_FILE)
+        except BlockingIOError as error:
             raise InvalidValue(
                 f"another process uses {folder}: stop it first, or take another directory"
-            ) from None
+            ) from error
 
     def close(self) -> None:
         """Release the lock on the directory."""
-        os.close(self._file)
+        self._lock.close()
 
     def __enter__(self) -> Self:
         return self

@@ -45,6 +45,19 @@ class MemoryFile:
         """Nothing is flushed by that."""
 
 
+class MemoryLock:
+    """A lock on a file of a MemoryFileSystem."""
+
+    def __init__(self, locked: set[Path], path: Path) -> None:
+        if path in locked:
+            raise BlockingIOError(11, "Resource temporarily unavailable", str(path))
+        self._locked, self._path = locked, path
+        locked.add(path)
+
+    def close(self) -> None:
+        self._locked.discard(self._path)
+
+
 Fault = Callable[[str, Path], None]
 """Called with an operation and its path before it is done; raises OSError to make it fail."""
 
@@ -59,6 +72,7 @@ class MemoryFileSystem:
         self._files: dict[Path, _Content] = {}
         self._durable: dict[Path, _Content] = {}
         self._folders: set[Path] = set()
+        self._locked: set[Path] = set()
         self.fault = fault
 
     def check(self, operation: str, path: Path) -> None:
@@ -76,6 +90,7 @@ class MemoryFileSystem:
             path: self._after(path, content, torn) for path, content in self._durable.items()
         }
         self._durable = dict(self._files)
+        self._locked = set()
 
     @staticmethod
     def _after(
@@ -135,3 +150,6 @@ class MemoryFileSystem:
         outside = {name: content for name, content in self._durable.items() if name.parent != path}
         inside = {name: content for name, content in self._files.items() if name.parent == path}
         self._durable = outside | inside
+
+    def lock(self, path: Path) -> MemoryLock:
+        return MemoryLock(self._locked, path)

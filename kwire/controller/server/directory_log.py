@@ -50,27 +50,29 @@ class DirectoryLog:
         segment_bytes: int = 1 << 30,
         environment: Environment | None = None,
     ) -> None:
+        environment = environment or Environment()
+        fs = self._fs = environment.filesystem
         folder = storage.metadata_log_dir
-        meta = read_meta_properties(folder)
+        meta = read_meta_properties(folder, fs)
         if meta is None or meta.cluster_id is None or meta.node_id is None:
             raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
         if meta.node_id != storage.node_id:
             raise InvalidValue(f"{folder} belongs to node {meta.node_id}, not {storage.node_id}")
         self.cluster_id: str = meta.cluster_id
-        self.bootstrap: tuple[VersionedRecord, ...] = read_bootstrap(folder) or ()
+        self.bootstrap: tuple[VersionedRecord, ...] = read_bootstrap(folder, fs) or ()
         self._folder: Path = folder / names.METADATA_FOLDER
         # Before any file is opened for writing: another process may run on this directory.
-        self._lock = DirectoryLock(folder)
+        self._lock = DirectoryLock(folder, fs)
         try:
-            self.directory_id = _directory_id(storage, environment or Environment())
+            self.directory_id = _directory_id(storage, environment)
             config = LogConfig(segment_bytes=segment_bytes)
-            self._log = MetadataLog.open(self._folder, config=config)
+            self._log = MetadataLog.open(self._folder, fs, config)
             if torn := self._log.torn:
                 logger.warning("%s: %d bytes of a torn write cut off", torn.file, torn.size)
             # A process that was killed left written, unflushed batches in the page cache. They are
             # counted as the log's end from now on, so they have to be on the disk.
             self._log.flush()
-            state = read_quorum_state(self._folder)
+            state = read_quorum_state(self._folder, fs)
         except BaseException:
             self._lock.close()
             raise
@@ -115,13 +117,13 @@ class DirectoryLog:
 
     def iter_snapshot(self, id: OffsetAndEpoch) -> Iterator[VersionedRecord]:
         """Yield the metadata records of a snapshot, read in pieces. FileError if it is damaged."""
-        return iter_snapshot(self._folder, _file_id(id))
+        return iter_snapshot(self._folder, _file_id(id), self._fs)
 
     def persist(self, effect: PersistElection) -> None:
         """Replace quorum-state, flushed: a vote must be on the disk before it is answered."""
         try:
             state = QuorumState(data=effect.data, version=effect.version)
-            write_quorum_state(self._folder, state)
+            write_quorum_state(self._folder, state, self._fs)
         except OSError as error:
             raise StorageFailed(f"{self._folder}: quorum-state: {error}") from error
 
@@ -152,7 +154,7 @@ class DirectoryLog:
         """
         try:
             self._parts.pop(effect.id).freeze()
-            check_snapshot(self._folder, _file_id(effect.id))
+            check_snapshot(self._folder, _file_id(effect.id), self._fs)
         except OSError as error:
             raise StorageFailed(f"{self._folder}: snapshot {effect.id}: {error}") from error
 
@@ -167,8 +169,8 @@ class DirectoryLog:
         May run in a thread: it uses no other file. `add_snapshot` comes next.
         """
         try:
-            write_snapshot(self._folder, _file_id(id), batches)
-            check_snapshot(self._folder, _file_id(id))
+            write_snapshot(self._folder, _file_id(id), batches, self._fs)
+            check_snapshot(self._folder, _file_id(id), self._fs)
         except OSError as error:
             raise StorageFailed(f"{self._folder}: snapshot {id}: {error}") from error
 
@@ -194,9 +196,10 @@ class DirectoryLog:
 def _directory_id(storage: StorageProperties, environment: Environment) -> UUID:
     """Return the id of the metadata directory; write one into directories of before Kafka 3.7."""
     now = datetime.fromtimestamp(environment.wall_clock(), UTC)
-    for folder in add_directory_ids(storage.directories, partial(_new_id, environment), now):
+    fs, new_id = environment.filesystem, partial(_new_id, environment)
+    for folder in add_directory_ids(storage.directories, new_id, now, fs):
         logger.info("%s: had no directory.id and got one", folder)
-    meta = read_meta_properties(storage.metadata_log_dir)
+    meta = read_meta_properties(storage.metadata_log_dir, fs)
     assert meta is not None, "it was read before"
     assert meta.directory_id is not None, "it has one now"
     return meta.directory_id

@@ -1,24 +1,27 @@
-"""The random source and the time of day of a node: the machine's, or a simulation's."""
+"""The random source, time of day and disk of a node: the machine's, or a simulation's."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from uuid import UUID
+
+from kwire.logdir.filesystem import DISK, FileSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """Everything that a node takes from outside besides its event loop, network and disk.
+    """Everything that a node takes from outside besides its event loop and network.
 
     wall_clock: seconds since 1970, read once when a node starts; its event loop's clock goes on
-    from there.
+    from there. filesystem: of its directories.
     """
 
     random: Random = field(default_factory=Random)
     wall_clock: Callable[[], float] = time.time
+    filesystem: FileSystem = DISK
 
     def new_uuid(self) -> UUID:
         """Return a random UUID (version 4)."""
@@ -26,4 +29,4 @@ class Environment:
 
     def fork(self) -> Environment:
         """Return one with a random source of its own, so that two nodes do not share theirs."""
-        return Environment(random=Random(self.random.getrandbits(64)), wall_clock=self.wall_clock)
+        return replace(self, random=Random(self.random.getrandbits(64)))

@@ -36,7 +36,7 @@ class ControllerNode:
 
     sockets: bound sockets by listener name, if the ports had to be known beforehand.
     metered: True to count requests in `requests`.
-    environment: random source and time of day; by default the machine's.
+    environment: random source, time of day and disk; by default the machine's.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from kwire.controller.server.environment import Environment
 from kwire.controller.server.node import ControllerNode
 from kwire.errors import InvalidValue
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
+from kwire.logdir.names import META_PROPERTIES
 from kwire.logdir.scram import FirstCredential
 from kwire.logdir.voters import InitialVoter
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
@@ -63,7 +64,9 @@ class Quorum:
     metered: True to have the controllers count their requests.
     ports: of the voters, in the order of their ids; by default free ones.
     scram: users who can log in at once, if the properties have SASL listeners.
-    environment: random source and time of day; by default the machine's.
+    environment: random source, time of day and disk; by default the machine's.
+    environment_of: called with a node id at each start of it; returns the controller's own random
+    source, time of day and disk. By default all have those of `environment`.
     """
 
     def __init__(
@@ -78,12 +81,14 @@ class Quorum:
         ports: Sequence[int] = (),
         scram: Sequence[FirstCredential] = (),
         environment: Environment | None = None,
+        environment_of: Callable[[int], Environment] | None = None,
     ) -> None:
         if size < 1:
             raise InvalidValue("a quorum has at least one controller")
         if ports and len(ports) != size:
             raise InvalidValue(f"{size} controllers need {size} ports, not {len(ports)}")
         self._environment = environment or Environment()
+        self._environment_of = environment_of or (lambda node_id: self._environment.fork())
         self.cluster_id = cluster_id or uuid_text(self._new_id())
         self._properties = dict(properties or {})
         self._release = release
@@ -190,12 +195,13 @@ class Quorum:
         """Start a controller; its directory is formatted before the first start."""
         member = self.members[node_id]
         config = NodeConfig.of(self._server_properties(member))
-        if not (member.folder / "meta.properties").exists():
-            self._format(member, config)
+        environment = self._environment_of(node_id)
+        if not environment.filesystem.exists(member.folder / META_PROPERTIES):
+            self._format(member, config, environment)
         bound, member.bound = member.bound, None
         sockets = {LISTENER: bound} if bound else None
         member.node = ControllerNode(
-            config, sockets, metered=self._metered, environment=self._environment.fork()
+            config, sockets, metered=self._metered, environment=environment
         )
         await member.node.start()
         return member.node
@@ -216,7 +222,7 @@ class Quorum:
             **member.properties,
         }
 
-    def _format(self, member: QuorumMember, config: NodeConfig) -> None:
+    def _format(self, member: QuorumMember, config: NodeConfig, environment: Environment) -> None:
         voters = tuple(
             InitialVoter(
                 node_id=voter.node_id,
@@ -236,9 +242,10 @@ class Quorum:
             release_version=self._release,
             scram=self._scram,
         )
-        formatting = plan(config.storage, options, self._new_id)
+        fs = environment.filesystem
+        formatting = plan(config.storage, options, self._new_id, fs)
         member.directory_id = formatting.directories[0][2]  # an observer's id is new
-        write(formatting, datetime.fromtimestamp(self._environment.wall_clock(), UTC))
+        write(formatting, datetime.fromtimestamp(environment.wall_clock(), UTC), fs)
 
     async def stop(self) -> None:
         """Stop all controllers, followers first, and remove a temporary folder."""
