@@ -86,9 +86,9 @@ def _record(name: str, number: int, type: int, context: ControllerContext) -> Ve
     election = Election.PREFERRED if type == PREFERRED else Election.UNCLEAN
     record = replication_control(context).change((topic, number, partition), election=election)
     if record is None:
-        raise ApiError(
-            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
-            if type == PREFERRED
-            else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
-        )
+        if type == PREFERRED:
+            text = f"Replica {partition.preferred_leader} cannot lead: it is not alive or in sync."
+            raise ApiError(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, text)
+        text = "No replica can lead: none is alive."
+        raise ApiError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, text)
     return record

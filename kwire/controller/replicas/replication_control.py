@@ -127,6 +127,12 @@ class ReplicationControl:
         where: chooses the partitions; None for those that have the broker in the ISR.
         """
         chosen = where or (lambda partition: broker_id in partition.isr)
+        return self.taken_out(broker_id, self.image.topics.partitions(chosen))
+
+    def taken_out(
+        self, broker_id: int, partitions: Iterable[LocatedPartition]
+    ) -> list[VersionedRecord]:
+        """Take a broker out of the ISR and the leadership of some partitions."""
         active = self.image.cluster.is_active
 
         def acceptable(replica: int) -> bool:
@@ -138,7 +144,7 @@ class ReplicationControl:
                 acceptable=acceptable,
                 isr=tuple(replica for replica in located[2].isr if replica != broker_id),
             )
-            for located in self.image.topics.partitions(chosen)
+            for located in partitions
         )
 
     def stopped(self, broker_id: int, *, clean: bool) -> list[VersionedRecord]:
@@ -170,6 +176,13 @@ class ReplicationControl:
                 *topics.partitions(lambda partition: broker_id in partition.elr),
             )
         )
+
+    def moved_to_directory(
+        self, located: LocatedPartition, broker_id: int, directory: UUID
+    ) -> list[VersionedRecord]:
+        """Note the directory in which a broker has its replica of a partition (KIP-858)."""
+        record = self.change(located, election=Election.ONLINE, directories={broker_id: directory})
+        return _all([record])
 
     def fenced(self, broker: BrokerRegistration) -> list[VersionedRecord]:
         """Fence a broker: it leaves every ISR first."""

@@ -162,12 +162,24 @@ def test_a_cancelled_growth_bumps_the_leader_epoch(five: Any) -> None:
     five.heartbeat(3, want_fence=True)
     reassign(five, "bar", (1, 2, 3, 4, 0))
 
-    assert set_isr(five, "bar", 0, 4, 1, 2, 0).isr == (4, 1, 2, 0)
+    assert set_isr(five, "bar", 0, 4, 1, 2).isr == (4, 1, 2)
     assert reassign(five, "bar", None) == [ErrorCode.NONE]
 
     record = five.log[-1].record
     assert (record.leader, record.replicas, record.isr) == (4, (2, 3, 4), (4, 2))
     assert (record.removing_replicas, record.adding_replicas) == (None, ())
+
+
+def test_a_growth_is_complete_when_all_that_come_are_in_sync(five: Any) -> None:
+    """A replica that stays may be out of sync: PartitionReassignmentReplicas of 4.x."""
+    five.create("bar", (4, 3, 2))
+    five.heartbeat(3, want_fence=True)
+    reassign(five, "bar", (1, 2, 3, 4, 0))
+
+    assert set_isr(five, "bar", 0, 4, 1, 2, 0).error_code == ErrorCode.NONE
+
+    assert reassigning(five) == {}
+    assert five.partition("bar").replicas == (1, 2, 3, 4, 0)
 
 
 @pytest.mark.parametrize("replicas", [(), (1, 1), (1, 77), (-1,)])

@@ -43,3 +43,7 @@ def test_directories_are_assigned_partition_by_partition(three: Any) -> None:
     ]
     partition = three.partition("foo")
     assert (partition.directory(1), partition.leader, partition.isr) == (LOST, 2, (2,))
+    # The directory alone, then the ISR without it.
+    noted, left = (record.record for record in three.log[-2:])
+    assert (noted.directories, noted.isr) == ((LOST, UUID(int=2002)), None)
+    assert (left.directories, left.isr, left.leader) == (None, (2,), 2)
