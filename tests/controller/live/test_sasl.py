@@ -1,0 +1,113 @@
+"""Brokers, controllers and tools of Kafka's that log in to controllers of kwire's."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from kwire.admin import AdminClient
+from kwire.controller.server.quorum import Quorum
+from kwire.local_kafka.running import RunningNode
+from kwire.net.security import read_security
+from kwire.text.properties import properties_text
+from real_kafka import Launcher
+from tests.support.controller.live.broker_traffic import consume, create, produce, until_broker
+from tests.support.controller.live.java_nodes import JavaNodes
+from tests.support.controller.sasl_listeners import (
+    ADMIN_PASSWORD,
+    ALICE,
+    ALICE_PASSWORD,
+    FIRST_CREDENTIALS,
+    MODULES,
+    sasl_listener,
+)
+from tests.support.eventually import eventually
+
+QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
+
+
+def client_properties(
+    path: Path, mechanism: str, password: str, tls: dict[str, str] | None = None
+) -> str:
+    """Alice's file for --command-config."""
+    kind = "plain.PlainLoginModule" if mechanism == "PLAIN" else "scram.ScramLoginModule"
+    login = f'username="{ALICE}" password="{password}"'
+    pairs = {
+        "security.protocol": "SASL_SSL" if tls else "SASL_PLAINTEXT",
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f"{MODULES}.{kind} required {login};",
+        **(tls or {}),
+    }
+    path.write_text(properties_text(pairs))
+    return str(path)
+
+
+def asked(node: RunningNode, quorum: Quorum, config: str) -> tuple[int, str]:
+    """Ask for the quorum by Kafka's tool."""
+    told = node.tool(
+        QUORUM_COMMAND,
+        *("--bootstrap-controller", quorum.bootstrap_controllers, "--command-config", config),
+        *("describe", "--status"),
+    )
+    return told.returncode, told.stdout + told.stderr
+
+
+def work(bootstrap: str) -> list[int]:
+    create(bootstrap, "sealed", partitions=1, replicas=1)
+    produce(bootstrap, "sealed", 20)
+    return consume(bootstrap, "sealed", 20)
+
+
+@pytest.mark.parametrize(("version", "mechanism"), [("4.3.1", "SCRAM-SHA-512"), ("4.4.0", "PLAIN")])
+async def test_a_broker_of_kafkas_boots_over_sasl_and_serves_clients(
+    kafka: Launcher, version: str, mechanism: str, tmp_path: Path
+) -> None:
+    properties = sasl_listener(mechanism)
+    async with Quorum(3, properties=properties, scram=FIRST_CREDENTIALS) as quorum:
+        java = JavaNodes(kafka, quorum, version)
+        try:
+            broker = java.make(1, "broker", properties)
+            await asyncio.to_thread(broker.start)
+            await until_broker(quorum, 1, active=True)
+            assert await asyncio.to_thread(work, str(broker.broker_address)) == list(range(20))
+
+            # Kafka's tool and kwire's admin client log in by the same file.
+            good = client_properties(tmp_path / "good", mechanism, ALICE_PASSWORD)
+            code, told = await asyncio.to_thread(asked, broker, quorum, good)
+            leader = await quorum.wait_for_leader()
+            assert code == 0, told
+            assert re.search(rf"LeaderId:\s+{leader.node_id}\b", told)
+            security = read_security(Path(good))
+            async with AdminClient(
+                bootstrap_controllers=quorum.bootstrap_controllers, security=security
+            ) as admin:
+                assert (await admin.describe_metadata_quorum()).leader_id == leader.node_id
+
+            wrong = client_properties(tmp_path / "wrong", mechanism, "wrong")
+            code, told = await asyncio.to_thread(asked, broker, quorum, wrong)
+            assert code == 1
+            assert "SaslAuthenticationException: Authentication failed: wrong credentials" in told
+        finally:
+            await asyncio.to_thread(java.close)
+
+
+async def test_a_broker_with_a_wrong_password_says_so(kafka: Launcher) -> None:
+    properties = sasl_listener("PLAIN")
+    async with Quorum(1, properties=properties) as quorum:
+        await quorum.wait_for_leader()
+        java = JavaNodes(kafka, quorum)
+        try:
+            name = "listener.name.controller.plain.sasl.jaas.config"
+            wrong = properties[name].replace(f'password="{ADMIN_PASSWORD}"', 'password="wrong"')
+            broker = java.make(1, "broker", properties | {name: wrong})
+            starting = asyncio.create_task(asyncio.to_thread(broker.start))
+            told = "wrong credentials for PLAIN"
+            await eventually(broker.log, lambda log: told in log, pause=0.2)
+            assert ADMIN_PASSWORD not in broker.log()
+            await asyncio.to_thread(broker.kill)
+            await asyncio.gather(starting, return_exceptions=True)
+        finally:
+            await asyncio.to_thread(java.close)
