@@ -20,9 +20,11 @@ from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.data.default_principal_data import DefaultPrincipalData
 from kwire.net.connection import Connection
 from kwire.net.frames import decode_response, encode_request
-from real_kafka import Cluster, Layout
+from real_kafka import Cluster, Launcher, Layout
 from tests.support.controller.live.admin_session import Session, leader_of
 from tests.support.controller.live.answer_differences import MEASURES, TEXTS
+from tests.support.controller.live.broker_traffic import until_broker
+from tests.support.controller.live.java_nodes import JavaNodes
 from tests.support.controller.live.session.acls import (
     ALICE,
     DISTANT,
@@ -216,3 +218,45 @@ def addresses(cluster: Cluster) -> dict[int, Address]:
         id: (node.controller_address.host, node.controller_address.port)
         for id, node in cluster.controllers.items()
     }
+
+
+@pytest.mark.parametrize("release", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.long)])
+async def test_kafkas_tool_makes_and_removes_acls_through_a_broker_and_at_a_controller(
+    kafka: Launcher, release: str
+) -> None:
+    topic = ("--topic", "orders", "--allow-principal", ALICE, "--operation", "Read")
+    async with Quorum(3, properties=ANONYMOUS) as quorum:
+        java = JavaNodes(kafka, quorum, release)
+        try:
+            broker = java.make(1, "broker", ANONYMOUS)
+            await asyncio.to_thread(broker.start)
+            await until_broker(quorum, 1, active=True)
+
+            async def acls(*words: str, controller: bool = False) -> str:
+                name, place = "--bootstrap-server", str(broker.broker_address)
+                if controller:
+                    name, place = "--bootstrap-controller", quorum.bootstrap_controllers
+                tool = "org.apache.kafka.tools.AclCommand"
+                told = await asyncio.to_thread(broker.tool, tool, name, place, *words)
+                assert told.returncode == 0, told.stderr
+                return told.stdout
+
+            await acls("--add", *topic)
+            await acls("--add", *topic, "--resource-pattern-type", "prefixed", controller=True)
+            leader = await quorum.wait_for_leader()
+            found = leader.metadata.image.acls.by_id.values()
+            assert {(acl.principal, acl.pattern_type, acl.operation) for acl in found} == {
+                (ALICE, 3, 3),
+                (ALICE, 4, 3),
+            }
+            for listed in (await acls("--list"), await acls("--list", controller=True)):
+                assert listed.count("name=orders") == 2
+            await acls("--remove", "--force", *topic)
+            await acls(
+                *("--remove", "--force", *topic, "--resource-pattern-type", "prefixed"),
+                controller=True,
+            )
+            assert "orders" not in await acls("--list", controller=True)
+            assert not leader.metadata.image.acls.by_id
+        finally:
+            await asyncio.to_thread(java.close)
