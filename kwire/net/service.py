@@ -23,7 +23,7 @@ class RequestContext:
     version: of the request and of the response it wants. listener: name of the listener that took
     it. peer: host and port of the sender. principal: who sent it. by_delegation_token: the
     principal is the owner of a delegation token, which the sender has (KIP-48). forwarded: a broker
-    passed it on, and peer and principal are the client's.
+    passed it on, and peer and principal are the client's. size: bytes of the request's frame.
     """
 
     version: int
@@ -34,6 +34,7 @@ class RequestContext:
     principal: str = ANONYMOUS
     by_delegation_token: bool = False
     forwarded: bool = False
+    size: int = 0
 
 
 class Service(Protocol):

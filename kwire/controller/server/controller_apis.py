@@ -16,6 +16,7 @@ from kwire.controller.errors import ApiError
 from kwire.controller.handlers import envelope
 from kwire.controller.handlers.acl_filters import has_unknown_elements
 from kwire.controller.raft import API_KEYS as RAFT_KEYS
+from kwire.controller.raft.rpc import describe_quorum
 from kwire.controller.server import large_messages
 from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.controller.server.large_messages import in_thread_if
@@ -30,6 +31,7 @@ from kwire.messages.a18_api_versions import (
     SupportedFeatureKey,
 )
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.access_control import AclOperation
 from kwire.messages.error_response import error_response
@@ -135,13 +137,16 @@ class ControllerApis:
         if isinstance(request, ApiVersionsRequest):
             return self._api_versions(request, context.version)
         # 3.
-        if has_unknown_elements(request):
+        has_many = large_messages.has_many_elements(request)
+        if await in_thread_if(has_many, has_unknown_elements, request):
             return None
         # 4.
         try:
             self._check_access(request, context)
         except ApiError as error:
-            return error_response(request, context.version, error.code, error.message)
+            return await in_thread_if(
+                has_many, error_response, request, context.version, error.code, error.message
+            )
         # 5.
         if isinstance(request, EnvelopeRequest):
             return await self._answer_forwarded(request, context)
@@ -149,6 +154,9 @@ class ControllerApis:
             # A login is the listener's; one that comes here is none.
             text = "Nobody is to log in at this point of a connection."
             return error_response(request, context.version, ErrorCode.ILLEGAL_SASL_STATE, text)
+        if has_many and isinstance(request, DescribeQuorumRequest):
+            # The one answer of raft's that repeats all that a request names: not in its event loop.
+            return await in_thread_if(True, describe_quorum.refused, request)
         if type(request).key in RAFT_KEYS:
             self._foreign.warn_of_request(request, context.peer)
             return await self._runtime.ask(request, context.version, context.listener)
@@ -189,6 +197,7 @@ class ControllerApis:
             principal=forwarded.principal,
             by_delegation_token=forwarded.by_delegation_token,
             forwarded=True,
+            size=len(request.request_data),
         )
         response = await self.answer(forwarded.request, inner)
         if response is None:

@@ -17,7 +17,7 @@ from kwire.codec.declaration import Group, Response
 from kwire.controller.server.collector import collector
 from kwire.net.frames import RequestFrame, decode_request, encode_response
 
-LARGE_FRAME = 128 * 1024
+LARGE_FRAME = 16 * 1024
 """Bytes from which on a request is decoded in a thread; less takes at most some milliseconds."""
 
 MANY = 500

@@ -239,6 +239,7 @@ class ControllerListener:
                 peer=peer,
                 principal=session.principal,
                 by_delegation_token=session.by_delegation_token,
+                size=len(frame),
             )
             response = await self._service.answer(request.body, context)
             if response is None:

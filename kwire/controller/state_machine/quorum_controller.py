@@ -190,9 +190,11 @@ class QuorumController:
         3. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
-        operation = self.begin(request, origin, now=now, end_offset=end_offset)
-        if isinstance(operation, PendingResponse):
-            return operation
+        try:
+            operation = self.begin(request, origin, now=now, end_offset=end_offset)
+        except ApiError as error:
+            refused = HANDLERS[_key(request)].refuse(request, origin.version, error)
+            return PendingResponse(response=refused)
         return self.finish(operation, operation.run())
 
     def begin(
@@ -202,25 +204,21 @@ class QuorumController:
         *,
         now: int,
         end_offset: int,
-    ) -> RequestOperation | PendingResponse:
+    ) -> RequestOperation:
         """Return the operation of a request; a thread may run it, and `finish` is next.
 
-        The caller sees to it that nothing else is written in between. The steps are those of
-        `handle`.
+        The caller sees to it that nothing else is written in between. The steps, and the codes of
+        the ApiErrors that are raised, are those of `handle`.
         """
         handler = HANDLERS[_key(request)]
-        try:
-            # 1.
-            if handler.needs is not None:
-                check_cluster(self.access(origin), handler.needs)
-            if handler.needs_authorizer and self.config.authorizer is None:
-                raise ApiError(ErrorCode.SECURITY_DISABLED, "No authorizer is configured.")
-            # 2.
-            if handler.active_only and not self.is_active:
-                text = "This controller is not the active one."
-                raise ApiError(ErrorCode.NOT_CONTROLLER, text)
-        except ApiError as error:
-            return PendingResponse(response=handler.refuse(request, origin.version, error))
+        # 1.
+        if handler.needs is not None:
+            check_cluster(self.access(origin), handler.needs)
+        if handler.needs_authorizer and self.config.authorizer is None:
+            raise ApiError(ErrorCode.SECURITY_DISABLED, "No authorizer is configured.")
+        # 2.
+        if handler.active_only and not self.is_active:
+            raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
         # 3.
         self._move_end_to(end_offset)
         context = self._context(handler, now, origin)

@@ -65,7 +65,8 @@ async def test_nothing_acknowledged_is_lost_when_leaders_of_either_kind_die_or_s
             mixed.start_clients()
             await mixed.progress()
             victims: Counter[tuple[str, int]] = Counter()
-            for fault in faults:
+            for number, fault in enumerate(faults, 1):
+                print(f"{number} of {FAULTS}: {fault.__name__}", flush=True)  # noqa: T201
                 victims[fault.__name__, await fault(mixed)] += 1
             await mixed.stop_clients()
             await log_agreement.check(mixed)

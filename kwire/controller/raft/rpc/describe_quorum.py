@@ -33,8 +33,7 @@ def handle_request(
     """
     # 1.
     if only_partition(request.topics) is None:
-        text = f"Only {METADATA_TOPIC} partition {METADATA_PARTITION} has a quorum."
-        return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+        return refused(request)
     # 2.
     leader = replica.leader
     if leader is None:
@@ -57,6 +56,12 @@ def handle_request(
         nodes=_nodes(leader) if received.version >= _DIRECTORIES_SINCE else [],
         error_message=None,
     )
+
+
+def refused(request: DescribeQuorumRequest) -> DescribeQuorumResponse:
+    """Return the answer to a request for anything but the metadata partition."""
+    text = f"Only {METADATA_TOPIC} partition {METADATA_PARTITION} has a quorum."
+    return _refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
 
 
 def _refused(request: DescribeQuorumRequest, error: ErrorCode, text: str) -> DescribeQuorumResponse:

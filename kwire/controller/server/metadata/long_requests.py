@@ -20,14 +20,17 @@ FEW_ELEMENTS = 50
 FEW_PARTITIONS = 200
 """New partitions up to which a request is short; each costs some 50 microseconds."""
 
+MANY_BYTES = 16 * 1024
+"""Bytes of a frame up to which its request is short: a value may be a list of many words."""
+
 MANY_ACLS = 5000
 """ACLs up to which a filter is short; each costs some two microseconds."""
 
 
-def is_long(request: Request, image: MetadataImage) -> bool:
-    """True if a request may take more than some ten milliseconds.
+def is_long(request: Request, image: MetadataImage, size: int = 0) -> bool:
+    """True if a request may take more than some milliseconds. size: bytes of its frame.
 
-    1. It has many elements, whatever they are.
+    1. It has many elements, whatever they are, or many bytes.
     2. It creates many partitions.
     3. It looks through many ACLs.
     4. It concerns all partitions of a broker, or of the cluster: the handler looks at each.
@@ -35,7 +38,7 @@ def is_long(request: Request, image: MetadataImage) -> bool:
     A thread costs a short request more than it saves.
     """
     # 1.
-    if has_many_elements(request, FEW_ELEMENTS):
+    if size > MANY_BYTES or has_many_elements(request, FEW_ELEMENTS):
         return True
     match request:
         # 2. A topic that leaves the number to num.partitions asks for -1.

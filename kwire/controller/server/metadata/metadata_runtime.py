@@ -21,7 +21,7 @@ from kwire.controller.raft import OffsetAndEpoch, Raft, Resign
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
-from kwire.controller.server.large_messages import in_thread_if
+from kwire.controller.server.large_messages import has_many_elements, in_thread_if
 from kwire.controller.server.metadata.log_writer import LogWriter, wait_for_commit
 from kwire.controller.server.metadata.long_requests import is_large, is_long
 from kwire.controller.server.metadata.replay import Replay, Replayed
@@ -173,13 +173,13 @@ class MetadataRuntime:
         4. Wait for the commit, without holding up the next write.
         """
         handler = HANDLERS[type(request).key or 0]
-        # 1.
-        if not handler.writes or not self.is_active:
-            return await self._read(request, context)
-        # 2.
-        if isinstance(request, BrokerHeartbeatRequest):
-            self.controller.record_contact(request, self._runtime.now)
         try:
+            # 1.
+            if not handler.writes or not self.is_active:
+                return await self._read(request, context)
+            # 2.
+            if isinstance(request, BrokerHeartbeatRequest):
+                self.controller.record_contact(request, self._runtime.now)
             async with time_limit(answer_limit_ms(request)):
                 # 3.
                 async with self._writing.turn(turn_limit_ms(request)):
@@ -194,29 +194,27 @@ class MetadataRuntime:
                 if deferred_events is not None:
                     await self._wait_for_answer(answer, deferred_events)
         except ApiError as error:
-            return handler.refuse(request, context.version, error)
+            # An error for each of a million topics is long work, too.
+            has_many = has_many_elements(request)
+            return await in_thread_if(has_many, handler.refuse, request, context.version, error)
         return answer.response
 
     async def _read(self, request: Request, context: RequestContext) -> Response | None:
-        is_slow = is_long(request, self.image)
+        is_slow = is_long(request, self.image, context.size)
         work = self._begin(request, context)
-        if isinstance(work, PendingResponse):
-            return work.response
         return (await in_thread_if(is_slow, work.run)).response
 
     async def _handle_write(
         self, request: Request, context: RequestContext, deferred_events: DeferredEventQueue | None
     ) -> PendingResponse:
         """Handle a write; return its records and response. ApiError if the leadership ends."""
-        if not is_long(request, self.image):
+        if not is_long(request, self.image, context.size):
             self._update_quorum_view()
             return self.controller.handle(
                 request, context, now=self._runtime.now, end_offset=self._raft.end_offset
             )
         while True:
             work = self._begin(request, context)
-            if isinstance(work, PendingResponse):
-                return work
             outcome = await in_thread_if(True, run_and_encode, work)
             # Raft may have resigned, or written a record of its own, while the thread worked.
             if deferred_events is None or deferred_events.has_ended:
@@ -232,9 +230,7 @@ class MetadataRuntime:
         """
         return self.controller.is_current(work) and work.view.end_offset == self._raft.end_offset
 
-    def _begin(
-        self, request: Request, context: RequestContext
-    ) -> RequestOperation | PendingResponse:
+    def _begin(self, request: Request, context: RequestContext) -> RequestOperation:
         self._update_quorum_view()
         return self.controller.begin(
             request, context, now=self._runtime.now, end_offset=self._raft.end_offset

@@ -15,7 +15,12 @@ from kwire.controller.handlers import incremental_alter_configs
 from kwire.controller.raft import Append, Resign
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.server.metadata import metadata_runtime
-from kwire.controller.server.metadata.long_requests import FEW_ELEMENTS, FEW_PARTITIONS, is_long
+from kwire.controller.server.metadata.long_requests import (
+    FEW_ELEMENTS,
+    FEW_PARTITIONS,
+    MANY_BYTES,
+    is_long,
+)
 from kwire.controller.server.metadata.write_queue import answer_limit_ms, turn_limit_ms
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
@@ -304,3 +309,9 @@ REQUESTS: list[tuple[str, Request, MetadataImage, bool]] = [
 )
 def test_what_takes_long(request_: Request, image: MetadataImage, expected: bool) -> None:
     assert is_long(request_, image) is expected
+
+
+def test_a_request_of_many_bytes_takes_long() -> None:
+    """One value of 32 KB can be a list of 16,000 words."""
+    assert is_long(created(1, 1), SMALL, MANY_BYTES + 1)
+    assert not is_long(created(1, 1), SMALL, MANY_BYTES)

@@ -1,0 +1,192 @@
+"""Time that hostile frames take of a controller's event loop.
+
+    python benchmarks/controller_hostile.py [--write]
+
+Every frame goes to a running controller from a thread. The table has the longest turn of the loop,
+in CPU time of its thread, while the frame was received, handled and answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import socket
+import struct
+import time
+from asyncio.events import Handle
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import repeat
+
+from controller_sides import SESSION
+from kwire.codec.declaration import Request
+from kwire.controller.server.quorum import Quorum
+from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest
+from kwire.messages.a44_incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kwire.messages.config_resource import ResourceType
+from kwire.net.frames import encode_request
+from performance_page import write_section
+from simulated_broker import SimulatedBroker
+
+MIB = 1 << 20
+LONGEST_TEXT = 32_000
+APPEND = 2
+PATIENCE = 120.0
+RUN = "_run"
+"""The method of asyncio's handles that runs one callback."""
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--write", action="store_true", help="put the table into the docs")
+    options = parser.parse_args()
+    found = asyncio.run(measure())
+    rows = [f"| {name} | {size / MIB:.2f} | {turn * 1e3:.1f} |" for name, size, turn in found]
+    head = ["| frame | MiB | longest turn, ms of CPU |", "| --- | ---: | ---: |"]
+    text = "\n".join([*head, *rows])
+    print(text)  # noqa: T201  # a script's output
+    if options.write:
+        write_section("hostile", text)
+
+
+class LongestTurn:
+    """Measures every turn of the event loop from `begin` on."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        original = getattr(Handle, RUN)
+
+        def run(handle: Handle) -> None:
+            began, number = time.thread_time(), self._number
+            original(handle)
+            if number == self._number:  # not the turn in which the measurement began
+                self.seconds = max(self.seconds, time.thread_time() - began)
+
+        self._number = 0
+        setattr(Handle, RUN, run)
+
+    def begin(self) -> None:
+        """Forget what was measured."""
+        self._number += 1
+        self.seconds = 0.0
+
+
+async def measure() -> list[tuple[str, int, float]]:
+    """Name, size and longest turn of every frame."""
+    turns = LongestTurn()
+    found = []
+    async with Quorum(1, properties=SESSION) as quorum:
+        await quorum.wait_for_leader()
+        (address,) = quorum.addresses.values()
+        broker = await SimulatedBroker.open(1, *address)
+        await broker.connection.send(
+            CreateTopicsRequest(topics=[CreatableTopic(name="t", num_partitions=1)])
+        )
+        for name, frame in [*frames()]:
+            turns.begin()
+            await asyncio.to_thread(send, address, frame)
+            found.append((name, len(frame), turns.seconds))
+        await broker.close()
+    return found
+
+
+def send(address: tuple[str, int], frame: bytes) -> None:
+    """Send a frame; wait for the first bytes of the answer, or for the end of the connection."""
+    with socket.create_connection(address, timeout=PATIENCE) as connection, suppress(OSError):
+        connection.sendall(frame)
+        connection.recv(100)
+
+
+def frames() -> Iterator[tuple[str, bytes]]:
+    """Frames that cost a receiver much, by name."""
+    topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+    asked = TopicData(topic_name="t", partitions=[PartitionData()])
+    yield (
+        "DescribeQuorum of 1,000,000 topics",
+        framed(DescribeQuorumRequest(topics=[*repeat(asked, 1_000_000)])),
+    )
+    for count in (2000, 1_000_000):
+        request = CreateTopicsRequest(topics=[*repeat(topic, count)])
+        yield f"CreateTopics, one name {count:,} times", framed(request)
+    yield (
+        "CreateTopics, 49 names of 32,000 letters",
+        framed(
+            CreateTopicsRequest(
+                topics=[
+                    topic.replace(name=f"{number}" + "n" * LONGEST_TEXT) for number in range(49)
+                ]
+            )
+        ),
+    )
+    yield (
+        "DeleteTopics of 1,000,000 names",
+        framed(DeleteTopicsRequest(topics=[*repeat(DeleteTopicState(name="t"), 1_000_000)])),
+    )
+    acl = AclCreation(
+        resource_type=2,
+        resource_name="t",
+        principal="User:a",
+        host="*",
+        operation=3,
+        permission_type=3,
+    )
+    yield "CreateAcls of 500,000", framed(CreateAclsRequest(creations=[*repeat(acl, 500_000)]))
+    words = "x," * (LONGEST_TEXT // 2)
+    yield (
+        "16,000 words appended 45 times",
+        framed(altered(ResourceType.TOPIC, "t", "cleanup.policy", words, times=45)),
+    )
+    for pattern in ("(a+)+$", "(" * LONGEST_TEXT, "[a-z" * 8000, "a{1000}" * 2000, "(a|" * 9000):
+        yield (
+            f"a pattern of client metrics, {pattern[:8]}…",
+            framed(altered(ResourceType.CLIENT_METRICS, "m", "match", f"client_id={pattern}")),
+        )
+    head = struct.pack(">hhih", 18, 4, 1, -1)
+    yield "20,000,000 tags in a header", sized(head + varint(20_000_000) + b"\5\0" * 20_000_000)
+    yield (
+        "100 MiB that are no CreateTopics",
+        sized(struct.pack(">hhih", 19, 7, 1, -1) + b"\0" + b"\xff" * (100 * MIB - 11)),
+    )
+
+
+def altered(type: int, resource: str, key: str, value: str, times: int = 1) -> Request:
+    """Return a request that appends to a key so often."""
+    config = AlterableConfig(name=key, config_operation=APPEND if times > 1 else 0, value=value)
+    return IncrementalAlterConfigsRequest(
+        resources=[
+            AlterConfigsResource(
+                resource_type=type, resource_name=resource, configs=[*repeat(config, times)]
+            )
+        ]
+    )
+
+
+def framed(request: Request) -> bytes:
+    """Return the frame of a request in its latest version."""
+    return encode_request(request, type(request).versions.last, correlation_id=1)
+
+
+def sized(data: bytes) -> bytes:
+    """Return data after its size."""
+    return struct.pack(">i", len(data)) + data
+
+
+def varint(number: int) -> bytes:
+    """Return an unsigned varint."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+if __name__ == "__main__":
+    main()
