@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,3 +101,12 @@ def test_the_listener_keeps_every_sentence_of_kafkas_security(sasl: Credentials)
         assert run.counts[ConformanceVerdict.PASS] > 30
 
     asyncio.run(run())
+
+
+async def test_the_quorum_of_the_documents_runs() -> None:
+    page = (Path(__file__).parents[3] / "docs/controller.md").read_text()
+    blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
+    (example,) = (block for block in blocks if "SASL_PLAINTEXT" in block)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    await names["main"]()
