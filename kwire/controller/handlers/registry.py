@@ -12,8 +12,11 @@ from kwire.codec.versions import Versions
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers import (
     allocate_producer_ids,
+    alter_client_quotas,
+    alter_configs,
     alter_partition,
     alter_partition_reassignments,
+    alter_user_scram_credentials,
     assign_replicas_to_dirs,
     broker_heartbeat,
     broker_registration,
@@ -40,11 +43,14 @@ from kwire.messages.a29_describe_acls import DescribeAclsRequest
 from kwire.messages.a30_create_acls import CreateAclsRequest
 from kwire.messages.a31_delete_acls import DeleteAclsRequest
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
+from kwire.messages.a33_alter_configs import AlterConfigsRequest
 from kwire.messages.a37_create_partitions import CreatePartitionsRequest
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
 from kwire.messages.a45_alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
+from kwire.messages.a49_alter_client_quotas import AlterClientQuotasRequest
+from kwire.messages.a51_alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from kwire.messages.a56_alter_partition import AlterPartitionRequest
 from kwire.messages.a57_update_features import UpdateFeaturesRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
@@ -117,6 +123,7 @@ def _of_acls(handler: Handler) -> Handler:
 
 
 ALTER, DESCRIBE = AclOperation.ALTER, AclOperation.DESCRIBE
+ALTER_CONFIGS = AclOperation.ALTER_CONFIGS
 CLUSTER_ACTION = AclOperation.CLUSTER_ACTION
 
 HANDLERS: Mapping[int, Handler] = MappingProxyType(
@@ -129,6 +136,7 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             _of_acls(_write(CreateAclsRequest, create_acls.handle, "1-3", ALTER)),
             _of_acls(_write(DeleteAclsRequest, delete_acls.handle, "1-3", ALTER)),
             _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
+            _write(AlterConfigsRequest, alter_configs.handle, "0-2"),
             _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
             _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
             _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
@@ -143,6 +151,10 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
                 list_partition_reassignments.handle,
                 "0",
                 DESCRIBE,
+            ),
+            _write(AlterClientQuotasRequest, alter_client_quotas.handle, "0-1", ALTER_CONFIGS),
+            _write(
+                AlterUserScramCredentialsRequest, alter_user_scram_credentials.handle, "0", ALTER
             ),
             _write(AlterPartitionRequest, alter_partition.handle, "2-3", CLUSTER_ACTION),
             _write(UpdateFeaturesRequest, update_features.handle, "0-2", ALTER),

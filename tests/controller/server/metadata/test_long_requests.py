@@ -11,7 +11,7 @@ import pytest
 from kwire.batches import Record, read_batches
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request
-from kwire.controller.handlers import incremental_alter_configs
+from kwire.controller.handlers import incremental_alter_configs, resource_alteration
 from kwire.controller.raft import Append, Resign
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.server.metadata import metadata_runtime
@@ -73,17 +73,17 @@ class Slow:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.entered, self.opened = threading.Event(), threading.Event()
         self.judged = 0
-        alter = incremental_alter_configs._alter
+        alter = resource_alteration.config_records
 
-        def wait(*arguments: Any) -> Any:
+        def wait(*arguments: Any, **keywords: Any) -> Any:
             self.judged += 1
             if self.judged == 1:
                 assert threading.current_thread() is not threading.main_thread()
                 self.entered.set()
                 assert self.opened.wait(PATIENCE)
-            return alter(*arguments)
+            return alter(*arguments, **keywords)
 
-        monkeypatch.setattr(incremental_alter_configs, "_alter", wait)
+        monkeypatch.setattr(incremental_alter_configs, "config_records", wait)
         monkeypatch.setattr(metadata_runtime, "is_long", lambda *_: True)
 
 

@@ -113,5 +113,5 @@ def _shortest_absent(path: str, other: Mapping[str, Any]) -> str:
     return path
 
 
-NOT_YET = "33|38|39|40|41|49|50|51"
-"""AlterConfigs, delegation tokens, quotas, SCRAM."""
+NOT_YET = "38|39|40|41|50"
+"""Delegation tokens, DescribeUserScramCredentials."""

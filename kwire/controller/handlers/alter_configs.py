@@ -1,0 +1,56 @@
+"""AlterConfigs (KIP-133)."""
+
+from __future__ import annotations
+
+from kwire.controller.errors import ApiError
+from kwire.controller.handlers.config_resources import ConfigChecker, check_access
+from kwire.controller.handlers.resource_alteration import alter_each, config_records
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.error_codes import ErrorCode
+from kwire.messages.a33_alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    AlterConfigsResponse,
+)
+from kwire.messages.access_control import AclOperation
+from kwire.messages.config_resource import ConfigResource, ResourceType
+
+
+def handle(request: AlterConfigsRequest, context: ControllerContext) -> ControllerResult:
+    """Replace the whole configuration of resources (Java:
+    ConfigurationControlManager.legacyAlterConfigs).
+
+    1. The errors of `alter_each`.
+    2. A node's loggers: INVALID_REQUEST.
+    3. ALTER_CONFIGS is not allowed (`check_access`).
+    4. The errors of `config_records`; a key without value, or not named, is deleted.
+    """
+    checker = ConfigChecker(context)
+
+    def alter(requested: AlterConfigsResource) -> Records:
+        resource = ConfigResource(requested.resource_type, requested.resource_name)
+        # 2.
+        if resource.type == ResourceType.BROKER_LOGGER:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Loggers are not altered by this API.")
+        # 3.
+        check_access(context.access, AclOperation.ALTER_CONFIGS, resource)
+        # 4.
+        values = {config.name: config.value for config in requested.configs}
+        return config_records(resource, values, context, checker, others_stay=False)
+
+    # 1.
+    records, outcomes = alter_each(request.resources, alter)
+    responses = [
+        AlterConfigsResourceResponse(
+            error_code=outcome.code,
+            error_message=outcome.message,
+            resource_type=outcome.resource.type,
+            resource_name=outcome.resource.name,
+        )
+        for outcome in outcomes
+    ]
+    return ControllerResult(
+        records=() if request.validate_only else tuple(records),
+        response=AlterConfigsResponse(responses=responses),
+    )
