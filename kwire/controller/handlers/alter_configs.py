@@ -40,7 +40,7 @@ def handle(request: AlterConfigsRequest, context: ControllerContext) -> Controll
         return config_records(resource, values, context, checker, others_stay=False)
 
     # 1.
-    records, outcomes = alter_each(request.resources, alter)
+    records, outcomes = alter_each(request.resources, alter, context.image.features)
     responses = [
         AlterConfigsResourceResponse(
             error_code=outcome.code,

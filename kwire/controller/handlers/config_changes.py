@@ -4,15 +4,21 @@ ConfigurationControlManager)."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.configs import node_keys, topic_keys
 from kwire.controller.configs.keys import ConfigKey
+from kwire.controller.configs.topic_configs import MIN_INSYNC_REPLICAS
 from kwire.controller.configs.values import java_split, java_trim
 from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
+from kwire.image.features import FeaturesImage
 from kwire.messages.a44_incremental_alter_configs import AlterableConfig
 from kwire.messages.config_resource import ConfigResource, ConfigType, ResourceType
 from kwire.messages.metadata_versions import MetadataVersion
+from kwire.messages.records.clear_elr import ClearElrRecord
+from kwire.messages.records.config import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 MAX_LENGTH = 32_767
@@ -70,17 +76,23 @@ def check_change(
     version: MetadataVersion,
     *,
     forwarded: bool,
+    elr_enabled: bool = False,
 ) -> None:
     """Check one key that changes (ConfigurationControlManager.validateAlterConfig).
 
-    1. cordoned.log.dirs of nodes before 4.3-IV0: INVALID_CONFIG.
-    2. More of them than there are, unless the broker itself forwards it: INVALID_CONFIG.
-    3. A value of more than 32767 characters, which no record holds: INVALID_CONFIG.
+    1. min.insync.replicas while there are eligible leader replicas: of one broker, or removed from
+       all of them: INVALID_CONFIG. ELRs are counted by one value for all brokers (KIP-966).
+    2. cordoned.log.dirs of nodes before 4.3-IV0: INVALID_CONFIG.
+    3. More of them than there are, unless the broker itself forwards it: INVALID_CONFIG.
+    4. A value of more than 32767 characters, which no record holds: INVALID_CONFIG.
     """
-    # 1., 2.
+    # 1.
+    if name == MIN_INSYNC_REPLICAS and resource.type == ResourceType.BROKER and elr_enabled:
+        _check_min_insync_replicas(resource, value)
+    # 2., 3.
     if name == CORDONED and resource.type == ResourceType.BROKER:
         _check_cordoned(value, current, version, forwarded=forwarded)
-    # 3.
+    # 4.
     if value is not None and len(value.encode("utf-16-le", "surrogatepass")) // 2 > MAX_LENGTH:
         text = (
             "The configuration value cannot be added because it exceeds the maximum value size of"
@@ -89,17 +101,49 @@ def check_change(
         raise ApiError(ErrorCode.INVALID_CONFIG, text)
 
 
+def _check_min_insync_replicas(resource: ConfigResource, value: str | None) -> None:
+    if resource.name:
+        text = f"Broker-level {MIN_INSYNC_REPLICAS} cannot be altered while ELR is enabled."
+        raise ApiError(ErrorCode.INVALID_CONFIG, text)
+    if value is None:
+        text = f"Cluster-level {MIN_INSYNC_REPLICAS} cannot be removed while ELR is enabled."
+        raise ApiError(ErrorCode.INVALID_CONFIG, text)
+
+
+def cleared_elrs(changes: Iterable[ConfigRecord], features: FeaturesImage) -> list[VersionedRecord]:
+    """Return the records that follow changes of configurations (createClearElrRecordsAsNeeded).
+
+    Another min.insync.replicas makes ELRs wrong that were counted by the one before: those of the
+    topic are cleared, or those of all topics if it is a setting of brokers.
+    """
+    if not features.elr_enabled:
+        return []
+    return [
+        VersionedRecord(
+            record=ClearElrRecord(
+                topic_name=change.resource_name if change.resource_type == TOPIC else ""
+            ),
+            version=0,
+        )
+        for change in changes
+        if change.name == MIN_INSYNC_REPLICAS
+    ]
+
+
+TOPIC = ResourceType.TOPIC
+
+
 def _check_cordoned(
     value: str | None, current: str | None, version: MetadataVersion, *, forwarded: bool
 ) -> None:
-    # 1.
+    # 2.
     if not version.supports_cordoned_log_dirs:
         text = (
             f"The {CORDONED} configuration value cannot be set because it requires"
             " metadata.version >= 4.3-IV0"
         )
         raise ApiError(ErrorCode.INVALID_CONFIG, text)
-    # 2.
+    # 3.
     if forwarded or not java_trim(value or ""):
         return
     present = set() if current is None else set(_elements(current))

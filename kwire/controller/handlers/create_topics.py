@@ -10,7 +10,7 @@ from kwire.controller.authorization.access import permits_on_cluster, permitted_
 from kwire.controller.configs.topic_configs import EffectiveConfigs
 from kwire.controller.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.config_changes import check_change
+from kwire.controller.handlers.config_changes import check_change, cleared_elrs
 from kwire.controller.handlers.config_resources import ConfigChecker
 from kwire.controller.handlers.limits import check_partitions, check_records
 from kwire.controller.handlers.placement import check_assignment, new_partition, place_partitions
@@ -159,6 +159,7 @@ def _create(
     id = context.new_uuid()
     records = [versioned(TopicRecord(name=topic.name, topic_id=id))]
     records += [versioned(record) for record in configs]
+    records += cleared_elrs(configs, context.image.features)
     version = context.metadata_version
     for number, partition in enumerate(partitions):
         records.append(partition.record(id, number, version))

@@ -47,7 +47,7 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
         return config_records(resource, values, context, checker, others_stay=True)
 
     # 1.
-    records, outcomes = alter_each(request.resources, alter)
+    records, outcomes = alter_each(request.resources, alter, context.image.features)
     responses = [
         AlterConfigsResourceResponse(
             error_code=outcome.code,

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.config_changes import check_change
+from kwire.controller.handlers.config_changes import check_change, cleared_elrs
 from kwire.controller.handlers.config_resources import ConfigChecker, check_exists
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, Records, versioned
 from kwire.error_codes import ErrorCode
+from kwire.image.features import FeaturesImage
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.records.config import ConfigRecord
 
@@ -38,13 +39,16 @@ class ResourceOutcome(NamedTuple):
 
 
 def alter_each(
-    requested: Iterable[Requested], alter: Callable[[Requested], Records]
+    requested: Iterable[Requested],
+    alter: Callable[[Requested], Records],
+    features: FeaturesImage,
 ) -> tuple[Records, list[ResourceOutcome]]:
     """Alter each resource by itself; return all records, and what became of each resource.
 
     1. A type of resource that does not exist: UNSUPPORTED_VERSION.
     2. A resource twice: INVALID_REQUEST, once.
     3. The error that `alter` raises.
+    4. ELRs that another min.insync.replicas makes wrong are cleared last.
     """
     resources = list(requested)
     counts = Counter(_resource(item) for item in resources)
@@ -66,7 +70,9 @@ def alter_each(
         else:
             outcomes.append(ResourceOutcome(resource, 0, None))
         check_records(records)
-    return records, outcomes
+    # 4.
+    changes = [record.record for record in records if isinstance(record.record, ConfigRecord)]
+    return records + cleared_elrs(changes, features), outcomes
 
 
 def _resource(requested: RequestedResource) -> ConfigResource:
@@ -96,8 +102,9 @@ def config_records(
     changes = {
         name: value for name, value in values.items() if value != current.get(name) or is_broker
     }
+    deleted = [] if others_stay else [name for name in current if name not in values]
     # 2.
-    for name, value in changes.items():
+    for name, value in {**changes, **dict.fromkeys(deleted)}.items():
         check_change(
             resource,
             name,
@@ -105,8 +112,8 @@ def config_records(
             current.get(name),
             context.metadata_version,
             forwarded=context.forwarded,
+            elr_enabled=context.image.features.elr_enabled,
         )
-    deleted = [] if others_stay else [name for name in current if name not in values]
     after = {**current, **changes, **dict.fromkeys(deleted)}
     present = {name: value for name, value in after.items() if value is not None}
     checker.check(resource, present, current)

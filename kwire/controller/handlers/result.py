@@ -31,7 +31,7 @@ from kwire.net.service import ANONYMOUS
 
 def supported_features() -> Mapping[str, VersionRange]:
     """Return the levels of features that this controller supports."""
-    # Eligible leader replicas stay at level 0: half of their rules are missing (KIP-966).
+    # Eligible leader replicas stay at level 0: not tried beside real brokers yet (KIP-966).
     ranges = {name: VersionRange(0, feature.latest) for name, feature in FEATURES.items()}
     ranges[METADATA_VERSION] = VersionRange(MINIMUM, LATEST_PRODUCTION)
     ranges[ELIGIBLE_LEADER_REPLICAS] = VersionRange(0, 0)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.configs.node_configs import node_value
+from kwire.controller.configs.topic_configs import MIN_INSYNC_REPLICAS
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.error_codes import ErrorCode
@@ -13,6 +16,7 @@ from kwire.messages.a57_update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
+from kwire.messages.config_resource import ResourceType
 from kwire.messages.metadata_versions import (
     ELIGIBLE_LEADER_REPLICAS,
     FEATURES,
@@ -20,6 +24,7 @@ from kwire.messages.metadata_versions import (
     METADATA_VERSION,
     metadata_version_level,
 )
+from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.net.negotiation import VersionRange
 
@@ -42,6 +47,8 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
     5. another feature whose level needs a higher metadata.version than there will be;
     6. a lower kraft.version.
 
+    With eligible leader replicas come the records of `elr_safety_records` first.
+
     7. A higher kraft.version is not a record of metadata: raft is asked for it (KIP-853
        "UpdateFeatures", `kwire.controller.raft.kraft_version_upgrade`).
     """
@@ -56,6 +63,9 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
         # 7.
         elif update.max_version_level > context.quorum.kraft_version:
             kraft_version = update.max_version_level
+    elr = updates.get(ELIGIBLE_LEADER_REPLICAS)
+    if elr is not None and elr.max_version_level > 0:
+        records = [*elr_safety_records(context), *records]
     response = UpdateFeaturesResponse(
         error_message=None,
         results=[UpdatableFeatureResult(feature=name, error_message=None) for name in updates],
@@ -64,6 +74,40 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
         records=() if request.validate_only else tuple(records),
         response=response,
         kraft_version=None if request.validate_only else kraft_version,
+    )
+
+
+def elr_safety_records(context: ControllerContext) -> Records:
+    """Return the records that give all brokers one min.insync.replicas (KIP-966; Java:
+    maybeGenerateElrSafetyRecords): the controller has to know by which value they acknowledge.
+
+    1. Where the cluster has no value for all brokers, that of this controller's server.properties.
+    2. Those of single brokers are removed.
+    """
+    configs = context.image.configs
+    records: Records = []
+    # 1.
+    if MIN_INSYNC_REPLICAS not in configs.of(ResourceType.BROKER, ""):
+        value = str(node_value(context.config.static, MIN_INSYNC_REPLICAS))
+        records.append(_min_insync_replicas("", value))
+    # 2.
+    brokers = [name for type, name in configs.resources if type == ResourceType.BROKER and name]
+    records += [
+        _min_insync_replicas(name, None)
+        for name in sorted(brokers, key=int)
+        if MIN_INSYNC_REPLICAS in configs.of(ResourceType.BROKER, name)
+    ]
+    return records
+
+
+def _min_insync_replicas(broker: str, value: str | None) -> VersionedRecord:
+    return versioned(
+        ConfigRecord(
+            resource_type=ResourceType.BROKER,
+            resource_name=broker,
+            name=MIN_INSYNC_REPLICAS,
+            value=value,
+        )
     )
 
 
@@ -114,7 +158,9 @@ def _unsupported(name: str, level: int, context: ControllerContext) -> Iterator[
     only_0 = VersionRange(0, 0)
     own = context.config.features.get(name, only_0)
     if level not in own:
-        note = ": its rules are not complete here" if name == ELIGIBLE_LEADER_REPLICAS else ""
+        note = (
+            ": it was not tried beside real brokers yet" if name == ELIGIBLE_LEADER_REPLICAS else ""
+        )
         yield f"controller {context.config.node_id} supports {own}{note}"
     cluster = context.image.cluster
     for broker in sorted(cluster.brokers.values(), key=lambda broker: broker.id):

@@ -26,7 +26,7 @@ def check_can_lead(features: FeaturesImage) -> None:
     1. Eligible leader replicas above level 0 (KIP-966).
     2. A move from ZooKeeper that is prepared or under way (KIP-866).
     """
-    # 1. kwire has half of their rules, and half of them loses data.
+    # 1. The rules are there, but they were not tried beside real brokers and controllers.
     level = features.level(ELIGIBLE_LEADER_REPLICAS)
     if level:
         raise CannotLead(

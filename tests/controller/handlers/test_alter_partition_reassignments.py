@@ -156,6 +156,19 @@ def test_replicas_leave_at_once_and_come_when_they_are_in_sync(five: Any) -> Non
     assert grown.directories == directories(1, 2, 3, 4, 0)
 
 
+def test_a_growth_is_complete_when_the_new_replicas_are_in_sync(five: Any) -> None:
+    """Replica 3 stays and is out of sync: Kafka 4.3 does not wait for it, Kafka 4.0 did."""
+    five.create("bar", (4, 3, 2))
+    five.heartbeat(3, want_fence=True)
+    reassign(five, "bar", (1, 2, 3, 4, 0))
+
+    set_isr(five, "bar", 0, 4, 1, 2, 0)
+
+    grown = five.partition("bar")
+    assert (grown.replicas, grown.isr) == ((1, 2, 3, 4, 0), (4, 1, 2, 0))
+    assert (grown.adding_replicas, grown.removing_replicas) == ((), ())
+
+
 def test_a_cancelled_growth_bumps_the_leader_epoch(five: Any) -> None:
     """Java: testCancelReassignPartitions, the cancellation."""
     five.create("bar", (4, 3, 2))
