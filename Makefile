@@ -41,9 +41,9 @@ fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,
 	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/codec/test_engines.py
 	$(BIN)/python -m engines.fuzz --mutants 1000000
 
-simulate: .venv/ready  ## 1,000 histories of every scenario of the raft core, 10 of whole nodes
+simulate: .venv/ready  ## 1,000 histories of every scenario, of the raft core and of whole nodes
 	$(BIN)/python -m simulator --seeds $(or $(SEEDS),1000)
-	KWIRE_SEEDS=$(or $(WORLDS),10) $(BIN)/pytest -n 2 tests/virtual_nodes
+	$(BIN)/python -m virtual_nodes --seeds $(or $(WORLDS),1000)
 
 kills: .venv/ready  ## leaders of a mixed quorum: 200 killed, 100 stopped for 3 to 6 s; SEED=2 for others
 	KWIRE_KILLS=$(or $(KILLS),200) KWIRE_PAUSES=$(or $(PAUSES),100) KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 7200 tests/controller/live/test_leader_kills.py

@@ -9,7 +9,7 @@ from tests.support.paths import ROOT
 
 def timeline(hash_seed: str) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "virtual_nodes", "paused_in_a_request", "1"]
+    command = [sys.executable, "-m", "virtual_nodes", "--replay", "paused_in_a_request", "1"]
     played = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     assert not played.stderr
     return played.stdout
