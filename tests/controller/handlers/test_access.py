@@ -6,6 +6,7 @@ import pytest
 
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.error_codes import ErrorCode
+from kwire.messages import a33_alter_configs
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreatableTopicResult,
@@ -44,6 +45,7 @@ CHECKED_BY_THE_HANDLER = {
     "DeleteTopicsRequest",
     "DescribeConfigsRequest",
     "CreatePartitionsRequest",
+    "AlterConfigsRequest",
     "IncrementalAlterConfigsRequest",
     "DescribeClusterRequest",
 }
@@ -226,6 +228,27 @@ def test_configurations_are_altered_where_that_is_allowed(
 
     is_logger = resource[0] == ResourceType.BROKER_LOGGER
     allow(lab, resource_acl(*resource, CLUSTER_ACTION if is_logger else ALTER_CONFIGS))
+    assert lab.ask(request, principal=ALICE).responses[0].error_code == 0
+
+
+@pytest.mark.parametrize(
+    ("resource", "denied"),
+    [item for item in RESOURCES.items() if item[0][0] != ResourceType.BROKER_LOGGER],
+    ids=str,
+)
+def test_configurations_are_replaced_where_that_is_allowed(
+    resource: tuple[ResourceType, str], denied: ErrorCode
+) -> None:
+    lab = guarded()
+    lab.create("foo", (1,))
+    replaced = a33_alter_configs.AlterConfigsResource(
+        resource_type=resource[0], resource_name=resource[1]
+    )
+    request = a33_alter_configs.AlterConfigsRequest(resources=[replaced])
+
+    assert lab.ask(request, principal=ALICE).responses[0].error_code == denied
+
+    allow(lab, resource_acl(*resource, ALTER_CONFIGS))
     assert lab.ask(request, principal=ALICE).responses[0].error_code == 0
 
 
