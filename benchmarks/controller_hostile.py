@@ -14,16 +14,20 @@ import socket
 import struct
 import time
 from asyncio.events import Handle
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import repeat
 
 from controller_sides import SESSION
 from kwire.codec.declaration import Request
+from kwire.controller.server.config.sasl import CALLBACK_HANDLER
 from kwire.controller.server.quorum import Quorum
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -34,11 +38,18 @@ from kwire.messages.config_resource import ResourceType
 from kwire.net.frames import encode_request
 from performance_page import write_section
 from simulated_broker import SimulatedBroker
+from tests.support.controller.sasl_listeners import FIRST_CREDENTIALS, MODULES, sasl_listener
 
 MIB = 1 << 20
 LONGEST_TEXT = 32_000
 APPEND = 2
 PATIENCE = 120.0
+LOGIN = {
+    **sasl_listener("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"),
+    f"listener.name.controller.oauthbearer.{CALLBACK_HANDLER}": (
+        f"{MODULES}.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
+    ),
+}
 RUN = "_run"
 """The method of asyncio's handles that runs one callback."""
 
@@ -95,14 +106,35 @@ async def measure() -> list[tuple[str, int, float]]:
             await asyncio.to_thread(send, address, frame)
             found.append((name, len(frame), turns.seconds))
         await broker.close()
+    async with Quorum(1, properties=LOGIN, scram=FIRST_CREDENTIALS) as quorum:
+        (address,) = quorum.addresses.values()
+        for mechanism, kind, token in tokens():
+            handshake = framed(SaslHandshakeRequest(mechanism=mechanism))
+            frame = framed(SaslAuthenticateRequest(auth_bytes=token))
+            turns.begin()
+            await asyncio.to_thread(send, address, handshake, frame)
+            found.append((f"a login, {mechanism}: {kind}", len(frame), turns.seconds))
     return found
 
 
-def send(address: tuple[str, int], frame: bytes) -> None:
-    """Send a frame; wait for the first bytes of the answer, or for the end of the connection."""
+def send(address: tuple[str, int], *frames: bytes) -> None:
+    """Send frames; after each, wait for bytes of the answer, or for the end of the connection."""
     with socket.create_connection(address, timeout=PATIENCE) as connection, suppress(OSError):
-        connection.sendall(frame)
-        connection.recv(100)
+        for frame in frames:
+            connection.sendall(frame)
+            connection.recv(100)
+
+
+def tokens() -> Iterator[tuple[str, str, bytes]]:
+    """Mechanism, name and bytes of tokens as long as a listener takes, from nobody it knows."""
+    yield "PLAIN", "500,000 parts", b"\0" * 500_000
+    yield "PLAIN", "a password of 500,000 letters", b"\0b\0" + b"c" * 500_000
+    yield "SCRAM-SHA-256", "500,000 commas", b"," * 500_000
+    yield "SCRAM-SHA-512", "2,000 attributes", b"n,,n=a,r=b" + b",a=b" * 2000
+    yield "OAUTHBEARER", "100,000 pairs", b"n,,\1" + b"a=b\1" * 100_000
+    for kind, header in (("48 KiB of brackets", b"[" * 49_000), ("no JSON", b"\0" * 49_000)):
+        token = urlsafe_b64encode(header) + b".."
+        yield "OAUTHBEARER", kind, b"n,,\1auth=Bearer " + token[: 64 * 1024] + b"\1\1"
 
 
 def frames() -> Iterator[tuple[str, bytes]]:

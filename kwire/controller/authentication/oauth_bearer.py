@@ -58,7 +58,7 @@ def _parse(message: bytes) -> tuple[str, str]:
     """Return the identity to act for and the token of `n,[a=NAME],^ANAME=VALUE^A...^A`."""
     if len(message) > 2 * TOKEN_LIMIT:
         raise _malformed()
-    header, *pairs = message.decode("utf-8", "replace").split(_END, PAIRS_LIMIT)
+    header, *pairs = message.decode("utf-8", "replace").split(_END, PAIRS_LIMIT + 2)
     flag, _, rest = header.partition(",")
     acts_for, comma, excess = rest.partition(",")
     is_header = flag == "n" and comma and not excess and acts_for[:2] in ("", "a=")
