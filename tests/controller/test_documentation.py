@@ -2,6 +2,7 @@
 
 import re
 
+from tests.support.controller.live.listed_differences import LISTED, documented_rows
 from tests.support.paths import ROOT
 
 ROW = re.compile(r"^\| (\d+) \| .* \| (.*) \|$", re.MULTILINE)
@@ -17,3 +18,8 @@ def test_every_pitfall_of_the_first_controller_has_a_test_that_exists() -> None:
         for file, name in tests:
             text = (ROOT / "tests" / file).read_text()
             assert re.search(rf"^(async )?def {name}\(", text, re.MULTILINE), f"{file}::{name}"
+
+
+def test_the_table_of_differences_is_the_list_that_the_scripted_session_is_held_against() -> None:
+    rows = documented_rows("| step | kwire | Kafka | release | why |")
+    assert rows == [row.cells for row in LISTED]

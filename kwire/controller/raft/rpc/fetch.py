@@ -206,7 +206,7 @@ def _response(
         error_code=error,
         high_watermark=_UNKNOWN if error or leader is None else _known_high_watermark(leader),
         log_start_offset=replica.log.start_offset,
-        aborted_transactions=None,
+        aborted_transactions=[],
         records=records,
     )
     if received.version >= _TAGS_SINCE:

@@ -53,7 +53,7 @@ TIMEOUT = 5000
 
 
 def script(session: Session) -> Iterator[Step]:
-    """All steps."""
+    """All steps that leave the leader in office."""
     yield from _level()
     yield from _cluster(session)
     yield from _registrations(session)
@@ -334,6 +334,10 @@ def _ends() -> Iterator[Step]:
     yield Step(name="DeleteTopics v5", request=old, version=5)
     yield Step(name="UnregisterBroker", request=UnregisterBrokerRequest(broker_id=2))
     yield Step(name="UnregisterBroker again", request=UnregisterBrokerRequest(broker_id=2))
+
+
+def faults() -> Iterator[Step]:
+    """Kafka's controller takes the first for a fault of its own, and resigns."""
     yield alter("operation 9", TOPIC, "c", ("retention.ms", 9, "1"))
     yield Step(
         name="UnregisterBroker after operation 9", request=UnregisterBrokerRequest(broker_id=1)

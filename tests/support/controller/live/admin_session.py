@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from kwire.codec.declaration import Request, Response
+from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a18_api_versions import ApiVersionsResponse
 from kwire.messages.a55_describe_quorum import (
@@ -24,9 +24,14 @@ from kwire.messages.a62_broker_registration import (
     Listener,
 )
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.a64_unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.connection import Connection
 from kwire.text.ids import uuid_text
+from tests.support.eventually import eventually
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,33 +58,61 @@ class Session:
     cluster_id: str
     leader: Connection
     follower: Connection
+    leader_epoch: int = 0
     answers: dict[str, Response | str] = field(default_factory=dict)
     epochs: dict[int, int] = field(default_factory=dict)
     features: list[Feature] = field(default_factory=list)
     unknown_version: bytes = b""
+    addresses: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+    async def _reopen(self, follower: bool) -> None:
+        """Open a connection to the same node again."""
+        other = next((id for id in self.addresses if id != self.leader_id), self.leader_id)
+        address = self.addresses[other if follower else self.leader_id]
+        connection = await Connection.open(*address)
+        if follower:
+            self.follower = connection
+        else:
+            self.leader = connection
+
+    async def follow_leader(self) -> None:
+        """Open a connection to the node that leads by now, and wait until it is active."""
+        await self.leader.close()
+        self.leader = await Connection.open(*self.addresses[await leader_of(self.addresses)])
+
+        async def active() -> bool:
+            answer = await self.leader.send(UnregisterBrokerRequest(broker_id=77))
+            assert isinstance(answer, UnregisterBrokerResponse)
+            return answer.error_code != ErrorCode.NOT_CONTROLLER
+
+        await eventually(active, pause=0.1)
 
     async def take(self, step: Step) -> Response | None:
         """One step; a connection that the controller closes is an answer too."""
+        assert step.name not in self.answers, f"two steps are named {step.name}"
         connection = self.follower if step.follower else self.leader
         try:
             answer = await connection.send(step.request, step.version, timeout=60)
         except KwireError as error:
             self.answers[step.name] = type(error).__name__
+            if connection.closed and self.addresses:
+                await self._reopen(step.follower)
             return None
         self.answers[step.name] = answer
         return answer
 
-    async def register(self, broker_id: int) -> None:
+    async def register(self, broker_id: int, occasion: str = "") -> None:
         """Enrol a broker that is none, and have it unfenced."""
+        suffix = f" {occasion}" if occasion else ""
         registered = await self.take(
-            Step(name=f"register broker {broker_id}", request=self.registration(broker_id))
+            Step(name=f"register broker {broker_id}{suffix}", request=self.registration(broker_id))
         )
         assert isinstance(registered, BrokerRegistrationResponse)
         epoch = self.epochs[broker_id] = registered.broker_epoch
         beat = BrokerHeartbeatRequest(
             broker_id=broker_id, broker_epoch=epoch, current_metadata_offset=epoch + 1
         )
-        await self.take(Step(name=f"heartbeat of broker {broker_id}", request=beat))
+        await self.take(Step(name=f"heartbeat of broker {broker_id}{suffix}", request=beat))
 
     def registration(self, broker_id: int) -> Request:
         """The request of a broker that supports whatever the controller does."""
@@ -96,6 +129,12 @@ class Session:
             rack=None,
             log_dirs=(UUID(int=(9 << 64) + broker_id),),
         )
+
+    async def learn_epoch(self) -> None:
+        """Learn the epoch of the leader."""
+        answer = await self.leader.send(metadata_quorum())
+        assert isinstance(answer, DescribeQuorumResponse)
+        self.leader_epoch = answer.topics[0].partitions[0].leader_epoch
 
     async def learn_features(self) -> None:
         """Learn the features that brokers must support here."""
@@ -152,21 +191,24 @@ async def unknown_version(host: str, port: int) -> bytes:
 
 async def run(addresses: dict[int, tuple[str, int]], cluster_id: UUID | str) -> Session:
     """The whole script against one quorum of at least two controllers."""
-    from tests.support.controller.live.admin_script import script
+    from tests.support.controller.live import whole_script
 
     leader_id = await leader_of(addresses)
     other = next(address for id, address in addresses.items() if id != leader_id)
     text = uuid_text(cluster_id) if isinstance(cluster_id, UUID) else cluster_id
-    async with (
-        await Connection.open(*addresses[leader_id]) as leader,
-        await Connection.open(*other) as follower,
-    ):
-        session = Session(leader_id=leader_id, cluster_id=text, leader=leader, follower=follower)
+    session = Session(
+        leader_id=leader_id,
+        cluster_id=text,
+        leader=await Connection.open(*addresses[leader_id]),
+        follower=await Connection.open(*other),
+        addresses=addresses,
+    )
+    try:
         session.unknown_version = await unknown_version(*addresses[leader_id])
         await session.learn_features()
-        for broker_id in (1, 2):
-            await session.register(broker_id)
-        steps: Iterator[Step] = script(session)
-        for step in steps:
-            await session.take(step)
+        await session.learn_epoch()
+        await whole_script.play(session)
+    finally:
+        await session.leader.close()
+        await session.follower.close()
     return session

@@ -33,6 +33,9 @@ MEASURES = {
     "broker_epoch",
     "finalized_features_epoch",
     "producer_id_start",
+    "last_stable_offset",
+    "end_offset",
+    "epoch",
 }
 """Numbers of this run; only whether they are there, -1 or 0 is compared."""
 
@@ -58,8 +61,15 @@ def _fields(answer: Group, leader_id: int, path: str) -> Iterator[tuple[str, Any
         elif isinstance(value, list) and (not value or isinstance(value[0], Group)):
             for entry in value:
                 yield from _fields(entry, leader_id, f"{where}[{_key(entry, leader_id)}]")
+        elif name == "node_id" and _is_endpoint(answer) and value == leader_id:
+            yield where, "the leader"
         else:
             yield where, _plain(name, value, leader_id)
+
+
+def _is_endpoint(entry: Group) -> bool:
+    """True for the address of the leader that refusals of raft's requests have."""
+    return type(entry).__name__ == "NodeEndpoint"
 
 
 def _key(entry: Group, leader_id: int) -> str:
@@ -67,13 +77,19 @@ def _key(entry: Group, leader_id: int) -> str:
     if not found:
         return type(entry).__name__
     value = str(getattr(entry, found[0]))
-    is_leader = found[0] == "resource_name" and value == str(leader_id)
+    if value == "None" and "topic_id" in type(entry).fields:  # deleted by its id
+        id_field = "topic_id"
+        value = str(_plain(id_field, getattr(entry, id_field), leader_id))
+    names_leader = found[0] == "resource_name" or _is_endpoint(entry)
+    is_leader = names_leader and value == str(leader_id)
     return "the leader" if is_leader else value
 
 
 def _plain(name: str, value: Any, leader_id: int) -> Any:
     if isinstance(value, UUID):
         return "an id" if value.int else "no id"
+    if isinstance(value, bytes):
+        return "bytes" if value else "no bytes"
     if name in TEXTS:
         return "a text" if value else "no text"
     if name == "cluster_id":

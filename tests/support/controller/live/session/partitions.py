@@ -51,6 +51,25 @@ Replicas = tuple[int, ...]
 
 def script(session: Session) -> Iterator[Step]:
     """All steps, with brokers 1 to 4 registered and unfenced. Broker 4 is fenced at the end."""
+    yield from moves(session)
+    yield fault(session)
+
+
+def fault(session: Session) -> Step:
+    """Return the last step: Kafka's controller resigns on it."""
+    return _isr_step(
+        session,
+        "in an unknown recovery state",
+        (2,),
+        2,
+        leader_epoch=1,
+        partition_epoch=5,
+        leader_recovery_state=7,
+    )
+
+
+def moves(session: Session) -> Iterator[Step]:
+    """All steps but the last one."""
     without_elr = FeatureUpdateKey(
         feature="eligible.leader.replicas.version", max_version_level=0, upgrade_type=2
     )
@@ -66,11 +85,6 @@ def script(session: Session) -> Iterator[Step]:
     yield from _elections()
     yield from _fenced(session)
     yield from _ends()
-    # The last one: Kafka's controller resigns on it.
-    name = "in an unknown recovery state"
-    yield _isr_step(
-        session, name, (2,), 2, leader_epoch=1, partition_epoch=5, leader_recovery_state=7
-    )
 
 
 def topic_id(session: Session, name: str) -> UUID:

@@ -1,0 +1,183 @@
+"""The differences of the scripted session that docs/controller.md lists, row by row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tests.support.controller.live.answer_differences import ABSENT, NOT_YET, PRESENT
+from tests.support.paths import ROOT
+
+RELEASES = ("4.3.1", "4.4.0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedDifference:
+    """A row of the table: its first cells, and the differences that it stands for.
+
+    paths: regular expressions for `step: path`, with the value of either side, kwire's first.
+    """
+
+    step: str
+    kwire: str
+    kafka: str
+    paths: Mapping[str, tuple[object, object]]
+    releases: tuple[str, ...] = RELEASES
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """The first cells of the row."""
+        return self.step, self.kwire, self.kafka, ", ".join(self.releases)
+
+
+API_VERSIONS = r"ApiVersions v\d(, empty(, at a follower)?)?"
+_EMPTY_AT_A_FOLLOWER = (
+    r"(ElectLeaders v[12]|AlterPartitionReassignments v[01]|AlterPartition v[23])"
+    r", empty, at a follower: error_code"
+)
+_NEW_KEYS = (
+    *("max.decompressed.message.bytes", "remote.copy.lag.bytes", "remote.copy.lag.ms"),
+    *("errors.deadletterqueue.group.enable", "errors.deadletterqueue.copy.record.enable"),
+    *("errors.deadletterqueue.topic.name", "streams.assignor.name"),
+    "streams.rack.aware.assignment.tags",
+)
+
+LISTED = (
+    ListedDifference(
+        step="ApiVersions: delegation tokens, DescribeUserScramCredentials",
+        kwire="not listed",
+        kafka="listed",
+        paths={rf"ApiVersions v\d: api_keys\[({NOT_YET})\]": (ABSENT, PRESENT)},
+    ),
+    ListedDifference(
+        step="ApiVersions: ApiVersions, UnregisterController, metadata.version, share.version",
+        kwire="up to 5, listed, up to 33, up to 2",
+        kafka="up to 4, not listed, up to 30, up to 1",
+        releases=("4.3.1",),
+        paths={
+            r"ApiVersions v\d: api_keys\[18\]\.max_version": (5, 4),
+            r"ApiVersions v\d: api_keys\[94\]": (PRESENT, ABSENT),
+            r"ApiVersions v\d: supported_features\[metadata\.version\]\.max_version": (33, 30),
+            r"ApiVersions v4: supported_features\[share\.version\]\.max_version": (2, 1),
+        },
+    ),
+    ListedDifference(
+        step="ApiVersions v4: eligible.leader.replicas.version",
+        kwire="up to 0",
+        kafka="up to 1",
+        paths={
+            r"ApiVersions v4: supported_features\[eligible\.leader\.replicas\.version\]"
+            r"\.max_version": (0, 1)
+        },
+    ),
+    ListedDifference(
+        step="CreateTopics, DescribeConfigs: keys that are new in 4.4",
+        kwire="not named",
+        kafka="named",
+        releases=("4.4.0",),
+        paths={
+            rf"(CreateTopics|DescribeConfigs|create) .*\.?configs\[{re.escape(key)}\]": (
+                ABSENT,
+                PRESENT,
+            )
+            for key in _NEW_KEYS
+        },
+    ),
+    ListedDifference(
+        step="IncrementalAlterConfigs, SET to null",
+        kwire="INVALID_REQUEST (42)",
+        kafka="NONE",
+        paths={r"IncrementalAlterConfigs set null: responses\[t\]\.error_code": (42, 0)},
+    ),
+    ListedDifference(
+        step="Fetch v12, which has the topic by name",
+        kwire="the records",
+        kafka="INVALID_REQUEST (42)",
+        paths={
+            r"Fetch from the start v12: error_code": (0, 42),
+            r"Fetch from the start v12: responses\[__cluster_metadata\]": (PRESENT, ABSENT),
+        },
+    ),
+    ListedDifference(
+        step="FetchSnapshot, every refusal for the partition",
+        kwire="its error code",
+        kafka="UNKNOWN_SERVER_ERROR (-1), without a partition",
+        paths={
+            r"FetchSnapshot .*: error_code": (0, -1),
+            r"FetchSnapshot .*: node_endpoints\[the leader\]": (PRESENT, ABSENT),
+            r"FetchSnapshot .*: topics\[(__cluster_metadata|t)\]": (PRESENT, ABSENT),
+        },
+    ),
+    ListedDifference(
+        step="ElectLeaders, AlterPartitionReassignments, AlterPartition of nothing at a follower",
+        kwire="NOT_CONTROLLER (41)",
+        kafka="NONE",
+        paths={_EMPTY_AT_A_FOLLOWER: (41, 0)},
+    ),
+    ListedDifference(
+        step="UnregisterController",
+        kwire="answered",
+        kafka="closes the connection",
+        releases=("4.3.1",),
+        paths={
+            r"UnregisterController v0, empty(, at a follower)?: ": (ABSENT, PRESENT),
+            r"UnregisterController v0, empty(, at a follower)?: error_(code|message)": (
+                PRESENT,
+                ABSENT,
+            ),
+        },
+    ),
+    ListedDifference(
+        step="IncrementalAlterConfigs, operation 9",
+        kwire="INVALID_REQUEST (42)",
+        kafka="UNKNOWN_SERVER_ERROR (-1)",
+        paths={r"IncrementalAlterConfigs operation 9: responses\[c\]\.error_code": (42, -1)},
+    ),
+    ListedDifference(
+        step="the request after that",
+        kwire="answered",
+        kafka="NOT_CONTROLLER (41)",
+        paths={
+            r"UnregisterBroker after operation 9: error_code": (0, 41),
+            r"UnregisterBroker after operation 9: error_message": ("no text", "a text"),
+        },
+    ),
+    ListedDifference(
+        step="AlterPartition with an unknown leader recovery state",
+        kwire="INVALID_REQUEST (42) for the partition",
+        kafka="UNKNOWN_SERVER_ERROR (-1) for all",
+        paths={
+            r"an ISR in an unknown recovery state: error_code": (0, -1),
+            r"an ISR in an unknown recovery state: topics\[\]": (PRESENT, ABSENT),
+        },
+    ),
+)
+"""In the order of docs/controller.md, which has the reasons."""
+
+
+def row_of(path: str, values: tuple[object, object], release: str) -> tuple[str, str] | None:
+    """Return the step and the regular expression of the row that a difference belongs to."""
+    for row in LISTED:
+        for pattern, expected in row.paths.items():
+            if release in row.releases and expected == values and re.fullmatch(pattern, path):
+                return row.step, pattern
+    return None
+
+
+def documented_rows(heading: str) -> list[tuple[str, ...]]:
+    """Return the cells of a table in docs/controller.md by its heading, but for the last column."""
+    lines = iter((ROOT / "docs" / "controller.md").read_text().splitlines())
+    columns = heading.count("|") - 1
+    for line in lines:
+        if line == heading:
+            break
+    next(lines)
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        cells = tuple(cell.strip() for cell in line.strip("|").split(" | "))
+        assert len(cells) == columns, line
+        rows.append(cells[:-1])
+    return rows
