@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tests.support.proxy.secure_cluster import SecureCluster
 
 
+pytest_plugins = ["kwire.controller.pytest_plugin"]
+
 progress = logging.getLogger("real_kafka").info
 
 # A busy machine is no fault of the code's.

@@ -14,8 +14,9 @@ from kwire.cli.screen import screen
 from kwire.conform.faults.report import summary, write_report
 from kwire.conform.faults.run import FaultRun, run_under_faults
 from kwire.conform.faults.schedule import FaultSchedule, read_schedule
-from kwire.conform.faults.topology import FaultTopology, read_topology
+from kwire.conform.faults.topology import read_topology
 from kwire.errors import InvalidValue
+from kwire.faulty_network.topology import FaultTopology
 from kwire.net.security import PLAINTEXT, Security
 
 

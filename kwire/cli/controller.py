@@ -58,13 +58,41 @@ def quorum(
         typer.Option("--release-version", "-r", metavar="VERSION", help="Kafka's, as in 3.9-IV0."),
     ] = None,
     metrics: _Metrics = None,
+    brokers: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, max=9, help="Brokers of Apache Kafka beside; needs Java."),
+    ] = 0,
+    kafka_version: Annotated[
+        str | None,
+        typer.Option(metavar="VERSION", help="Of the brokers; loaded through Maven at first."),
+    ] = None,
+    kafka: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="An unpacked Kafka to run; by default $KAFKA_HOME."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the addresses as one JSON object.")
+    ] = False,
 ) -> None:
     """Run a quorum on free ports of 127.0.0.1 until Ctrl-C, and say what brokers need to join it.
 
+    With --brokers, Apache Kafka's brokers run beside it, and their bootstrap.servers are printed
+    when none is fenced. They end with this command, even if that is killed.
+
     \b
     kwire controller quorum -n 3
+    kwire controller quorum -n 3 --brokers 2 --kafka-version 4.4.0
     kwire quorum status --bootstrap-controller 127.0.0.1:PORT
     """
-    from kwire.cli.controller_run import run_quorum
+    from kwire.cli.controller_run import QuorumOptions, run_quorum
 
-    run_quorum(size, folder, release_version, metrics)
+    wanted = QuorumOptions(
+        size=size,
+        folder=folder,
+        release=release_version,
+        brokers=brokers,
+        kafka_version=kafka_version,
+        kafka=kafka,
+        as_json=as_json,
+    )
+    run_quorum(wanted, metrics)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.screen import screen
+from kwire.cli.screen import print_json, screen
 from kwire.controller.server.config.node_config import NodeConfig
+from kwire.controller.server.local_brokers import LocalBrokers
 from kwire.controller.server.metrics import NodesCollector
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
@@ -47,25 +50,89 @@ async def _run_node(config: NodeConfig, address: Address | None) -> None:
             stopped.cancel()
 
 
-def run_quorum(size: int, folder: Path | None, release: str | None, metrics: str | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumOptions:
+    """The options of `kwire controller quorum`."""
+
+    size: int
+    folder: Path | None
+    release: str | None
+    brokers: int
+    kafka_version: str | None
+    kafka: Path | None
+    as_json: bool
+
+
+def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
     """Run a quorum of controllers. metrics: `host:port` to serve those of all of them at."""
     address = _metrics_address(metrics)
+    folder = options.folder
     if folder is not None and any(folder.glob("node-*")):
         raise CommandFailed(f"{folder} has nodes already: give an empty folder")
+    if not options.brokers and (options.kafka or options.kafka_version):
+        raise WrongUsage("--kafka and --kafka-version are about brokers: add --brokers N.")
     _log_to_stderr()
-    quorum = Quorum(size, folder=folder, release=release, metered=address is not None)
-    asyncio.run(_run_quorum(quorum, address))
+    console = screen(stderr=True)
+    brokers = LocalBrokers(
+        options.brokers,
+        version=options.kafka_version,
+        kafka=options.kafka,
+        progress=lambda text: console.print(text, style="dim"),
+    )
+    quorum = Quorum(
+        options.size,
+        folder=folder,
+        release=options.release,
+        metered=address is not None,
+        brokers=brokers,
+    )
+    asyncio.run(_run_quorum(quorum, address, as_json=options.as_json))
 
 
-async def _run_quorum(quorum: Quorum, address: Address | None) -> None:
+async def _run_quorum(quorum: Quorum, address: Address | None, *, as_json: bool) -> None:
     ended = _terminated()
-    async with _metrics(address, lambda: quorum.nodes.values()), quorum:
-        console = screen()
-        console.print(f"cluster.id={quorum.cluster_id}")
-        console.print(f"controller.quorum.bootstrap.servers={quorum.bootstrap_controllers}")
-        console.print("controller.listener.names=CONTROLLER")
-        console.file.flush()
-        await ended.wait()
+    run = asyncio.current_task()
+    assert run is not None
+    starting = asyncio.create_task(_cancel_at(ended, run))
+    try:
+        async with _metrics(address, lambda: quorum.nodes.values()), quorum:
+            starting.cancel()
+            _print_addresses(quorum, as_json=as_json)
+            await ended.wait()
+    except asyncio.CancelledError:
+        if not ended.is_set():  # Ctrl-C
+            raise
+    finally:
+        starting.cancel()
+
+
+async def _cancel_at(ended: asyncio.Event, run: asyncio.Task[object]) -> None:
+    """Cancel a start that SIGTERM interrupts: brokers may take minutes."""
+    await ended.wait()
+    run.cancel()
+
+
+def _print_addresses(quorum: Quorum, *, as_json: bool) -> None:
+    brokers = {str(id): str(address) for id, address in quorum.brokers.addresses.items()}
+    if as_json:
+        controllers = {str(id): f"{h}:{p}" for id, (h, p) in quorum.advertised.items()}
+        value = {
+            "clusterId": quorum.cluster_id,
+            "bootstrapControllers": quorum.bootstrap_controllers,
+            "bootstrapServers": quorum.bootstrap_servers or None,
+            "controllers": controllers,
+            "brokers": brokers,
+        }
+        print_json(value)
+        sys.stdout.flush()
+        return
+    console = screen()
+    console.print(f"cluster.id={quorum.cluster_id}")
+    console.print(f"controller.quorum.bootstrap.servers={quorum.bootstrap_controllers}")
+    console.print("controller.listener.names=CONTROLLER")
+    if brokers:
+        console.print(f"bootstrap.servers={quorum.bootstrap_servers}")
+    console.file.flush()
 
 
 def _metrics_address(metrics: str | None) -> Address | None:

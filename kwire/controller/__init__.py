@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kwire.controller.server.background import BackgroundQuorum
     from kwire.controller.server.config.node_config import NodeConfig
+    from kwire.controller.server.local_brokers import LocalBrokers
     from kwire.controller.server.node import ControllerNode
     from kwire.controller.server.quorum import Quorum, QuorumMember
 else:
@@ -19,6 +20,7 @@ else:
         "BackgroundQuorum": "kwire.controller.server.background",
         "ControllerNode": "kwire.controller.server.node",
         "QuorumMember": "kwire.controller.server.quorum",
+        "LocalBrokers": "kwire.controller.server.local_brokers",
         "NodeConfig": "kwire.controller.server.config.node_config",
         "Quorum": "kwire.controller.server.quorum",
     }
@@ -29,4 +31,11 @@ else:
         return getattr(import_module(_MODULES[name]), name)
 
 
-__all__ = ["BackgroundQuorum", "ControllerNode", "NodeConfig", "Quorum", "QuorumMember"]
+__all__ = [
+    "BackgroundQuorum",
+    "ControllerNode",
+    "LocalBrokers",
+    "NodeConfig",
+    "Quorum",
+    "QuorumMember",
+]

@@ -15,7 +15,6 @@ from random import Random
 from kwire.conform.check import Check
 from kwire.conform.faults.anomaly import Anomaly
 from kwire.conform.faults.session import WorkloadRun
-from kwire.conform.faults.topology import FaultTopology
 from kwire.conform.needs import Need
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.registry import all_checks
@@ -25,6 +24,7 @@ from kwire.conform.target import Target, examine_target
 from kwire.conform.verdict import ConformanceVerdict, Deviation
 from kwire.error_codes import ErrorCode, is_retriable
 from kwire.errors import KwireError
+from kwire.faulty_network.topology import FaultTopology
 from kwire.net.address import Address
 from kwire.net.security import Security
 

@@ -15,7 +15,7 @@ from typing import Self
 from kwire.batches import RecordBatch
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.conform.faults.anomaly import Anomaly
-from kwire.conform.faults.topology import FaultTopology
+from kwire.faulty_network.topology import FaultTopology
 from kwire.image import MetadataImage
 from kwire.net.address import Address
 from kwire.net.connection import Connection

@@ -26,13 +26,14 @@ from kwire.conform.faults.invariants import check_log
 from kwire.conform.faults.last_state import read_last_states
 from kwire.conform.faults.log_witness import check_witness, effects_in
 from kwire.conform.faults.metadata_log import MetadataLogReader
-from kwire.conform.faults.network import FaultyNetwork
-from kwire.conform.faults.schedule import FaultEvent, FaultSchedule
+from kwire.conform.faults.schedule import FaultSchedule
 from kwire.conform.faults.session import WorkloadRun
-from kwire.conform.faults.topology import FaultTopology
 from kwire.conform.faults.verdicts import KeyVerdicts, check_keys
 from kwire.conform.faults.workload.clients import Workload
 from kwire.errors import KwireError
+from kwire.faulty_network.fault import FaultEvent
+from kwire.faulty_network.network import FaultyNetwork
+from kwire.faulty_network.topology import FaultTopology
 from kwire.net.security import PLAINTEXT, Security
 from kwire.net.tasks import cancel_and_wait
 

@@ -16,9 +16,9 @@ from typing import Any, TypeVar, cast
 
 from kwire.codec.declaration import Request, Response
 from kwire.conform.faults.history import Fate, RecordedOperation, RunHistory
-from kwire.conform.faults.topology import FaultTopology
 from kwire.error_codes import ErrorCode, name
 from kwire.errors import AnswerLost, KwireError
+from kwire.faulty_network.topology import FaultTopology
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.security import PLAINTEXT, Security

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from kwire.conform.faults.history import Fate
 from kwire.conform.faults.run import FaultRun
-from kwire.conform.faults.schedule import FaultKind
+from kwire.faulty_network.fault import FaultKind
 
 WIDTH, LEFT, ROW = 1000, 110, 18
 BINS = 120

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from typing import Any, Self, TypeVar
 
@@ -66,9 +66,48 @@ class BackgroundQuorum:
         finally:
             self._working.discard(task)
 
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port,...` of the brokers, for clients; empty if there are none."""
+        return self.quorum.bootstrap_servers
+
+    def wait_for_leader(self) -> int:
+        """Return the id of the active controller as soon as there is one; TimeoutError if not."""
+        return self.run(self.quorum.wait_for_leader).node_id
+
     def kill(self, node_id: int) -> None:
-        """Stop a controller at once, as a power cut would."""
-        self.run(self.quorum.nodes[node_id].kill)
+        """Stop a controller or a broker at once, as a power cut would."""
+        self.run(lambda: self.quorum.kill(node_id))
+
+    def restart(self, node_id: int) -> None:
+        """Start a controller or a broker again."""
+        self.run(lambda: self.quorum.restart(node_id))
+
+    def pause(self, node_id: int, seconds: float) -> None:
+        """Have a controller or a broker stand still; return at once, it goes on by itself."""
+        self.run(lambda: self.quorum.pause(node_id, seconds))
+
+    def slow_disk(self, node_id: int, seconds: float) -> None:
+        """Make every flush of a controller's log take so much longer; 0 ends that."""
+        self._call(lambda: self.quorum.slow_disk(node_id, seconds))
+
+    def partition(self, group: Iterable[int], others: Iterable[int] = ()) -> None:
+        """Cut the links between two groups of nodes until `heal`; see `Quorum.partition`."""
+        self._call(lambda: self.quorum.partition(group, others))
+
+    def one_way(self, group: Iterable[int], others: Iterable[int] = ()) -> None:
+        """Hold what the nodes of a group ask the others until `heal`."""
+        self._call(lambda: self.quorum.one_way(group, others))
+
+    def heal(self) -> None:
+        """Mend all links; what they held arrives now."""
+        self._call(self.quorum.heal)
+
+    def _call(self, action: Callable[[], None]) -> None:
+        async def work() -> None:
+            action()
+
+        self.run(work)
 
     def start_node(self, node_id: int) -> None:
         """Start a controller again."""

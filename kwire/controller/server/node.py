@@ -22,6 +22,7 @@ from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.server.registration import Registrar
 from kwire.controller.server.request_metrics import MeteredService, RequestMetrics
 from kwire.controller.server.sasl_mechanisms import listener_mechanisms
+from kwire.controller.server.suspension import SuspendableService
 from kwire.controller.server.tls_reload import TlsReloader
 from kwire.net.service import Service
 
@@ -98,7 +99,9 @@ class ControllerNode:
             apis = ControllerApis(
                 self.runtime, self.metadata, foreign, late_listeners=late_listeners
             )
-            await self._listen(MeteredService(apis, self.requests) if self.requests else apis)
+            metered = MeteredService(apis, self.requests) if self.requests else apis
+            self._service = SuspendableService(metered)
+            await self._listen(self._service)
             self.runtime.start(self.metadata)
         except BaseException:
             await self.kill()
@@ -172,10 +175,21 @@ class ControllerNode:
         """Wait until the node cannot go on; raise why, as StorageFailed or CommittedDataLost."""
         await asyncio.shield(self.runtime.failure)
 
+    def suspend(self) -> None:
+        """Stand still until `resume`: answer nothing, decide nothing; connections stay open."""
+        self._service.suspend()
+        self.runtime.suspend()
+
+    def resume(self) -> None:
+        """Go on after `suspend`; do nothing if the node does not stand still."""
+        self.runtime.resume()
+        self._service.resume()
+
     async def stop(self) -> None:
         """Stop in order: a leader hands over first, as a Kafka controller does on SIGTERM."""
         if not self._running:
             return
+        self.resume()
         if not await self.runtime.shut_down(HAND_OVER):
             log.warning("controller %d stops: no other took over its leadership", self.node_id)
         await self.kill()

@@ -1,5 +1,7 @@
 """A quorum of controllers in this process: no Java, no file to write, a second to start.
 
+With `brokers`, brokers of Apache Kafka run beside it, as processes of a local Java.
+
 async with Quorum(3) as quorum:
     admin = AdminClient(bootstrap_controllers=quorum.bootstrap_controllers)
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,13 +21,17 @@ from uuid import UUID
 
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.environment import Environment
+from kwire.controller.server.local_brokers import LocalBrokers
 from kwire.controller.server.node import ControllerNode
+from kwire.controller.server.quorum_network import QuorumNetwork
 from kwire.errors import InvalidValue
+from kwire.faulty_network.fault import FaultKind
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
 from kwire.logdir.names import META_PROPERTIES
 from kwire.logdir.scram import FirstCredential
 from kwire.logdir.voters import InitialVoter
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
+from kwire.net.address import Address
 from kwire.text.ids import uuid_text
 
 LISTENER = "CONTROLLER"
@@ -67,6 +73,9 @@ class Quorum:
     environment: random source, time of day and disk; by default the machine's.
     environment_of: called with a node id at each start of it; returns the controller's own random
     source, time of day and disk. By default all have those of `environment`.
+    brokers: how many brokers of Apache Kafka run beside the controllers, or the LocalBrokers. They
+    need Java; `bootstrap_servers` is their address.
+    network: True for a proxy before every node, for `partition`; by default if there are brokers.
     """
 
     def __init__(
@@ -82,6 +91,8 @@ class Quorum:
         scram: Sequence[FirstCredential] = (),
         environment: Environment | None = None,
         environment_of: Callable[[int], Environment] | None = None,
+        brokers: int | LocalBrokers = 0,
+        network: bool | None = None,
     ) -> None:
         if size < 1:
             raise InvalidValue("a quorum has at least one controller")
@@ -102,6 +113,13 @@ class Quorum:
         for index in range(size):
             port = ports[index] if ports else None
             self._member(FIRST_ID + index, is_voter=True, properties={}, port=port)
+        self.brokers = LocalBrokers(brokers) if isinstance(brokers, int) else brokers
+        if self.brokers.count and release is None:
+            self._release = self.brokers.release
+        self._slow_disks: dict[int, float] = {}
+        self._resumptions: dict[int, asyncio.TimerHandle] = {}
+        wants_network = bool(self.brokers.count) if network is None else network
+        self._network = QuorumNetwork() if wants_network else None
 
     def _new_id(self) -> UUID:
         return random_uuid(self._environment.new_uuid)
@@ -150,9 +168,21 @@ class Quorum:
         return {id: ("127.0.0.1", member.port) for id, member in self.members.items()}
 
     @property
+    def advertised(self) -> dict[int, tuple[str, int]]:
+        """Host and port that each controller tells others, by node id: those of its proxy."""
+        return {id: member.advertised for id, member in self.members.items()}
+
+    @property
     def bootstrap_controllers(self) -> str:
         """`host:port,...` of the controllers, for clients."""
+        if self._network is not None:
+            return ",".join(f"{host}:{port}" for host, port in self.advertised.values())
         return ",".join(f"127.0.0.1:{member.port}" for member in self.members.values())
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port,...` of the brokers, for clients; empty if there are none."""
+        return self.brokers.bootstrap_servers
 
     @property
     def nodes(self) -> dict[int, ControllerNode]:
@@ -171,10 +201,101 @@ class Quorum:
         return max(active, key=lambda node: node.raft.epoch, default=None)
 
     async def start(self, timeout: float = READY) -> None:
-        """Start all controllers; return when one of them is active."""
+        """Start all controllers, then the brokers; return when one controller is active and no
+        broker is fenced.
+
+        Raises RealKafkaError if the brokers cannot run here or do not start.
+        """
+        if self.brokers.count:
+            await self.brokers.prepare(self.folder if self._own else None)
+        if self._network is not None:
+            await self._network.start(self)
         for node_id in self.members:
             await self.start_node(node_id)
         await self.wait_for_leader(timeout)
+        # Observers start when the voters serve (docs/decisions/0050-start-order.md).
+        if self.brokers.count:
+            await self.brokers.start(self.cluster_id, self._voter_addresses())
+
+    def _voter_addresses(self) -> dict[int, tuple[UUID, Address]]:
+        return {
+            member.node_id: (member.directory_id, Address(*member.advertised))
+            for member in self.members.values()
+            if member.is_voter
+        }
+
+    async def kill(self, node_id: int) -> None:
+        """End a controller or a broker at once, as a power cut would."""
+        if node_id in self.brokers.nodes:
+            await self.brokers.kill(node_id)
+        else:
+            await self._running(node_id).kill()
+
+    async def restart(self, node_id: int) -> None:
+        """Start a controller or a broker again, after `kill` or while it runs."""
+        if node_id in self.brokers.nodes:
+            await self.brokers.restart(node_id)
+            return
+        self._member_of(node_id)
+        if node_id in self.nodes:
+            await self.nodes[node_id].stop()
+        await self.start_node(node_id)
+
+    async def pause(self, node_id: int, seconds: float) -> None:
+        """Have a controller or a broker stand still; return at once, it goes on by itself.
+
+        A broker's process gets SIGSTOP. A controller shares this process: it takes no request,
+        sends no answer and no request of its own, and neither votes nor writes meanwhile.
+        """
+        loop = asyncio.get_running_loop()
+        if node_id in self.brokers.nodes:
+            node = self.brokers.nodes[node_id]
+            node.suspend()
+            self._resumptions[node_id] = loop.call_later(seconds, node.resume)
+            return
+        controller = self._running(node_id)
+        controller.suspend()
+        self._resumptions[node_id] = loop.call_later(seconds, controller.resume)
+
+    def slow_disk(self, node_id: int, seconds: float) -> None:
+        """Make every flush of a controller's log take so much longer; 0 ends that."""
+        node = self._running(node_id)
+        if not 0 <= seconds < float("inf"):
+            raise InvalidValue(f"a disk is not slower by {seconds} s")
+        self._slow_disks[node_id] = node.runtime.flush_delay = seconds
+
+    def partition(self, group: Iterable[int], others: Iterable[int] = ()) -> None:
+        """Cut the links between two groups of nodes until `heal`; clients still reach all nodes.
+
+        others: by default all nodes that are not in the group.
+        """
+        self._links.cut(FaultKind.PARTITION, group, others)
+
+    def one_way(self, group: Iterable[int], others: Iterable[int] = ()) -> None:
+        """Hold what the nodes of a group ask the others until `heal`; the others' requests pass."""
+        self._links.cut(FaultKind.ONE_WAY, group, others)
+
+    def heal(self) -> None:
+        """Mend all links; what they held arrives now."""
+        self._links.heal()
+
+    @property
+    def _links(self) -> QuorumNetwork:
+        if self._network is None:
+            raise InvalidValue("the quorum has no proxies to cut links with: pass network=True")
+        return self._network
+
+    def _member_of(self, node_id: int) -> QuorumMember:
+        if node_id not in self.members:
+            known = ", ".join(map(str, [*self.members, *self.brokers.nodes]))
+            raise InvalidValue(f"there is no node {node_id}: the nodes are {known}")
+        return self.members[node_id]
+
+    def _running(self, node_id: int) -> ControllerNode:
+        self._member_of(node_id)
+        if node_id not in self.nodes:
+            raise InvalidValue(f"controller {node_id} does not run: restart it first")
+        return self.nodes[node_id]
 
     async def wait_for_leader(self, timeout: float = READY) -> ControllerNode:
         """Return the active controller as soon as there is one; TimeoutError if there is none."""
@@ -204,6 +325,7 @@ class Quorum:
             config, sockets, metered=self._metered, environment=environment
         )
         await member.node.start()
+        member.node.runtime.flush_delay = self._slow_disks.get(node_id, 0.0)
         return member.node
 
     def _server_properties(self, member: QuorumMember) -> dict[str, str]:
@@ -248,7 +370,10 @@ class Quorum:
         write(formatting, datetime.fromtimestamp(environment.wall_clock(), UTC), fs)
 
     async def stop(self) -> None:
-        """Stop all controllers, followers first, and remove a temporary folder."""
+        """Stop the brokers and all controllers, followers first; remove a temporary folder."""
+        for resumption in self._resumptions.values():
+            resumption.cancel()
+        await self.brokers.kill_all()
         # The leader last: no election begins while the followers stop.
         running = self.nodes.values()
         for node in sorted(running, key=lambda node: node.metadata.is_active):
@@ -257,8 +382,11 @@ class Quorum:
             if member.bound:
                 member.bound.close()
                 member.bound = None
+        if self._network is not None:
+            await self._network.stop()
         if self._own:
             self._own.cleanup()
+        await self.brokers.close()
 
     async def __aenter__(self) -> Self:
         try:

@@ -93,7 +93,8 @@ class StateMachine(Protocol):
 class RaftRuntime:
     """One running replica.
 
-    failure: done, with the error, once the replica cannot go on.
+    failure: done, with the error, once the replica cannot go on. flush_delay: seconds by which
+    each flush of the log is late, as on a slow disk.
     """
 
     def __init__(
@@ -117,6 +118,9 @@ class RaftRuntime:
         self._shut_down = asyncio.Event()
         self._installing: asyncio.Task[None] | None = None
         self._stopped = False
+        self._suspended = False
+        self._flush_is_due = False
+        self.flush_delay = 0.0
 
     @property
     def now(self) -> int:
@@ -144,8 +148,27 @@ class RaftRuntime:
         if self._stopped:
             return
         self._events.append(event)
-        if self._stepping:
+        if not self._stepping and not self._suspended:
+            self._carry_on()
+
+    def suspend(self) -> None:
+        """Keep all events, time-outs and flushes for `resume`: the replica stands still."""
+        self._suspended = True
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def resume(self) -> None:
+        """Go on with what came since `suspend`."""
+        if not self._suspended or self._stopped:
             return
+        self._suspended = False
+        if self._flush_is_due:
+            self._flush_is_due = False
+            self._flush()
+        self._carry_on()
+
+    def _carry_on(self) -> None:
         self._stepping = True
         with self._record_busy_time():
             try:
@@ -232,7 +255,7 @@ class RaftRuntime:
             case FlushLog(offset=offset):
                 # Only in the loop's next turn, so that one fsync serves every step of this one.
                 if not self._flushes:
-                    self._loop.call_soon(self._flush)
+                    self._set_flush()
                 self._flushes.append(offset)
             case WriteSnapshot():
                 self._log.write_snapshot(effect)
@@ -292,8 +315,17 @@ class RaftRuntime:
         assert self._machine is not None, "start comes first"
         return self._machine
 
+    def _set_flush(self) -> None:
+        if self.flush_delay:
+            self._loop.call_later(self.flush_delay, self._flush)
+        else:
+            self._loop.call_soon(self._flush)
+
     def _flush(self) -> None:
         if self._stopped:
+            return
+        if self._suspended:
+            self._flush_is_due = True
             return
         offsets, self._flushes = self._flushes, []
         with self._record_busy_time():

@@ -17,13 +17,13 @@ from kwire.conform.faults.checks_under_faults import (
 )
 from kwire.conform.faults.history import RunHistory
 from kwire.conform.faults.session import WorkloadRun
-from kwire.conform.faults.topology import FaultNode, FaultTopology
 from kwire.conform.needs import Need
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.registry import all_checks
 from kwire.conform.result import CheckResult
 from kwire.conform.target import Target
 from kwire.conform.verdict import ConformanceVerdict
+from kwire.faulty_network.topology import FaultNode, FaultTopology
 from kwire.net.address import Address
 
 PASS, FAIL = ConformanceVerdict.PASS, ConformanceVerdict.FAIL

@@ -16,9 +16,10 @@ from faults_lab.kwire_lab import KwireLab
 from kwire.conform.faults.metadata_log import MetadataLogReader
 from kwire.conform.faults.report import summary, write_report
 from kwire.conform.faults.run import FaultRun, run_under_faults
-from kwire.conform.faults.schedule import LEADER, FaultEvent, FaultKind, FaultSchedule
+from kwire.conform.faults.schedule import FaultSchedule
 from kwire.controller.server.metadata import metadata_runtime
 from kwire.controller.state_machine.quorum_controller import QuorumController
+from kwire.faulty_network.fault import LEADER, FaultEvent, FaultKind
 from kwire.image import MetadataImage
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
 

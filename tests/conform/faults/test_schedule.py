@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwire.conform.faults.schedule import (
-    CALM,
-    LEADER,
-    FaultKind,
-    FaultSchedule,
-    read_schedule,
-)
+from kwire.conform.faults.schedule import CALM, FaultSchedule, read_schedule
 from kwire.errors import InvalidValue
+from kwire.faulty_network.fault import LEADER, FaultKind
 
 CONTROLLERS, BROKERS = (3000, 3001, 3002), (1, 2)
 

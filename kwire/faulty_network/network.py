@@ -1,4 +1,4 @@
-"""The faulty network: a proxy in front of every node that applies the faults of a schedule.
+"""The faulty network: a proxy in front of every node that applies the faults that are on.
 
 A connection's link is (node it comes from, node it goes to); where it comes from stands in the
 client id of its requests (`raft-client-3000`, `1`, `broker-1-fetcher-0`), all others are clients. A
@@ -17,8 +17,8 @@ from random import Random
 from typing import Self
 
 from kwire.codec.declaration import Request, Response
-from kwire.conform.faults.schedule import LEADER, FaultEvent, FaultKind
-from kwire.conform.faults.topology import FaultTopology
+from kwire.faulty_network.fault import LEADER, FaultEvent, FaultKind
+from kwire.faulty_network.topology import FaultTopology
 from kwire.proxy import Call, Close, Copies, Filter, Filters, Listener, Proxy
 from kwire.proxy.filters.filter import FilterVerdict
 from kwire.proxy.flows.interest import Direction, pass_everything
@@ -51,6 +51,9 @@ class ActiveFault:
     def cuts(self, source: int, target: int) -> bool:
         """True if a message between them does not arrive now. source: who opened the connection."""
         inside, outside = source in self.chosen, target in self.chosen
+        link, others = {source, target}, set(self.event.others)
+        if others and not (link & self.chosen and link & others):
+            return False
         match self.event.kind:
             case FaultKind.PARTITION:
                 return source != CLIENT and inside != outside

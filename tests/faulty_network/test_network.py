@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kwire.conform.faults.network import CLIENT, FaultyNetwork, source_of
-from kwire.conform.faults.schedule import LEADER, FaultEvent, FaultKind
-from kwire.conform.faults.topology import FaultNode, FaultTopology
 from kwire.controller import Quorum
 from kwire.errors import AnswerLost, ConnectionFailed
+from kwire.faulty_network.fault import LEADER, FaultEvent, FaultKind
+from kwire.faulty_network.network import CLIENT, FaultyNetwork, source_of
+from kwire.faulty_network.topology import FaultNode, FaultTopology
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.address import Address
 from kwire.net.connection import Connection

@@ -1,0 +1,167 @@
+"""Brokers of Apache Kafka beside a quorum, as processes of a local Java.
+
+They end with their owner, also if it is killed with -9 (kwire/local_kafka/guard.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from uuid import UUID
+
+from kwire.errors import InvalidValue
+from kwire.local_kafka.jars import VERSIONS, installed
+from kwire.local_kafka.local import LocalLauncher, LocalSite
+from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
+from kwire.local_kafka.running import DEADLINE, RunningNode
+from kwire.net.address import Address
+from kwire.text.ids import uuid_text
+
+FIRST_BROKER = 1
+DEFAULT_VERSION = "4.3.1"
+MOST = 9
+
+
+class LocalBrokers:
+    """Brokers with ids from 1 on.
+
+    version: of Kafka; its jars are loaded through Maven on first use. kafka: the folder of an
+    unpacked release in place of that, by default $KAFKA_HOME. properties: of server.properties, for
+    all brokers. progress: is told what is being done. timeout: seconds for each broker to start.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        *,
+        version: str | None = None,
+        kafka: Path | None = None,
+        properties: Mapping[str, str] | None = None,
+        progress: Callable[[str], None] = lambda text: None,
+        timeout: float = DEADLINE,
+    ) -> None:
+        if not 0 <= count <= MOST:
+            raise InvalidValue(f"a quorum has 0 to {MOST} brokers beside it, not {count}")
+        self.count = count
+        home = os.environ.get("KAFKA_HOME")
+        if kafka is None and home and version is None:
+            kafka = Path(home)
+        self._home = kafka if count else None
+        self.version = installed(self._home)[0] if self._home else version or DEFAULT_VERSION
+        if self._home is None and self.version not in VERSIONS:
+            known = ", ".join(VERSIONS)
+            raise InvalidValue(
+                f"Kafka {self.version} is none that is loaded ({known}): name the folder of an"
+                " unpacked release (--kafka, $KAFKA_HOME)"
+            )
+        self._properties = {**_internal_topics(count), **(properties or {})}
+        self._progress = progress
+        self._timeout = timeout
+        self._site: LocalSite | None = None
+        self._advertised: dict[int, Address] = {}
+        self.nodes: dict[int, RunningNode] = {}
+
+    @property
+    def release(self) -> str:
+        """The metadata.version of a cluster with these brokers, as `4.3`."""
+        return ".".join(self.version.split(".")[:2])
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port,...` that the brokers advertise."""
+        return ",".join(str(self._address(id)) for id in self.nodes)
+
+    @property
+    def addresses(self) -> dict[int, Address]:
+        """The address that each broker advertises, by id."""
+        return {id: self._address(id) for id in self.nodes}
+
+    def _address(self, node_id: int) -> Address:
+        return self._advertised.get(node_id) or self.nodes[node_id].broker_address
+
+    def listen_addresses(self) -> dict[int, Address]:
+        """Return the brokers' own addresses, which a proxy in front of them connects to."""
+        return {id: node.broker_address for id, node in self.nodes.items()}
+
+    def advertise(self, node_id: int, address: Address) -> None:
+        """Have a broker advertise an address of a proxy. Call it before the broker starts."""
+        self._advertised[node_id] = address
+        self.nodes[node_id].configure({"advertised.listeners": f"PLAINTEXT://{address}"})
+
+    async def prepare(self, folder: Path | None = None) -> None:
+        """Find Java and the jars, and reserve ports.
+
+        folder: removed at the end, too, also after kill -9. Raises KafkaUnavailable.
+        """
+        self._site = await asyncio.to_thread(self._prepared)
+        if folder is not None:
+            self._site.keep(folder)
+
+    def _prepared(self) -> LocalSite:
+        site = LocalLauncher(self._home).site(self.version, self._progress)
+        for node_id in range(FIRST_BROKER, FIRST_BROKER + self.count):
+            machine = site.machine(node_id)
+            node = KafkaNode(
+                node_id=node_id,
+                roles=("broker",),
+                listeners=site.listeners(node_id, ("broker",)),
+                quorum=KnownQuorum(cluster_id="", voters=()),
+                folder=machine.folder,
+                properties=self._properties,
+            )
+            self.nodes[node_id] = RunningNode(node, machine, self._progress)
+        return site
+
+    async def start(self, cluster_id: str, voters: Mapping[int, tuple[UUID, Address]]) -> None:
+        """Start all brokers; return when none is fenced. The voters serve already.
+
+        Raises NodeFailed, with the end of the broker's log.
+        """
+        known = tuple(
+            KafkaVoter(node_id=id, directory_id=uuid_text(directory), address=address)
+            for id, (directory, address) in voters.items()
+        )
+        for node in self.nodes.values():
+            node.join(KnownQuorum(cluster_id=cluster_id, voters=known))
+        starts = [asyncio.to_thread(node.start, self._timeout) for node in self.nodes.values()]
+        await asyncio.gather(*starts)
+        for node in self.nodes.values():
+            await asyncio.to_thread(node.wait_until_it_lists, self.count, self._timeout)
+
+    async def kill(self, node_id: int) -> None:
+        """Kill -9 a broker."""
+        await asyncio.to_thread(self.nodes[node_id].kill)
+
+    async def kill_all(self) -> None:
+        """Kill -9 all brokers; their files stay until `close`."""
+        await asyncio.gather(*(self.kill(node_id) for node_id in self.nodes))
+
+    async def restart(self, node_id: int) -> None:
+        """Stop a broker in a controlled shutdown if it runs, and start it on the same data."""
+        node = self.nodes[node_id]
+        if node.alive:
+            node.resume()
+        await asyncio.to_thread(node.restart, self._timeout)
+
+    def log(self, node_id: int, lines: int = 100) -> str:
+        """Return the last lines of a broker's log."""
+        return self.nodes[node_id].log(lines)
+
+    async def close(self) -> None:
+        """Kill all brokers and remove their files."""
+        if self._site is not None:
+            site, self._site = self._site, None
+            await asyncio.to_thread(site.close)
+
+
+def _internal_topics(brokers: int) -> dict[str, str]:
+    """Return the replication of internal topics: on all brokers, as far as Kafka goes itself."""
+    replicas = str(max(1, min(brokers, 3)))
+    return {
+        "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "share.coordinator.state.topic.replication.factor": replicas,
+        "replica.lag.time.max.ms": "6000",
+    }

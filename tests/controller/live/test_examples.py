@@ -1,0 +1,60 @@
+"""The examples of docs/testing.md run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from real_kafka import Launcher
+from tests.support.paths import ROOT
+
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
+
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("test_*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_passes(kafka: Launcher, example: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "kwire.controller.pytest_plugin"),
+            *("-p", "no:cacheprovider", "--confcutdir", str(example.parent), "-c", os.devnull),
+            *("--rootdir", str(tmp_path), example.name),
+        ],
+        cwd=example.parent,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+def test_the_debugging_session_runs(kafka: Launcher, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "testing.md").read_text()
+    (script,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    kwire = tools / "kwire"
+    kwire.write_text(f"#!{sys.executable}\nfrom kwire.cli.main import main\nmain()\n")
+    kwire.chmod(0o755)
+    done = subprocess.run(
+        [
+            "bash",
+            "-e",
+            "-m",
+            "-c",
+            f"trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{script}wait %1\n",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "LeaderId" in done.stdout
+    assert done.stdout.rstrip().endswith("orders")
