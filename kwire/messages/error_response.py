@@ -206,6 +206,15 @@ _COPIED = {"Fetch": "session_id"}
 
 _FIXED: Mapping[str, Mapping[str, Any]] = {
     "FindCoordinator": {"node_id": -1, "port": -1},
+    "CreateDelegationToken": {
+        "principal_type": "User",
+        "principal_name": "ANONYMOUS",
+        "token_requester_principal_type": "User",
+        "token_requester_principal_name": "ANONYMOUS",
+        "issue_timestamp_ms": -1,
+        "expiry_timestamp_ms": -1,
+        "max_timestamp_ms": -1,
+    },
     "DescribeClientQuotas": {"entries": None},
 }
 """Values beside the whole response that are not the schema's defaults."""

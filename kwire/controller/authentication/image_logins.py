@@ -6,10 +6,10 @@ from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import shake_256
-from hmac import digest
 from secrets import token_bytes
 
 from kwire.controller.authentication.scram import LEAST_ITERATIONS, ScramLogin
+from kwire.controller.authentication.token_hmac import token_hmac
 from kwire.image import MetadataImage
 from kwire.image.scram import MECHANISMS, ScramCredential, ScramImage, ScramUser
 from kwire.net.scram_keys import salted_password, scram_keys
@@ -31,7 +31,7 @@ class ImageLogins:
 
     def __init__(self, image: Callable[[], MetadataImage], token_secret: str | None = None) -> None:
         self._image = image
-        self._token_secret = None if token_secret is None else token_secret.encode()
+        self._token_secret = token_secret
         self._own = ScramCredential(
             salt=token_bytes(_SALT_LENGTH),
             stored_key=b"",
@@ -61,12 +61,12 @@ class ImageLogins:
             expires_at=token.expiration_timestamp,
         )
 
-    def _token_credential(self, mechanism: str, id: str, secret: bytes) -> ScramCredential:
+    def _token_credential(self, mechanism: str, id: str, secret: str) -> ScramCredential:
         """Return the credential of the password, which is the token's HMAC in Base64."""
         key = mechanism, id
         known = self._of_tokens.get(key)
         if known is None:
-            password = b64encode(digest(secret, id.encode(), "sha512"))
+            password = b64encode(token_hmac(secret, id))
             salt = token_bytes(_SALT_LENGTH)
             keys = scram_keys(
                 mechanism, salted_password(mechanism, password, salt, LEAST_ITERATIONS)

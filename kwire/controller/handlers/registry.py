@@ -22,6 +22,7 @@ from kwire.controller.handlers import (
     broker_registration,
     controller_registration,
     create_acls,
+    create_delegation_token,
     create_partitions,
     create_topics,
     delete_acls,
@@ -30,8 +31,10 @@ from kwire.controller.handlers import (
     describe_cluster,
     describe_configs,
     elect_leaders,
+    expire_delegation_token,
     incremental_alter_configs,
     list_partition_reassignments,
+    renew_delegation_token,
     unregister_broker,
     unregister_controller,
     update_features,
@@ -45,6 +48,9 @@ from kwire.messages.a31_delete_acls import DeleteAclsRequest
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
 from kwire.messages.a33_alter_configs import AlterConfigsRequest
 from kwire.messages.a37_create_partitions import CreatePartitionsRequest
+from kwire.messages.a38_create_delegation_token import CreateDelegationTokenRequest
+from kwire.messages.a39_renew_delegation_token import RenewDelegationTokenRequest
+from kwire.messages.a40_expire_delegation_token import ExpireDelegationTokenRequest
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
 from kwire.messages.a45_alter_partition_reassignments import AlterPartitionReassignmentsRequest
@@ -138,6 +144,9 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
             _write(AlterConfigsRequest, alter_configs.handle, "0-2"),
             _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
+            _write(CreateDelegationTokenRequest, create_delegation_token.handle, "1-3"),
+            _write(RenewDelegationTokenRequest, renew_delegation_token.handle, "1-2"),
+            _write(ExpireDelegationTokenRequest, expire_delegation_token.handle, "1-2"),
             _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
             _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
             _write(

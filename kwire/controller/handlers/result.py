@@ -39,11 +39,27 @@ def supported_features() -> Mapping[str, VersionRange]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DelegationTokenConfig:
+    """The settings `delegation.token.*`. Times are milliseconds (KIP-48).
+
+    secret: makes the HMACs; None if there are no tokens. max_lifetime_ms: after that a token cannot
+    be renewed. expiry_time_ms: after that it has to be. expiry_check_interval_ms: expired ones are
+    removed that often.
+    """
+
+    secret: str | None = field(default=None, repr=False)
+    max_lifetime_ms: int = 7 * 24 * 60 * 60 * 1000
+    expiry_time_ms: int = 24 * 60 * 60 * 1000
+    expiry_check_interval_ms: int = 60 * 60 * 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerConfig:
     """The settings of a controller, which do not change while it runs. Times are milliseconds.
 
     static: every name and value of server.properties, since some are defaults of topics.
     authorizer: None if everybody may do everything.
+    security_protocols: of the listeners, by name; PLAINTEXT where there is none.
     no_op_interval_ms: time without records after which a NoOpRecord is written; 0: never (KIP-835).
     """
 
@@ -59,6 +75,12 @@ class ControllerConfig:
     static: Mapping[str, str] = field(default_factory=dict, repr=False)
     features: Mapping[str, VersionRange] = field(default_factory=supported_features)
     authorizer: StandardAuthorizer | None = None
+    security_protocols: Mapping[str, str] = field(default_factory=dict)
+    delegation_tokens: DelegationTokenConfig = DelegationTokenConfig()
+
+
+_DASH = 62
+"""The place of the dash in the alphabet of URL-safe base64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +98,7 @@ class ControllerContext:
 
     image: with everything this leader has written, committed or not; for handlers that only read,
     only what is committed.
-    now: milliseconds of a clock that never goes back.
+    now: milliseconds since 1970, of a clock that never goes back.
     next_offset: where the next batch begins, which is a new broker's epoch.
     version: of the request. forwarded: a broker passed the request on.
     principal: who sent it, as `User:ANONYMOUS`. host: the address it came from; both are those of
@@ -120,8 +142,12 @@ class ControllerContext:
         return broker
 
     def new_uuid(self) -> UUID:
-        """Return a random id that is none of Kafka's reserved ones."""
-        return UUID(int=self.random.getrandbits(128) or 1, version=4)
+        """Return a random id that is none of Kafka's reserved ones (Java: Uuid.randomUuid)."""
+        while True:
+            candidate = UUID(int=self.random.getrandbits(128) or 1, version=4)
+            # The text of others begins with a dash: tools would take it for an option.
+            if candidate.int >> 122 != _DASH:
+                return candidate
 
 
 Records = list[VersionedRecord]

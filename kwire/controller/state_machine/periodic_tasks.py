@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.handlers.delegation_tokens import removed_expired_tokens
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, versioned
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
@@ -23,11 +24,17 @@ class Schedule:
     no_op: int | None = None
     balance: int | None = None
     unclean: int | None = None
+    expired_tokens: int | None = None
 
     @classmethod
     def starting(cls, now: int, config: ControllerConfig) -> Schedule:
         """Return the times of a new leader."""
-        schedule = cls(balance=_later(now, config.leader_imbalance_check_interval_ms), unclean=now)
+        tokens = config.delegation_tokens
+        schedule = cls(
+            balance=_later(now, config.leader_imbalance_check_interval_ms),
+            unclean=now,
+            expired_tokens=_later(now, tokens.expiry_check_interval_ms) if tokens.secret else None,
+        )
         return schedule.written(now, config)
 
     def written(self, now: int, config: ControllerConfig) -> Schedule:
@@ -42,8 +49,8 @@ class Schedule:
     @property
     def deadline(self) -> int | None:
         """The time of the first task."""
-        times = [time for time in (self.no_op, self.balance, self.unclean) if time is not None]
-        return min(times, default=None)
+        times = (self.no_op, self.balance, self.unclean, self.expired_tokens)
+        return min((time for time in times if time is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +68,8 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
     1. A broker whose session is over is fenced.
     2. Partitions without leader get an unclean one if their topics allow it.
     3. Leadership goes back to the preferred replicas.
-    4. A log that rested gets a NoOpRecord.
+    4. Expired delegation tokens are removed.
+    5. A log that rested gets a NoOpRecord.
     """
     now, config = context.now, context.config
     replication = replication_control(context)
@@ -86,6 +94,13 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
         if records:
             return DueTask(schedule=schedule, records=records)
     # 4.
+    if schedule.expired_tokens is not None and schedule.expired_tokens <= now:
+        interval = config.delegation_tokens.expiry_check_interval_ms
+        schedule = replace(schedule, expired_tokens=_later(now, interval))
+        records = tuple(removed_expired_tokens(context.image.delegation_tokens, now))
+        if records:
+            return DueTask(schedule=schedule, records=records)
+    # 5.
     if schedule.no_op is not None and schedule.no_op <= now:
         schedule = replace(schedule, no_op=_later(now, config.no_op_interval_ms))
         return DueTask(schedule=schedule, records=(versioned(NoOpRecord()),))

@@ -48,6 +48,9 @@ CHECKED_BY_THE_HANDLER = {
     "AlterConfigsRequest",
     "IncrementalAlterConfigsRequest",
     "DescribeClusterRequest",
+    "CreateDelegationTokenRequest",
+    "RenewDelegationTokenRequest",
+    "ExpireDelegationTokenRequest",
 }
 
 

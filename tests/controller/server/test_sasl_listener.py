@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ from kwire.conform import ConformanceVerdict, SuiteOptions, run_suite
 from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
+from kwire.messages.a38_create_delegation_token import (
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
+)
 from kwire.net.bearer_token import BearerTokens
 from kwire.net.connection import Connection
 from kwire.net.sasl import Credentials, Mechanism
@@ -44,6 +49,32 @@ async def test_controllers_elect_a_leader_over_sasl_and_an_admin_asks_it(mechani
             status = await admin.describe_metadata_quorum()
     assert status.leader_id == leader.node_id
     assert len(status.voters) == 3
+
+
+@pytest.mark.parametrize("mechanism", [Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512])
+async def test_a_new_delegation_token_logs_in_but_makes_no_other(mechanism: Mechanism) -> None:
+    properties = sasl_listener("PLAIN", *SCRAM) | {"delegation.token.secret.key": "s3cret"}
+    ask = CreateDelegationTokenRequest(
+        owner_principal_type=None, owner_principal_name=None, renewers=[], max_lifetime_ms=-1
+    )
+    async with Quorum(1, properties=properties, scram=FIRST_CREDENTIALS) as quorum:
+        await quorum.wait_for_leader()
+        port = quorum.nodes[3000].config.listeners[0].port
+        async with await Connection.open("127.0.0.1", port, sasl=plain()) as connection:
+            token = await connection.send(ask)
+        assert isinstance(token, CreateDelegationTokenResponse)
+        assert token.principal_name == ALICE
+        login = Credentials(
+            mechanism=mechanism,
+            username=token.token_id,
+            password=b64encode(token.hmac).decode(),
+            is_delegation_token=True,
+        )
+        async with await Connection.open("127.0.0.1", port, sasl=login) as connection:
+            refused = await connection.send(ask)
+    assert isinstance(refused, CreateDelegationTokenResponse)
+    assert refused.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    assert refused.token_requester_principal_name == ALICE
 
 
 @pytest.mark.parametrize(

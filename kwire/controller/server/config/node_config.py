@@ -12,11 +12,11 @@ from kwire.controller.authorization.standard_authorizer import (
     StandardAuthorizer,
     standard_authorizer,
 )
-from kwire.controller.handlers.result import ControllerConfig
+from kwire.controller.handlers.result import ControllerConfig, DelegationTokenConfig
 from kwire.controller.raft import Config, Endpoints, ListenerEndpoint, ReplicaKey, Voter, VoterSet
 from kwire.controller.server.config import property_values
 from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
-from kwire.controller.server.config.sasl import SASL_LISTENER_KNOWN
+from kwire.controller.server.config.sasl import SASL_LISTENER_KNOWN, TOKEN_SECRET
 from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import StorageProperties, storage_properties
 from kwire.text.properties import parse_properties
@@ -154,6 +154,10 @@ class NodeConfig:
             ),
             static=static,
             authorizer=self.authorizer,
+            security_protocols={
+                listener.name: listener.security_protocol for listener in self.listeners
+            },
+            delegation_tokens=_delegation_tokens(static),
         )
 
 
@@ -186,6 +190,10 @@ _KNOWN = (
         "controller.quorum.bootstrap.servers",
         "controller.quorum.voters",
         "default.replication.factor",
+        "delegation.token.expiry.check.interval.ms",
+        "delegation.token.expiry.time.ms",
+        "delegation.token.max.lifetime.ms",
+        TOKEN_SECRET,
         "delete.topic.enable",
         "early.start.listeners",
         "leader.imbalance.check.interval.seconds",
@@ -231,6 +239,22 @@ def _early_start_listeners(
     for name in sorted(early - names):
         raise InvalidValue(f"early.start.listeners has {name}, which is no listener of this node")
     return frozenset(early)
+
+
+def _delegation_tokens(pairs: Mapping[str, str]) -> DelegationTokenConfig:
+    default = DelegationTokenConfig()
+    return DelegationTokenConfig(
+        secret=pairs.get(TOKEN_SECRET) or None,
+        max_lifetime_ms=property_values.positive_number(
+            pairs, "delegation.token.max.lifetime.ms", default.max_lifetime_ms
+        ),
+        expiry_time_ms=property_values.positive_number(
+            pairs, "delegation.token.expiry.time.ms", default.expiry_time_ms
+        ),
+        expiry_check_interval_ms=property_values.positive_number(
+            pairs, "delegation.token.expiry.check.interval.ms", default.expiry_check_interval_ms
+        ),
+    )
 
 
 def _static_voters(pairs: Mapping[str, str], listener: str) -> VoterSet:

@@ -24,6 +24,14 @@ def number(pairs: Mapping[str, str], name: str, default: int) -> int:
     return value
 
 
+def positive_number(pairs: Mapping[str, str], name: str, default: int) -> int:
+    """Return a number from 1 on; the default if the property is missing or empty."""
+    value = number(pairs, name, default)
+    if value == 0:
+        raise InvalidValue(f"{name} is 0: it must be a number from 1 on")
+    return value
+
+
 def flag(pairs: Mapping[str, str], name: str) -> bool:
     """Return True for `true`; False for `false`, or if the property is missing."""
     text = pairs.get(name, "false").strip().lower()

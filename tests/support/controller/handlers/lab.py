@@ -68,6 +68,7 @@ class Lab:
         *,
         forwarded: bool = False,
         principal: str = ANONYMOUS,
+        by_delegation_token: bool = False,
     ) -> PendingResponse:
         """The answer, not yet appended."""
         last = type(request).versions.last if version is None else version
@@ -79,6 +80,7 @@ class Lab:
                 peer=("127.0.0.1", 50000),
                 forwarded=forwarded,
                 principal=principal,
+                by_delegation_token=by_delegation_token,
             ),
             now=self.now,
             end_offset=self.end_offset,
@@ -91,10 +93,17 @@ class Lab:
         *,
         forwarded: bool = False,
         principal: str = ANONYMOUS,
+        by_delegation_token: bool = False,
     ) -> Any:
         """The response, with what it writes committed; both can be encoded."""
         last = type(request).versions.last if version is None else version
-        answer = self.answer(request, version, forwarded=forwarded, principal=principal)
+        answer = self.answer(
+            request,
+            version,
+            forwarded=forwarded,
+            principal=principal,
+            by_delegation_token=by_delegation_token,
+        )
         self.append(answer.records)
         answer.response.encode(last)
         return answer.response

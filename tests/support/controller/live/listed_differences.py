@@ -45,7 +45,7 @@ _NEW_KEYS = (
 
 LISTED = (
     ListedDifference(
-        step="ApiVersions: delegation tokens, DescribeUserScramCredentials",
+        step="ApiVersions: DescribeDelegationToken, DescribeUserScramCredentials",
         kwire="not listed",
         kafka="listed",
         paths={rf"ApiVersions v\d: api_keys\[({NOT_YET})\]": (ABSENT, PRESENT)},
