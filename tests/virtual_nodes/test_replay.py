@@ -4,19 +4,30 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.paths import ROOT
+from virtual_nodes.machine_scenarios import MACHINE_SCENARIOS
+from virtual_nodes.scenarios import SCENARIOS
+
+QUICK = ("paused_in_a_request", "power_cuts", "voter_changes")
 
 
-def timeline(hash_seed: str) -> str:
+def timeline(scenario: str, hash_seed: str) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "virtual_nodes", "--replay", "paused_in_a_request", "1"]
+    command = [sys.executable, "-m", "virtual_nodes", "--replay", scenario, "1"]
     played = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     assert not played.stderr
+    assert "[info] controller 3000 of cluster" in played.stdout, "the nodes' log lines are missing"
     return played.stdout
 
 
-def test_a_seed_replays_exactly() -> None:
-    first = timeline("1")
-    assert "stood still at" in first
-    assert "[info] controller 3000 of cluster" in first, "the nodes' log lines are missing"
-    assert timeline("2") == first
+@pytest.mark.parametrize("scenario", QUICK)
+def test_a_seed_replays_exactly(scenario: str) -> None:
+    assert timeline(scenario, "1") == timeline(scenario, "2")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scenario", sorted({*SCENARIOS, *MACHINE_SCENARIOS} - {*QUICK}))
+def test_a_seed_of_any_other_scenario_replays_exactly(scenario: str) -> None:
+    assert timeline(scenario, "1") == timeline(scenario, "2")

@@ -151,12 +151,19 @@ class Quorum:
         return member
 
     def add_member(
-        self, node_id: int, *, properties: Mapping[str, str] | None = None
+        self,
+        node_id: int,
+        *,
+        properties: Mapping[str, str] | None = None,
+        port: int | None = None,
     ) -> QuorumMember:
-        """Add a controller, which starts as an observer (KIP-853); return its member."""
+        """Add a controller, which starts as an observer (KIP-853); return its member.
+
+        port: of its listener; by default a free one.
+        """
         if node_id in self.members:
             raise InvalidValue(f"there is a controller {node_id} already")
-        return self._member(node_id, is_voter=False, properties=properties or {})
+        return self._member(node_id, is_voter=False, properties=properties or {}, port=port)
 
     def advertise(self, node_id: int, host: str, port: int) -> None:
         """Have a controller advertise a host and port. Call it before any controller starts."""
