@@ -64,7 +64,7 @@ def handle(request: DescribeConfigsRequest, context: ControllerContext) -> Contr
             if not request.include_synonyms:
                 for config in described:
                     config.synonyms = []
-            result = DescribeConfigsResult(error_message=None, configs=described)
+            result = DescribeConfigsResult(configs=described)
         result.resource_type = requested.resource_type
         result.resource_name = requested.resource_name
         results.append(result)

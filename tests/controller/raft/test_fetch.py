@@ -106,6 +106,15 @@ def test_other_clusters_and_partitions_are_refused_as_a_whole() -> None:
     assert only(solo.ask(FetchRequest()), FetchResponse).error_code == INVALID
 
 
+def test_a_topic_that_is_named_and_not_identified_is_refused() -> None:
+    by_name = only(leader().ask(fetch_request(2, 5, 0, 0), 12), FetchResponse)
+    assert (by_name.error_code, by_name.responses) == (INVALID, [])
+
+
+def test_a_fetch_has_no_aborted_transactions_and_says_so() -> None:
+    assert partition(leader(), fetch_request(2, 5, 0, 0)).aborted_transactions == []
+
+
 @pytest.mark.parametrize(
     ("offset", "last_epoch", "diverging"),
     [

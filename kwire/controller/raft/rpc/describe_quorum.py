@@ -48,13 +48,11 @@ def handle_request(
         high_watermark=_UNKNOWN if leader.high_watermark is None else leader.high_watermark,
         current_voters=_states(received, leader, leader.voters.values(), now),
         observers=_states(received, leader, leader.observers.values(), now),
-        error_message=None,
     )
     return DescribeQuorumResponse(
         topics=[messages.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[partition])],
         # 4.
         nodes=_nodes(leader) if received.version >= _DIRECTORIES_SINCE else [],
-        error_message=None,
     )
 
 
@@ -66,7 +64,6 @@ def refused(request: DescribeQuorumRequest) -> DescribeQuorumResponse:
 
 def _refused(request: DescribeQuorumRequest, error: ErrorCode, text: str) -> DescribeQuorumResponse:
     return DescribeQuorumResponse(
-        error_message=None,
         topics=[
             messages.ResponseTopicData(
                 topic_name=topic.topic_name,

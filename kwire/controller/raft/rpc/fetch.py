@@ -43,7 +43,6 @@ from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse
 from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 
 _UNKNOWN = -1
-_TAGS_SINCE = 12
 _TOPIC_IDS_SINCE = 13
 _ENDPOINTS_SINCE = 17
 
@@ -53,7 +52,8 @@ def handle_request(
 ) -> FetchResponse | None:
     """Answer a follower or an observer (KafkaRaftClient.handleFetchRequest).
 
-    1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
+    1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition, or a topic by its name
+       (versions up to 12): INVALID_REQUEST.
     2. A negative wait, offset or last fetched epoch, or a last fetched epoch that is greater than
        the current leader epoch of the request: INVALID_REQUEST.
 
@@ -119,12 +119,12 @@ def _reply(replica: Replica, delayed: DelayedFetch, response: FetchResponse) -> 
 
 
 def _requested_partition(request: FetchRequest, version: int) -> FetchPartition | None:
-    if len(request.topics) != 1:
+    # Kafka's replicas name the topic by its id, and its controllers know it by nothing else.
+    if version < _TOPIC_IDS_SINCE or len(request.topics) != 1:
         return None
-    (topic,) = request.topics
-    by_id = version >= _TOPIC_IDS_SINCE
-    is_metadata = topic.topic_id == METADATA_TOPIC_ID if by_id else topic.topic == METADATA_TOPIC
-    return only_partition_0(topic.partitions) if is_metadata else None
+    if request.topics[0].topic_id != METADATA_TOPIC_ID:
+        return None
+    return only_partition_0(request.topics[0].partitions)
 
 
 def _is_malformed(requested: FetchPartition) -> bool:
@@ -206,14 +206,10 @@ def _response(
         error_code=error,
         high_watermark=_UNKNOWN if error or leader is None else _known_high_watermark(leader),
         log_start_offset=replica.log.start_offset,
-        aborted_transactions=[],
         records=records,
     )
-    if received.version >= _TAGS_SINCE:
-        _add_tagged_fields(replica, partition, validation)
-    topic = messages.FetchableTopicResponse(
-        topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition]
-    )
+    _add_tagged_fields(replica, partition, validation)
+    topic = messages.FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[partition])
     endpoint = messages.NodeEndpoint
     return FetchResponse(
         responses=[topic],

@@ -42,7 +42,9 @@ MEASURES = {
 ABSENT, PRESENT = "absent", "present"
 
 TEXTS = {"error_message", "documentation"}
-"""Sentences are each side's own; only whether there is one is compared."""
+"""Sentences are each side's own; compared is only whether there is one, an empty one, or null."""
+
+NO_TEXTS = ("no text", "an empty text")
 
 
 def flat(answer: Group, leader_id: int, path: str = "") -> dict[str, Any]:
@@ -91,7 +93,7 @@ def _plain(name: str, value: Any, leader_id: int) -> Any:
     if isinstance(value, bytes):
         return "bytes" if value else "no bytes"
     if name in TEXTS:
-        return "a text" if value else "no text"
+        return "a text" if value else "no text" if value is None else "an empty text"
     if name == "cluster_id":
         return "an id" if value else "no id"
     if name in MEASURES:
@@ -111,7 +113,7 @@ def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str,
     found: dict[str, tuple[Any, Any]] = {}
     for path in sorted({*ours, *theirs}):
         pair = ours.get(path, ABSENT), theirs.get(path, ABSENT)
-        if pair[0] == pair[1] or pair == ("a text", "no text"):
+        if pair[0] == pair[1] or (pair[0] == "a text" and pair[1] in NO_TEXTS):
             continue
         if ABSENT in pair:
             other = ours if pair[0] == ABSENT else theirs
