@@ -119,3 +119,11 @@ def test_a_layout_without_a_controller_or_with_an_id_twice_is_refused() -> None:
         Layout(controllers=())
     with pytest.raises(ValueError, match="twice"):
         Layout(controllers=(1, 1))
+
+
+def test_the_security_protocol_of_a_listener_is_the_nodes_own_setting() -> None:
+    protocols = "CONTROLLER:SASL_SSL, PLAINTEXT:PLAINTEXT"
+    node = replace(CONTROLLER, properties={"listener.security.protocol.map": protocols})
+    assert node.security_protocol("CONTROLLER") == "SASL_SSL"
+    assert node.security_protocol("PLAINTEXT") == "PLAINTEXT"
+    assert CONTROLLER.security_protocol("CONTROLLER") == "PLAINTEXT"

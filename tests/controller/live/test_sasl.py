@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import re
+import ssl
 from pathlib import Path
 
 import pytest
+import trustme
 
 from kwire.admin import AdminClient
 from kwire.controller.server.quorum import Quorum
 from kwire.local_kafka.running import RunningNode
+from kwire.net.sasl import Mechanism
 from kwire.net.security import read_security
-from kwire.text.properties import properties_text
+from kwire.text.properties import parse_properties, properties_text
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import consume, create, produce, until_broker
-from tests.support.controller.live.java_nodes import JavaNodes
+from tests.support.controller.live.java_nodes import JavaNodes, until_caught_up, until_voters
+from tests.support.controller.pem_stores import stores
 from tests.support.controller.sasl_listeners import (
     ADMIN_PASSWORD,
     ALICE,
     ALICE_PASSWORD,
     FIRST_CREDENTIALS,
     MODULES,
+    plain,
     sasl_listener,
+    scram,
 )
 from tests.support.eventually import eventually
 
@@ -109,5 +115,38 @@ async def test_a_broker_with_a_wrong_password_says_so(kafka: Launcher) -> None:
             assert ADMIN_PASSWORD not in broker.log()
             await asyncio.to_thread(broker.kill)
             await asyncio.gather(starting, return_exceptions=True)
+        finally:
+            await asyncio.to_thread(java.close)
+
+
+@pytest.mark.parametrize(
+    "mechanism", ["SCRAM-SHA-256", pytest.param("PLAIN", marks=pytest.mark.long)]
+)
+async def test_a_controller_of_kafkas_joins_over_sasl_and_tls_and_outlives_the_leader(
+    kafka: Launcher, mechanism: str
+) -> None:
+    authority = trustme.CA()
+    written = stores(authority, "127.0.0.1", "localhost")
+    listener = sasl_listener(mechanism, protocol="SASL_SSL")
+    read = parse_properties("".join(f"{name}={value}\n" for name, value in written.items()))
+    async with Quorum(2, properties=listener | read, scram=FIRST_CREDENTIALS) as quorum:
+        java = JavaNodes(kafka, quorum)
+        try:
+            own = {**listener, **written, "controller.quorum.auto.join.enable": "true"}
+            joining = java.make(3200, "controller", own)
+            await asyncio.to_thread(joining.start)
+            leader = await quorum.wait_for_leader()
+            await until_voters(leader, {3000, 3001, 3200})
+            # A controller of Kafka's that has not read that it votes refuses every pre-vote.
+            login = plain() if mechanism == "PLAIN" else scram(Mechanism.SCRAM_SHA_256)
+            trusted = ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
+            await until_caught_up(leader, 3200, tls=trusted, sasl=login)
+            await leader.kill()
+            (other,) = quorum.nodes.values()
+            async with asyncio.timeout(60):
+                await other.metadata.until(
+                    lambda: other.metadata.is_active or other.raft.leader_id == 3200
+                )
+            assert joining.alive
         finally:
             await asyncio.to_thread(java.close)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
+from ssl import SSLContext
 from typing import Protocol
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
+from kwire.net.sasl import Credentials
 from kwire.text.ids import uuid_text
 from real_kafka import Address, Cluster, RunningNode, free_port
 from tests.support.eventually import eventually
@@ -132,10 +134,20 @@ async def _active(node: ControllerNode) -> ControllerNode:
     return node
 
 
-async def until_caught_up(leader: ControllerNode, node_id: int, timeout: float = 60) -> None:
+async def until_caught_up(
+    leader: ControllerNode,
+    node_id: int,
+    timeout: float = 60,
+    *,
+    tls: SSLContext | None = None,
+    sasl: Credentials | None = None,
+) -> None:
     """Wait until a replica has everything that the leader of kwire's has."""
     at = leader.config.listeners[0]
-    async with asyncio.timeout(timeout), await Connection.open("127.0.0.1", at.port) as connection:
+    async with (
+        asyncio.timeout(timeout),
+        await Connection.open("127.0.0.1", at.port, ssl=tls, sasl=sasl) as connection,
+    ):
 
         def has_all(answer: Response) -> bool:
             assert isinstance(answer, DescribeQuorumResponse)
