@@ -63,7 +63,8 @@ class FirstCredential:
             raise InvalidValue(f"a SCRAM credential is of {known}: write {_FORM}")
         if not (rest.startswith("[") and rest.endswith("]")):
             raise InvalidValue(f"a SCRAM credential stands in brackets: write {_FORM}")
-        pairs = dict(_pair(part) for part in rest[1:-1].split(","))
+        # Java's split leaves out what is empty at the end.
+        pairs = dict(map(_pair, (rest[1:-1].rstrip(",") or " ").split(",")))
         # 2.
         if unknown := sorted(set(pairs) - _NAMES):
             raise InvalidValue(f"a SCRAM credential has no {unknown[0]}: write {_FORM}")
@@ -109,7 +110,8 @@ def parse_credentials(texts: Iterable[str]) -> tuple[FirstCredential, ...]:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.strip().partition("=")
+    # Nothing is stripped: a password may end with a space.
+    name, equals, value = text.partition("=")
     if not equals:
         raise InvalidValue(f"a SCRAM credential has pairs of name=value: write {_FORM}")
     is_quoted = len(value) >= 2 and value[0] == value[-1] == '"'
@@ -118,6 +120,6 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _bytes(text: str) -> bytes:
     try:
-        return b64decode(text, validate=True)
+        return b64decode(text + "=" * (-len(text) % 4), validate=True)
     except ValueError:
         raise InvalidValue("salt and saltedpassword of a SCRAM credential are Base64") from None
