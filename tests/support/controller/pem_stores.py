@@ -13,12 +13,14 @@ from cryptography.hazmat.primitives.serialization import (
 CONTROLLERS = {"listener.security.protocol.map": "CONTROLLER:SSL,PLAINTEXT:PLAINTEXT"}
 
 
-def stores(authority: trustme.CA, *names: str, password: str | None = None) -> dict[str, str]:
+def stores(
+    authority: trustme.CA, *names: str, password: str | None = None, common_name: str | None = None
+) -> dict[str, str]:
     """A key, its certificate for hosts of those names and what it trusts (KIP-651).
 
-    Each in one line, with \\n where a line of PEM ends.
+    Each in one line, with \\n where a line of PEM ends. common_name: of the certificate's subject.
     """
-    certificate = authority.issue_cert(*names)
+    certificate = authority.issue_cert(*names, common_name=common_name)
     key = load_pem_private_key(certificate.private_key_pem.bytes(), None)
     locked: KeySerializationEncryption = NoEncryption()
     if password is not None:
