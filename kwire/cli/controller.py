@@ -7,11 +7,21 @@ from typing import Annotated
 
 import typer
 
+from kwire.cli.storage import AddScram
+
 _Metrics = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
         help="Serve Kafka's metrics to Prometheus, at /metrics there.",
+    ),
+]
+
+_Property = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="A setting of server.properties, for all nodes. May be given again.",
     ),
 ]
 
@@ -58,6 +68,8 @@ def quorum(
         typer.Option("--release-version", "-r", metavar="VERSION", help="Kafka's, as in 3.9-IV0."),
     ] = None,
     metrics: _Metrics = None,
+    property: _Property = None,
+    add_scram: AddScram = None,
     brokers: Annotated[
         int,
         typer.Option(metavar="N", min=0, max=9, help="Brokers of Apache Kafka beside; needs Java."),
@@ -82,6 +94,8 @@ def quorum(
     \b
     kwire controller quorum -n 3
     kwire controller quorum -n 3 --brokers 2 --kafka-version 4.4.0
+    kwire controller quorum -n 3 --property super.users=User:ANONYMOUS \\
+      --property authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
     kwire quorum status --bootstrap-controller 127.0.0.1:PORT
     """
     from kwire.cli.controller_run import QuorumOptions, run_quorum
@@ -90,6 +104,8 @@ def quorum(
         size=size,
         folder=folder,
         release=release_version,
+        properties=property or [],
+        scram=add_scram or [],
         brokers=brokers,
         kafka_version=kafka_version,
         kafka=kafka,

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kwire.cli.errors import CommandFailed, WrongUsage
@@ -16,8 +16,9 @@ from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.local_brokers import LocalBrokers
 from kwire.controller.server.metrics import NodesCollector
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
+from kwire.controller.server.quorum import FIRST_ID, OWN_PROPERTIES, Quorum
 from kwire.errors import InvalidValue
+from kwire.logdir.scram import FirstCredential, parse_credentials
 from kwire.net.address import Address
 from kwire.net.metrics_server import MetricsServer
 from kwire.operating_system import TERMINATION, on_signal
@@ -27,10 +28,7 @@ def run_node(file: Path, metrics: str | None) -> None:
     """Run one controller from its server.properties. metrics: `host:port` to serve them at."""
     address = _metrics_address(metrics)
     config = NodeConfig.read(file)
-    if config.unknown:
-        screen(stderr=True).print(
-            f"not taken by kwire: {', '.join(config.unknown)}", style="yellow"
-        )
+    _print_unknown(config)
     _log_to_stderr()
     asyncio.run(_run_node(config, address))
 
@@ -57,6 +55,8 @@ class QuorumOptions:
     size: int
     folder: Path | None
     release: str | None
+    properties: list[str] = field(repr=False)
+    scram: list[str] = field(repr=False)
     brokers: int
     kafka_version: str | None
     kafka: Path | None
@@ -71,10 +71,12 @@ def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
         raise CommandFailed(f"{folder} has nodes already: give an empty folder")
     if not options.brokers and (options.kafka or options.kafka_version):
         raise WrongUsage("--kafka and --kafka-version are about brokers: add --brokers N.")
+    properties, scram = _properties(options.properties), _credentials(options.scram)
     _log_to_stderr()
     console = screen(stderr=True)
     brokers = LocalBrokers(
         options.brokers,
+        properties=properties,
         version=options.kafka_version,
         kafka=options.kafka,
         progress=lambda text: console.print(text, style="dim"),
@@ -84,8 +86,16 @@ def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
         folder=folder,
         release=options.release,
         metered=address is not None,
+        properties=properties,
+        scram=scram,
         brokers=brokers,
     )
+    try:
+        config = quorum.node_config(FIRST_ID)
+    except InvalidValue as error:
+        asyncio.run(quorum.stop())
+        raise WrongUsage(f"--property: {error}.") from None
+    _print_unknown(config)
     asyncio.run(_run_quorum(quorum, address, as_json=options.as_json))
 
 
@@ -133,6 +143,33 @@ def _print_addresses(quorum: Quorum, *, as_json: bool) -> None:
     if brokers:
         console.print(f"bootstrap.servers={quorum.bootstrap_servers}")
     console.file.flush()
+
+
+def _properties(texts: list[str]) -> dict[str, str]:
+    """Read the values of --property."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise WrongUsage("--property: write NAME=VALUE, as super.users=User:admin.")
+        if name.strip() in OWN_PROPERTIES:
+            raise WrongUsage(f"--property: every node has its own {name.strip()}.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _credentials(texts: list[str]) -> tuple[FirstCredential, ...]:
+    try:
+        return parse_credentials(texts)
+    except InvalidValue as error:
+        raise WrongUsage(f"--add-scram: {error}.") from None
+
+
+def _print_unknown(config: NodeConfig) -> None:
+    if config.unknown:
+        screen(stderr=True).print(
+            f"not taken by kwire: {', '.join(config.unknown)}", style="yellow"
+        )
 
 
 def _metrics_address(metrics: str | None) -> Address | None:

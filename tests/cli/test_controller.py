@@ -20,7 +20,10 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.connection import Connection
+from kwire.net.quorum_request import quorum_request
+from kwire.net.sasl import Credentials, Mechanism
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE, Command
 from tests.support.eventually import eventually
@@ -207,3 +210,62 @@ def test_a_folder_that_has_nodes_is_left_alone(kwire: Command, tmp_path: Path) -
     run = kwire("controller", "quorum", "--folder", str(tmp_path))
     assert run.code == 1
     assert "has nodes already" in run.error
+
+
+SECURE = [
+    "listener.security.protocol.map=CONTROLLER:SASL_PLAINTEXT",
+    "sasl.mechanism.controller.protocol=SCRAM-SHA-256",
+    "listener.name.controller.sasl.enabled.mechanisms=SCRAM-SHA-256",
+    "listener.name.controller.scram-sha-256.sasl.jaas.config=ScramLoginModule required"
+    ' username="admin" password="adm1n-pw";',
+    "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users=User:admin",
+]
+
+
+async def codes_of(where: str, user: str, password: str) -> int:
+    """The error of a look at the quorum, by somebody who logs in."""
+    host, _, port = where.partition(":")
+    login = Credentials(mechanism=Mechanism.SCRAM_SHA_256, username=user, password=password)
+    async with await Connection.open(host, int(port), sasl=login) as connection:
+        answer = await connection.send(quorum_request())
+    assert isinstance(answer, DescribeQuorumResponse)
+    return answer.error_code
+
+
+def test_one_line_starts_a_quorum_with_sasl_and_an_authorizer() -> None:
+    users = [f"SCRAM-SHA-256=[name={name},password={name[:3]}1n-pw]" for name in ("admin", "alice")]
+    options = [part for text in SECURE for part in ("--property", text)]
+    options += [part for text in users for part in ("--add-scram", text)]
+    with subprocess.Popen(
+        [KWIRE, "controller", "quorum", "-n", "2", *options], stdout=PIPE, stderr=PIPE, text=True
+    ) as run:
+        assert run.stdout
+        told = "".join(run.stdout.readline() for _ in range(3))
+        found = re.search(r"bootstrap\.servers=([\d.:]+)", told)
+        assert found
+        assert asyncio.run(codes_of(found[1], "admin", "adm1n-pw")) == 0
+        denied = asyncio.run(codes_of(found[1], "alice", "ali1n-pw"))
+        assert denied == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        run.send_signal(signal.SIGINT)
+        rest = run.communicate(timeout=60)[1]
+    assert run.returncode == 130, rest
+    assert "1n-pw" not in told + rest
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--property", "colour"], "--property: write NAME=VALUE, as super.users=User:admin."),
+        (["--property", "node.id=7"], "--property: every node has its own node.id."),
+        (["--property", "super.users=admin", "--property", SECURE[4]], "is not type:name"),
+        (["--property", SECURE[0]], "GSSAPI is not supported, but PLAIN"),
+        (["--add-scram", "alice"], "--add-scram: a SCRAM credential is of SCRAM-SHA-256"),
+    ],
+)
+def test_wrong_settings_of_a_quorum_are_wrong_usage(
+    kwire: Command, options: list[str], told: str
+) -> None:
+    run = kwire("controller", "quorum", *options)
+    assert run.code == 2
+    assert told in run.error

@@ -36,6 +36,16 @@ from kwire.text.ids import uuid_text
 
 LISTENER = "CONTROLLER"
 FIRST_ID = 3000
+OWN_PROPERTIES = (
+    "process.roles",
+    "node.id",
+    "log.dirs",
+    "listeners",
+    "advertised.listeners",
+    "controller.listener.names",
+    "controller.quorum.bootstrap.servers",
+)
+"""Settings that a quorum makes for each of its nodes."""
 READY = 30.0
 """Seconds until a quorum has a leader that serves."""
 
@@ -322,7 +332,7 @@ class Quorum:
     async def start_node(self, node_id: int) -> ControllerNode:
         """Start a controller; its directory is formatted before the first start."""
         member = self.members[node_id]
-        config = NodeConfig.of(self._server_properties(member))
+        config = self.node_config(node_id)
         environment = self._environment_of(node_id)
         if not environment.filesystem.exists(member.folder / META_PROPERTIES):
             self._format(member, config, environment)
@@ -334,6 +344,10 @@ class Quorum:
         await member.node.start()
         member.node.runtime.flush_delay = self._slow_disks.get(node_id, 0.0)
         return member.node
+
+    def node_config(self, node_id: int) -> NodeConfig:
+        """Return the settings of a controller. InvalidValue for an invalid one."""
+        return NodeConfig.of(self._server_properties(self.members[node_id]))
 
     def _server_properties(self, member: QuorumMember) -> dict[str, str]:
         host, port = member.advertised
