@@ -39,7 +39,7 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
 
     Answers INVALID_UPDATE_VERSION for:
 
-    1. an unknown type of update; a level below 0;
+    1. an unknown type of update; a level below 0; an unknown feature;
     2. a level that this controller, a broker or another registered controller does not support;
        a voter that has not registered;
     3. a lower level as an upgrade, a higher one as a downgrade;
@@ -137,6 +137,9 @@ def _check(
     # 5.
     elif name in FEATURES:
         _check_needs(update, updates, context)
+    # 1. Level 0 of an unknown feature is supported by all, and yet refused.
+    elif name != KRAFT_VERSION:
+        raise _invalid(update, "there is no such feature")
 
 
 def _type(update: FeatureUpdateKey, version: int) -> int:

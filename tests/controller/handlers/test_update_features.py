@@ -35,6 +35,7 @@ def test_a_feature_is_raised_and_lowered(lab: Any) -> None:
         ("group.version", -1, SAFE, "levels begin at 0"),
         ("group.version", 7, UPGRADE, "controller 3000 supports 0-1"),
         ("nonsense", 1, UPGRADE, "controller 3000 supports 0"),
+        ("nonsense", 0, UNSAFE, "there is no such feature"),
         ("group.version", 1, SAFE, "which a downgrade cannot raise"),
         (METADATA_VERSION, 29, UPGRADE, "is at 30"),
         (METADATA_VERSION, 29, SAFE, "from 4.3-IV0 to 4.2-IV1 metadata might be lost"),

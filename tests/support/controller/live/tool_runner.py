@@ -1,0 +1,122 @@
+"""Kafka's command-line tools, run one after the other in one Java process."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import threading
+from dataclasses import dataclass
+from typing import IO, Self
+
+from clients import tools_command
+
+LATE = -1
+"""The exit code of a run that takes too long."""
+UNKNOWN_CLASS = 127
+"""The exit code if there is no such tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutcome:
+    """The exit code of a tool and the texts that it printed."""
+
+    code: int
+    printed: str
+    failed: str
+
+
+class ToolProcess:
+    """One Java process; a context manager that ends it. Not for several threads."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            tools_command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+        assert self._process.stdin, "a pipe was asked for"
+        assert self._process.stdout, "a pipe was asked for"
+        self._in: IO[bytes] = self._process.stdin
+        self._out: IO[bytes] = self._process.stdout
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._in.close()
+        self._out.close()
+
+    def run(self, *words: str, text: str = "", seconds: int = 60) -> ToolOutcome:
+        """Run a main class with its arguments.
+
+        text: for its stdin. seconds: how long it may take. Raises AssertionError if the process
+        ended.
+        """
+        frame = struct.pack(">i", seconds) + _sized(text) + struct.pack(">i", len(words))
+        self._in.write(frame + b"".join(map(_sized, words)))
+        self._in.flush()
+        # A tool that cannot be interrupted must not stop the test for ever.
+        guard = threading.Timer(seconds + 30, self._process.kill)
+        guard.start()
+        try:
+            (code,) = struct.unpack(">i", self._read(4))
+            return ToolOutcome(code=code, printed=self._text(), failed=self._text())
+        finally:
+            guard.cancel()
+
+    def _text(self) -> str:
+        (size,) = struct.unpack(">i", self._read(4))
+        return self._read(size).decode()
+
+    def _read(self, size: int) -> bytes:
+        found = self._out.read(size)
+        assert len(found) == size, "the Java process ended"
+        return found
+
+
+def _sized(text: str) -> bytes:
+    encoded = text.encode()
+    return struct.pack(">i", len(encoded)) + encoded
+
+
+_MASKS = (
+    (re.compile(r"(?<![\w/+-])[\w-]{22}(?![\w-])(?=.*)"), "<id>"),
+    (re.compile(r"\b(localhost|127\.0\.0\.1):\d+"), "<address>"),
+    (re.compile(r"\b1[67]\d{11}\b"), "<time>"),
+    (re.compile(r"/[\w./-]*(kwire|kafka|comparison)[\w./-]*"), "<path>"),
+    (re.compile(r"\bmin\.insync\.replicas=1( sensitive.*|,)?"), ""),
+    (re.compile(r"127\.0\.0\.1 \d+"), "<address>"),
+    (re.compile(r"^(Could not \w+ \S+).*"), r"\1"),
+    (re.compile(r"^(Error while executing [\w ]+:).*"), r"\1"),
+    (re.compile(r"\[\d{4}-\d\d-\d\d [\d:,]+\] "), ""),
+)
+"""Parts of the output that are each run's own, and sentences of errors; and what Kafka formats
+a cluster with."""
+_EXCEPTION = re.compile(r"\b(\w+(?:Exception|Error))\b")
+
+
+def comparable(outcome: ToolOutcome) -> list[str]:
+    """Return exit code, lines of the output, sorted, and names of exceptions in both outputs.
+
+    Sentences of errors are each side's own; their exceptions are not. Lines are sorted, because
+    tools print maps and sets.
+    """
+    lines = [line.strip() for line in outcome.printed.splitlines() if line.strip()]
+    plain = [
+        _masked(line)
+        for line in lines
+        if not line.startswith(("at ", "Caused by")) and not _EXCEPTION.search(line)
+    ]
+    names = sorted(set(_EXCEPTION.findall(outcome.printed + outcome.failed)))
+    return [f"exit {outcome.code}", *sorted(filter(None, plain)), *names]
+
+
+def _masked(line: str) -> str:
+    for pattern, name in _MASKS:
+        line = pattern.sub(name, line)
+    return re.sub(r"\s+", " ", line).strip()
