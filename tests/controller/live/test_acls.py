@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from ipaddress import ip_address
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +15,7 @@ from kwire.errors import KwireError
 from kwire.messages.a29_describe_acls import DescribeAclsResponse
 from kwire.messages.a30_create_acls import AclCreationResult
 from kwire.messages.a31_delete_acls import DeleteAclsFilterResult
-from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.messages.data.default_principal_data import DefaultPrincipalData
 from kwire.net.connection import Connection
-from kwire.net.frames import decode_response, encode_request
 from real_kafka import Cluster, Launcher, Layout
 from tests.support.controller.live.admin_session import Session, leader_of
 from tests.support.controller.live.answer_differences import MEASURES, TEXTS
@@ -35,6 +31,7 @@ from tests.support.controller.live.session.acls import (
     described,
     every_request,
 )
+from tests.support.controller.live.session.envelopes import send_enveloped
 from tests.support.eventually import eventually
 from tests.support.real_kafka.own_cluster import OwnCluster
 
@@ -112,27 +109,11 @@ async def denied_everything(address: Address) -> dict[str, Any]:
     }
 
 
-def enveloped(request: Request, principal: str, host: str) -> EnvelopeRequest:
-    """Return the Envelope of a request, as a broker makes it."""
-    version = type(request).versions.last
-    type_, _, name = principal.partition(":")
-    data = DefaultPrincipalData(type=type_, name=name).encode(0)
-    return EnvelopeRequest(
-        request_data=encode_request(request, version, correlation_id=1)[4:],
-        request_principal=b"\0\0" + data,
-        client_host_address=ip_address(host).packed,
-    )
-
-
 async def forwarded(address: Address, request: Request, principal: str, host: str) -> Any:
     """The answer to a request in an Envelope, or the error of the Envelope itself."""
     async with await Connection.open(*address) as connection:
-        envelope = await connection.send(enveloped(request, principal, host), timeout=60)
-    assert isinstance(envelope, EnvelopeResponse)
-    if envelope.response_data is None:
-        return envelope.error_code
-    key, version = type(request).key or 0, type(request).versions.last
-    return plain(decode_response(envelope.response_data, key, version).body)
+        answer = await send_enveloped(connection, request, principal, host)
+    return answer if isinstance(answer, int) else plain(answer)
 
 
 async def acl_answers(addresses: dict[int, Address], cluster_id: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ NAMES = (
     "replica_id",
     "broker_id",
     "node_id",
+    "entity_type",
 )
 """Fields that an entry of a list goes by; the order of entries is nobody's promise."""
 

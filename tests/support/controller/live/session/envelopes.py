@@ -1,0 +1,49 @@
+"""Requests in Envelopes, as brokers forward those of their clients."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+from kwire.codec.declaration import Request, Response
+from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.messages.data.default_principal_data import DefaultPrincipalData
+from kwire.net.connection import Connection
+from kwire.net.frames import decode_response, encode_request
+
+
+def enveloped(
+    request: Request,
+    principal: str,
+    host: str = "127.0.0.1",
+    version: int | None = None,
+    *,
+    by_delegation_token: bool = False,
+) -> EnvelopeRequest:
+    """Return the Envelope of a request, as a broker makes it. version: None for the last."""
+    last = type(request).versions.last if version is None else version
+    type_, _, name = principal.partition(":")
+    data = DefaultPrincipalData(type=type_, name=name, token_authenticated=by_delegation_token)
+    return EnvelopeRequest(
+        request_data=encode_request(request, last, correlation_id=1)[4:],
+        request_principal=b"\0\0" + data.encode(0),
+        client_host_address=ip_address(host).packed,
+    )
+
+
+async def send_enveloped(
+    connection: Connection,
+    request: Request,
+    principal: str,
+    host: str = "127.0.0.1",
+    version: int | None = None,
+    *,
+    by_delegation_token: bool = False,
+) -> Response | int:
+    """Return the answer to a request in an Envelope, or the error of the Envelope itself."""
+    envelope = enveloped(request, principal, host, version, by_delegation_token=by_delegation_token)
+    answer = await connection.send(envelope, timeout=60)
+    assert isinstance(answer, EnvelopeResponse)
+    if answer.response_data is None:
+        return answer.error_code
+    last = type(request).versions.last if version is None else version
+    return decode_response(answer.response_data, type(request).key or 0, last).body
