@@ -315,11 +315,13 @@ class Quorum:
         return self.nodes[node_id]
 
     async def wait_for_leader(self, timeout: float = READY) -> ControllerNode:
-        """Return the active controller as soon as there is one; TimeoutError if there is none."""
+        """Return the active controller as soon as there is one that has committed the records with
+        which a cluster begins; TimeoutError if there is none.
+        """
         async with asyncio.timeout(timeout):
-            while (leader := self.leader) is None:
+            while (leader := self.leader) is None or not _serves(leader):
                 running = self.nodes.values()
-                waits = [asyncio.ensure_future(_activity(node)) for node in running]
+                waits = [asyncio.ensure_future(_service(node)) for node in running]
                 if not waits:
                     raise InvalidValue("no controller of the quorum runs")
                 try:
@@ -430,5 +432,10 @@ def _free_port() -> socket:
     return bound
 
 
-async def _activity(node: ControllerNode) -> None:
-    await node.metadata.until(lambda: node.metadata.is_active)
+async def _service(node: ControllerNode) -> None:
+    await node.metadata.until(lambda: _serves(node))
+
+
+def _serves(node: ControllerNode) -> bool:
+    # Until the first records are committed a cluster has the lowest metadata.version.
+    return node.metadata.is_active and node.metadata.image.features.has_metadata_version
