@@ -36,6 +36,7 @@ _EMPTY_AT_A_FOLLOWER = (
     r"(ElectLeaders v[12]|AlterPartitionReassignments v[01]|AlterPartition v[23])"
     r", empty, at a follower: error_code"
 )
+_TOKEN_AT_A_FOLLOWER = r"DelegationToken v\d, empty, at a follower: "
 _NEW_KEYS = (
     *("max.decompressed.message.bytes", "remote.copy.lag.bytes", "remote.copy.lag.ms"),
     *("errors.deadletterqueue.group.enable", "errors.deadletterqueue.copy.record.enable"),
@@ -105,6 +106,18 @@ LISTED = (
         kwire="NOT_CONTROLLER (41)",
         kafka="NONE",
         paths={_EMPTY_AT_A_FOLLOWER: (41, 0)},
+    ),
+    ListedDifference(
+        step="delegation tokens that may not be asked for, at a follower",
+        kwire="NOT_CONTROLLER (41)",
+        kafka="DELEGATION_TOKEN_REQUEST_NOT_ALLOWED (64)",
+        paths={
+            r"(Create|Renew|Expire)DelegationToken v\d, empty, at a follower: error_code": (41, 64),
+            r"(Renew|Expire)DelegationToken v\d, empty, at a follower: expiry_timestamp_ms": (
+                0,
+                -1,
+            ),
+        },
     ),
     ListedDifference(
         step="UnregisterController",
