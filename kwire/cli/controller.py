@@ -43,8 +43,7 @@ def run(
     that kwire does not support are named on stderr.
 
     \b
-    kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone \\
-      --feature eligible.leader.replicas.version=0
+    kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone
     kwire controller run server.properties
     """
     from kwire.cli.controller_run import run_node

@@ -51,7 +51,7 @@ class MetadataImage(Struct, frozen=True, kw_only=True):
         version = self.features.metadata_version
         yield from self.features.records()
         yield from self.cluster.records(version)
-        yield from self.topics.records(version)
+        yield from self.topics.records(version, elr=self.features.elr_enabled)
         yield from self.configs.records()
         yield from self.client_quotas.records()
         yield from self.producer_ids.records()

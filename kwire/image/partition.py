@@ -105,8 +105,14 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
         """
         return self.directories[self.replicas.index(replica)]
 
-    def record(self, topic_id: UUID, partition_id: int, at: MetadataVersion) -> VersionedRecord:
-        """Return the PartitionRecord of it; what the version cannot say is left out."""
+    def record(
+        self, topic_id: UUID, partition_id: int, at: MetadataVersion, *, elr: bool
+    ) -> VersionedRecord:
+        """Return the PartitionRecord of it; what the version cannot say is left out.
+
+        elr: eligible leader replicas are enabled; without them those that are left over are left
+        out, too (Java: ImageWriterOptions.isEligibleLeaderReplicasEnabled).
+        """
         record = PartitionRecord(
             partition_id=partition_id,
             topic_id=topic_id,
@@ -119,8 +125,8 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
             leader_epoch=self.leader_epoch,
             partition_epoch=self.partition_epoch,
             directories=self.directories if at.supports_directory_assignment else (),
-            eligible_leader_replicas=(self.elr or None) if at.supports_elr else None,
-            last_known_elr=(self.last_known_elr or None) if at.supports_elr else None,
+            eligible_leader_replicas=(self.elr or None) if elr else None,
+            last_known_elr=(self.last_known_elr or None) if elr else None,
         )
         return VersionedRecord(record=record, version=at.partition_record)
 

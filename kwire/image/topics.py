@@ -41,12 +41,12 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
         """Return the topic with these partitions, by number, new or replaced."""
         return replace(self, partitions=self.partitions.update(partitions))
 
-    def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
-        """Yield the records that write it down."""
+    def records(self, at: MetadataVersion, *, elr: bool) -> Iterator[VersionedRecord]:
+        """Yield the records that write it down; elr: as for `PartitionRegistration.record`."""
         # The topic before its partitions: replaying a partition of an unknown topic is an error.
         yield VersionedRecord(record=TopicRecord(name=self.name, topic_id=self.id), version=0)
         for number in sorted(self.partitions):
-            yield self.partitions[number].record(self.id, number, at)
+            yield self.partitions[number].record(self.id, number, at, elr=elr)
 
 
 class TopicsImage(Struct, frozen=True, kw_only=True):
@@ -94,10 +94,10 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
             image = image._with(replace(topic, partitions=cleared))
         return image
 
-    def records(self, at: MetadataVersion) -> Iterator[VersionedRecord]:
-        """Yield the records that write them down, in order of their ids."""
+    def records(self, at: MetadataVersion, *, elr: bool) -> Iterator[VersionedRecord]:
+        """Yield the records that write them down, in order of their ids; elr: as for a topic."""
         for id in sorted(self.by_id):
-            yield from self.by_id[id].records(at)
+            yield from self.by_id[id].records(at, elr=elr)
 
     def by_known_id(self, id: UUID) -> TopicImage:
         """Return the topic of an id; raise ReplayError if there is none."""

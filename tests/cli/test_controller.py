@@ -13,14 +13,19 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Response
 from kwire.error_codes import ErrorCode
+from kwire.image.features import ZkMigrationState
+from kwire.logdir.bootstrap import write_bootstrap
+from kwire.logdir.snapshots import snapshot_content
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
+from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
 from kwire.net.sasl import Credentials, Mechanism
@@ -40,9 +45,6 @@ def properties(folder: Path, more: str = "") -> Path:
         f"controller.quorum.bootstrap.servers=127.0.0.1:{port}\n{more}"
     )
     return file
-
-
-WITHOUT_ELR = ("--feature", "eligible.leader.replicas.version=0")
 
 
 def format_of(file: Path) -> tuple[str, ...]:
@@ -75,7 +77,7 @@ def test_a_file_without_a_meaning_is_named(kwire: Command, tmp_path: Path) -> No
 
 def test_a_formatted_controller_leads_and_ends_at_sigterm(kwire: Command, tmp_path: Path) -> None:
     file = properties(tmp_path, "num.io.threads=8\n")
-    assert kwire(*format_of(file), *WITHOUT_ELR).code == 0
+    assert kwire(*format_of(file)).code == 0
     with subprocess.Popen(
         [KWIRE, "controller", "run", str(file)], stdout=PIPE, stderr=PIPE, text=True
     ) as run:
@@ -141,14 +143,17 @@ def test_a_directory_that_kwire_cannot_lead_is_refused_at_the_start(
 ) -> None:
     file = properties(tmp_path)
     assert kwire(*format_of(file)).code == 0
+    state = ZkMigrationStateRecord(zk_migration_state=ZkMigrationState.MIGRATION)
+    checkpoint = tmp_path / "data" / "bootstrap.checkpoint"
+    records = snapshot_content(checkpoint.read_bytes(), checkpoint).records
+    write_bootstrap(checkpoint.parent, (*records, VersionedRecord(record=state, version=0)), 0)
 
     run = kwire("controller", "run", str(file))
 
     assert run.code == 1
     assert run.error == (
-        "eligible.leader.replicas.version is at 1, and kwire leads clusters at level 0 only:"
-        " downgrade the feature with Kafka's controllers, or format an empty directory with"
-        " --feature eligible.leader.replicas.version=0"
+        "the move from ZooKeeper is in state MIGRATION, and kwire writes nothing to ZooKeeper:"
+        " finish it with the controllers of Kafka 3.9 first"
     )
 
 
@@ -174,7 +179,7 @@ def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) 
 
 def test_metrics_are_scraped_from_the_command_that_runs(kwire: Command, tmp_path: Path) -> None:
     file = properties(tmp_path)
-    assert kwire(*format_of(file), *WITHOUT_ELR).code == 0
+    assert kwire(*format_of(file)).code == 0
     with subprocess.Popen(
         [KWIRE, "controller", "run", str(file), "--metrics", "127.0.0.1:0"],
         stdout=PIPE,

@@ -10,6 +10,7 @@ from kwire.image import EMPTY, MetadataImage, ReplayError, apply, apply_all
 from kwire.image.replay import REPLAYS
 from kwire.messages.config_resource import ResourceType
 from kwire.messages.index import METADATA_RECORDS
+from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, METADATA_VERSION
 from kwire.messages.records.abort_transaction import AbortTransactionRecord
 from kwire.messages.records.begin_transaction import BeginTransactionRecord
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
@@ -87,6 +88,21 @@ def test_a_config_without_a_value_is_gone() -> None:
     image = apply_all(EMPTY, [config, config.replace(value=None)])
 
     assert image == EMPTY
+
+
+@pytest.mark.parametrize(("level", "written"), [(0, None), (1, (3,))])
+def test_a_snapshot_has_eligible_leader_replicas_only_with_the_feature(
+    level: int, written: tuple[int, ...] | None
+) -> None:
+    """As ImageWriterOptions of 4.3.1 and 4.4.0: those left over after a downgrade are left out."""
+    levels = {METADATA_VERSION: 30, ELIGIBLE_LEADER_REPLICAS: level}
+    features = [FeatureLevelRecord(name=name, feature_level=to) for name, to in levels.items()]
+    image = apply_all(with_topic(), features)
+
+    (partition,) = (
+        record.record for record in image.records() if isinstance(record.record, PartitionRecord)
+    )
+    assert partition.eligible_leader_replicas == written
 
 
 @pytest.mark.parametrize("name", ["foo", ""])

@@ -52,7 +52,7 @@ def test_a_broker_that_stops_and_goes_on_leading_is_seen(monkeypatch: Patch) -> 
 
 def test_a_broker_that_restarts_before_it_is_fenced_and_leads_is_seen(monkeypatch: Patch) -> None:
     class Forgetful:
-        def without(self, broker_id: int) -> list[Any]:
+        def stopped(self, broker_id: int, *, clean: bool) -> list[Any]:
             return []
 
     monkeypatch.setattr(broker_registration, "replication_control", lambda context: Forgetful())

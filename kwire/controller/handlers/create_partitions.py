@@ -93,7 +93,7 @@ def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Recor
         text = f"The topic has {count} partitions; {requested.count} would not be more."
         raise ApiError(ErrorCode.INVALID_PARTITIONS, text)
     # 6., 7.
-    version = context.metadata_version
+    version, elr = context.metadata_version, context.image.features.elr_enabled
     code = ErrorCode.INVALID_REPLICATION_FACTOR
     if requested.assignments is not None:
         code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
@@ -102,7 +102,7 @@ def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Recor
         partition = new_partition(replicas, context)
         if partition is None:
             raise ApiError(code, f"No broker of partition {number} is active.")
-        records.append(partition.record(topic.id, number, version))
+        records.append(partition.record(topic.id, number, version, elr=elr))
     return records
 
 

@@ -160,9 +160,9 @@ def _create(
     records = [versioned(TopicRecord(name=topic.name, topic_id=id))]
     records += [versioned(record) for record in configs]
     records += cleared_elrs(configs, context.image.features)
-    version = context.metadata_version
+    version, elr = context.metadata_version, context.image.features.elr_enabled
     for number, partition in enumerate(partitions):
-        records.append(partition.record(id, number, version))
+        records.append(partition.record(id, number, version, elr=elr))
     result = CreatableTopicResult(
         name=topic.name,
         topic_id=id,

@@ -18,7 +18,6 @@ from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
 from kwire.image.broker import BrokerRegistration
 from kwire.messages.metadata_versions import (
-    ELIGIBLE_LEADER_REPLICAS,
     FEATURES,
     LATEST_PRODUCTION,
     METADATA_VERSION,
@@ -31,10 +30,8 @@ from kwire.net.service import ANONYMOUS
 
 def supported_features() -> Mapping[str, VersionRange]:
     """Return the levels of features that this controller supports."""
-    # Eligible leader replicas stay at level 0: not tried beside real brokers yet (KIP-966).
     ranges = {name: VersionRange(0, feature.latest) for name, feature in FEATURES.items()}
     ranges[METADATA_VERSION] = VersionRange(MINIMUM, LATEST_PRODUCTION)
-    ranges[ELIGIBLE_LEADER_REPLICAS] = VersionRange(0, 0)
     return MappingProxyType(ranges)
 
 

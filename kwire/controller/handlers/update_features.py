@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.configs.node_configs import node_value
@@ -88,8 +88,7 @@ def elr_safety_records(context: ControllerContext) -> Records:
     records: Records = []
     # 1.
     if MIN_INSYNC_REPLICAS not in configs.of(ResourceType.BROKER, ""):
-        value = str(node_value(context.config.static, MIN_INSYNC_REPLICAS))
-        records.append(_min_insync_replicas("", value))
+        records.append(min_insync_replicas_of_brokers(context.config.static))
     # 2.
     brokers = [name for type, name in configs.resources if type == ResourceType.BROKER and name]
     records += [
@@ -98,6 +97,11 @@ def elr_safety_records(context: ControllerContext) -> Records:
         if MIN_INSYNC_REPLICAS in configs.of(ResourceType.BROKER, name)
     ]
     return records
+
+
+def min_insync_replicas_of_brokers(static: Mapping[str, str]) -> VersionedRecord:
+    """Return the record that gives all brokers the min.insync.replicas of a server.properties."""
+    return _min_insync_replicas("", str(node_value(static, MIN_INSYNC_REPLICAS)))
 
 
 def _min_insync_replicas(broker: str, value: str | None) -> VersionedRecord:
@@ -161,10 +165,7 @@ def _unsupported(name: str, level: int, context: ControllerContext) -> Iterator[
     only_0 = VersionRange(0, 0)
     own = context.config.features.get(name, only_0)
     if level not in own:
-        note = (
-            ": it was not tried beside real brokers yet" if name == ELIGIBLE_LEADER_REPLICAS else ""
-        )
-        yield f"controller {context.config.node_id} supports {own}{note}"
+        yield f"controller {context.config.node_id} supports {own}"
     cluster = context.image.cluster
     for broker in sorted(cluster.brokers.values(), key=lambda broker: broker.id):
         levels = broker.features.get(name, only_0)

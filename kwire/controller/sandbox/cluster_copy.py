@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.raft import ElectionState, ReplicaKey
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.errors import InvalidValue
-from kwire.image import MetadataImage, apply_all
+from kwire.image import MetadataImage
 from kwire.logdir.bootstrap import write_bootstrap
 from kwire.logdir.meta_properties import MetaProperties, write_meta_properties
 from kwire.logdir.names import METADATA_FOLDER, OffsetAndEpoch
 from kwire.logdir.quorum_state import QuorumState, write_quorum_state
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
 from kwire.messages.data.voters_record import VotersRecord
-from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
-from kwire.messages.records.clear_elr import ClearElrRecord
-from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.text.ids import ZERO_UUID
 
 LISTENER = "CONTROLLER"
@@ -96,7 +91,7 @@ class ClusterCopy:
         # Without bootstrap records: the snapshot has the cluster's own.
         write_bootstrap(folder, (), millis)
         snapshot = build_snapshot(
-            self._records(),
+            self.image.records(),
             epoch=self.end.epoch,
             now=millis,
             last_contained_log_timestamp=millis,
@@ -114,12 +109,6 @@ class ClusterCopy:
             cluster_id=self.cluster_id, node_id=self.node_id, directory_id=self.directory_id
         )
         write_meta_properties(folder, meta, now)
-
-    def _records(self) -> Iterator[VersionedRecord]:
-        """Yield the image's records without eligible leader replicas, which kwire does not have."""
-        none = FeatureLevelRecord(name=ELIGIBLE_LEADER_REPLICAS, feature_level=0)
-        image = apply_all(self.image, [none, ClearElrRecord(topic_name="")])
-        yield from image.records()
 
     @property
     def _key(self) -> ReplicaKey:

@@ -30,7 +30,6 @@ from kwire.logdir.format import FormatOptions, plan, random_uuid, write
 from kwire.logdir.names import META_PROPERTIES
 from kwire.logdir.scram import FirstCredential
 from kwire.logdir.voters import InitialVoter
-from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.net.address import Address
 from kwire.text.ids import uuid_text
 
@@ -382,8 +381,6 @@ class Quorum:
             cluster_id=self.cluster_id,
             initial_controllers=voters if member.is_voter else (),
             no_initial_controllers=not member.is_voter,
-            # Half of KIP-966's rules would lose data: kwire refuses to lead at level 1.
-            features={ELIGIBLE_LEADER_REPLICAS: 0},
             release_version=self._release,
             scram=self._scram,
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.handlers.update_features import min_insync_replicas_of_brokers
 from kwire.errors import LocalError
 from kwire.image import MetadataImage, apply_all
 from kwire.image.features import FeaturesImage, ZkMigrationState
-from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.messages.records.abort_transaction import AbortTransactionRecord
 from kwire.messages.records.begin_transaction import BeginTransactionRecord
 from kwire.messages.records.end_transaction import EndTransactionRecord
@@ -21,20 +21,10 @@ class CannotLead(LocalError):
 def check_can_lead(features: FeaturesImage) -> None:
     """Check the features of the log, or else of its bootstrap records.
 
-    Raises CannotLead, which says what to do, for:
-
-    1. Eligible leader replicas above level 0 (KIP-966).
-    2. A move from ZooKeeper that is prepared or under way (KIP-866).
+    Raises CannotLead, which says what to do, for a move from ZooKeeper that is prepared or under
+    way (KIP-866).
     """
-    # 1. The rules are there, but they were not tried beside real brokers and controllers.
-    level = features.level(ELIGIBLE_LEADER_REPLICAS)
-    if level:
-        raise CannotLead(
-            f"{ELIGIBLE_LEADER_REPLICAS} is at {level}, and kwire leads clusters at level 0 only:"
-            " downgrade the feature with Kafka's controllers, or format an empty directory with"
-            f" --feature {ELIGIBLE_LEADER_REPLICAS}=0"
-        )
-    # 2. The leader has to write every change to ZooKeeper, too.
+    # The leader has to write every change to ZooKeeper, too.
     state = features.zk_migration_state
     if state in (ZkMigrationState.PRE_MIGRATION, ZkMigrationState.MIGRATION):
         raise CannotLead(
@@ -44,14 +34,16 @@ def check_can_lead(features: FeaturesImage) -> None:
 
 
 def activation_records(
-    image: MetadataImage, bootstrap: Iterable[VersionedRecord]
+    image: MetadataImage, bootstrap: Iterable[VersionedRecord], static: Mapping[str, str]
 ) -> list[VersionedRecord]:
     """Return the records that a new leader writes first.
 
     1. Abort a transaction that is open: the leader that began it is gone.
     2. Raise CannotLead as `check_can_lead` does.
-    3. A log without metadata.version gets the bootstrap records, as a transaction if their
-       metadata.version has transactions (KIP-868).
+    3. A log without metadata.version gets the bootstrap records.
+    4. If they begin with eligible leader replicas, all brokers get one min.insync.replicas, by
+       which the controller counts (KIP-966): that of `static`, this node's server.properties.
+    5. Both are a transaction if their metadata.version has transactions (KIP-868).
     """
     records: list[VersionedRecord] = []
     bootstrap = list(bootstrap)
@@ -67,6 +59,10 @@ def activation_records(
     # 3.
     if not is_empty or not bootstrap:
         return records
+    # 4.
+    if features.elr_enabled:
+        bootstrap.append(min_insync_replicas_of_brokers(static))
+    # 5.
     if not features.metadata_version.supports_metadata_transactions:
         return records + bootstrap
     begin = VersionedRecord(record=BeginTransactionRecord(name="Bootstrap records"), version=0)

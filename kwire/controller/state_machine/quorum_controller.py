@@ -138,7 +138,7 @@ class QuorumController:
         2. Every broker begins a full session: this node has not heard of them before.
         """
         # 1.
-        records = activation_records(self.committed.image, bootstrap)
+        records = activation_records(self.committed.image, bootstrap, self.config.static)
         self.epoch = epoch
         # Raft has written control records after what was replayed.
         self.ahead = self.committed = replace(self.committed, end_offset=end_offset)

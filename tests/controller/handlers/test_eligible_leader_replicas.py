@@ -8,7 +8,6 @@ from uuid import UUID
 
 import pytest
 
-from kwire.controller.handlers.result import supported_features
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import NO_LEADER
 from kwire.messages.a44_incremental_alter_configs import (
@@ -22,7 +21,6 @@ from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, METADATA_
 from kwire.messages.records.clear_elr import ClearElrRecord
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
-from kwire.net.negotiation import VersionRange
 from tests.support.controller.handlers.lab import Lab
 from tests.support.controller.handlers.registrations import update
 
@@ -140,8 +138,7 @@ def test_brokers_have_one_minimum_for_all(elr: Lab) -> None:
 
 
 def test_the_feature_comes_with_one_minimum_for_all_brokers() -> None:
-    features = {**supported_features(), ELIGIBLE_LEADER_REPLICAS: VersionRange(0, 1)}
-    lab: Any = Lab(features=features, static={MIN_ISR: "3"})
+    lab: Any = Lab(static={MIN_ISR: "3"})
     lab.start(1, 2, features=FEATURES)
     for broker in ("1", "2"):
         assert set_min_isr(lab, ResourceType.BROKER, broker, "2") == ErrorCode.NONE

@@ -56,14 +56,6 @@ def test_a_level_that_cannot_be_is_refused(
     assert lab.end_offset == before
 
 
-def test_eligible_leader_replicas_stay_at_level_0(lab: Any) -> None:
-    """Pitfall: half of their rules loses data, so that none is promised."""
-    code, message = update(lab, ELIGIBLE_LEADER_REPLICAS, 1)
-
-    assert code == ErrorCode.INVALID_UPDATE_VERSION
-    assert "it was not tried beside real brokers yet" in message
-
-
 def test_metadata_version_is_lowered_where_nothing_can_be_lost(make_lab: Any) -> None:
     lab = make_lab(level=29)
 

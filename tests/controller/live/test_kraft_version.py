@@ -21,7 +21,7 @@ from kwire.messages.a57_update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, KRAFT_VERSION
+from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.net.connection import Connection
 from real_kafka import Address, Launcher, RunningNode, free_port
 from tests.support.controller.live.java_nodes import (
@@ -64,9 +64,7 @@ class StaticQuorum:
             id,
             at,
             self.quorum.properties(),
-            FormatOptions(
-                cluster_id=self.quorum.cluster_id, features={ELIGIBLE_LEADER_REPLICAS: 0}
-            ),
+            FormatOptions(cluster_id=self.quorum.cluster_id),
         )
 
     def joining(self) -> ControllerNode:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwire.controller.server.quorum import Quorum
-from real_kafka import Cluster, Launcher, Layout
+from real_kafka import Launcher, Layout
 from real_kafka.metadata_quorum import COMMAND, add_controller, current_voters
 from tests.support.controller.live.java_nodes import (
     JavaNodes,
@@ -22,22 +22,11 @@ from tests.support.real_kafka.own_cluster import OwnCluster
 ALONE = Layout(controllers=(3000,))
 
 
-def without_eligible_leader_replicas(cluster: Cluster) -> None:
-    """Take back the feature that kwire does not lead with."""
-    told = cluster.tool(
-        "org.apache.kafka.tools.FeatureCommand",
-        *("--bootstrap-controller", cluster.bootstrap_controllers, "downgrade"),
-        *("--feature", "eligible.leader.replicas.version=0"),
-    )
-    assert told.returncode == 0, told.stdout + told.stderr
-
-
 async def test_kwires_controllers_join_a_quorum_of_kafkas_and_take_over(
     own_cluster: OwnCluster, tmp_path: Path
 ) -> None:
     cluster = own_cluster(ALONE)
     await asyncio.to_thread(cluster.start)
-    await asyncio.to_thread(without_eligible_leader_replicas, cluster)
     java = cluster.nodes[3000]
     async with contextlib.AsyncExitStack() as running:
         first = await running.enter_async_context(kwire_controller(cluster, 3100, tmp_path))

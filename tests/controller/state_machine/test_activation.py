@@ -1,5 +1,6 @@
 """Metadata that kwire does not lead are refused when a node starts, in one sentence."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,6 @@ from kwire.image.features import FeaturesImage, ZkMigrationState
 from kwire.logdir.format import FormatOptions, FormatPlan, plan, write
 from kwire.logdir.names import METADATA_FOLDER, OffsetAndEpoch
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
-from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from real_kafka import free_port
 
@@ -34,10 +34,8 @@ def config(folder: Path) -> NodeConfig:
     )
 
 
-def formatting(config: NodeConfig, **features: int) -> FormatPlan:
-    levels = {name.replace("_", "."): level for name, level in features.items()}
-    options = FormatOptions(cluster_id="a-cluster", standalone=True, features=levels)
-    return plan(config.storage, options)
+def formatting(config: NodeConfig) -> FormatPlan:
+    return plan(config.storage, FormatOptions(cluster_id="a-cluster", standalone=True))
 
 
 def state(state: ZkMigrationState) -> VersionedRecord:
@@ -51,12 +49,15 @@ async def refused(config: NodeConfig, reason: str) -> None:
             await ControllerNode(config).start()
 
 
-async def test_a_directory_as_kafkas_tool_formats_it_is_refused(tmp_path: Path) -> None:
+async def test_a_directory_as_kafkas_tool_formats_it_is_led(tmp_path: Path) -> None:
     """ELR is at 1 by default; the controller resigned for ever."""
     own = config(tmp_path)
     write(formatting(own), datetime.now(UTC))
 
-    await refused(own, f"at 1.* --feature {ELIGIBLE_LEADER_REPLICAS}=0$")
+    async with ControllerNode(own) as node:
+        async with asyncio.timeout(60):
+            await node.metadata.until(lambda: node.metadata.image.features.elr_enabled)
+        assert node.metadata.is_active
 
 
 @pytest.mark.parametrize("where", ["bootstrap", "snapshot"])
@@ -65,7 +66,7 @@ async def test_a_move_from_zookeeper_that_is_under_way_is_refused(
 ) -> None:
     """A log of Kafka 3.9 in state Migration: its leader has to write to ZooKeeper, too."""
     own = config(tmp_path)
-    formatted = formatting(own, eligible_leader_replicas_version=0)
+    formatted = formatting(own)
     records = (*formatted.records, state(ZkMigrationState.MIGRATION))
     write(replace(formatted, records=records), datetime.now(UTC))
     if where == "snapshot":
@@ -84,7 +85,7 @@ async def test_a_move_from_zookeeper_that_is_under_way_is_refused(
 
 async def test_a_refused_directory_leads_once_it_is_formatted_anew(tmp_path: Path) -> None:
     own = config(tmp_path)
-    formatted = formatting(own, eligible_leader_replicas_version=0)
+    formatted = formatting(own)
     records = (*formatted.records, state(ZkMigrationState.POST_MIGRATION))
     write(replace(formatted, records=records), datetime.now(UTC))
 

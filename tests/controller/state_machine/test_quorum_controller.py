@@ -8,7 +8,6 @@ import pytest
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord
 from kwire.controller.handlers.result import ControllerConfig, QuorumView
-from kwire.controller.state_machine.activation import CannotLead
 from kwire.controller.state_machine.operations import RequestOperation
 from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.error_codes import ErrorCode
@@ -22,8 +21,10 @@ from kwire.messages.a62_broker_registration import (
     Feature,
 )
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kwire.messages.config_resource import ResourceType
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, METADATA_VERSION
 from kwire.messages.records.begin_transaction import BeginTransactionRecord
+from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.no_op import NoOpRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
@@ -118,18 +119,30 @@ def test_a_bootstrap_that_was_not_finished_is_begun_again(controller: QuorumCont
     ]
 
 
-@pytest.mark.parametrize("where", ["log", "bootstrap"])
-def test_a_cluster_with_eligible_leader_replicas_is_not_led(
-    controller: QuorumController, where: str
+@pytest.mark.parametrize(("static", "minimum"), [({}, "1"), ({"min.insync.replicas": "2"}, "2")])
+def test_eligible_leader_replicas_begin_with_one_minimum_for_all_brokers(
+    static: dict[str, str], minimum: str
 ) -> None:
-    """Pitfall: a leader that fences the old way breaks what the next one relies on."""
-    records = [*BOOTSTRAP, *versioned(level(ELIGIBLE_LEADER_REPLICAS, 1))]
-    if where == "log":
-        controller.replay(records, 3)
+    """As a controller of 4.3.1 writes it, between its bootstrap records and their end (KIP-966)."""
+    config = ControllerConfig(cluster_id=CLUSTER, node_id=1, static=static)
+    bootstrap = [*BOOTSTRAP, *versioned(level(ELIGIBLE_LEADER_REPLICAS, 1))]
 
-    with pytest.raises(CannotLead, match="kwire leads clusters at level 0 only"):
-        controller.activate(1, 0, 5, records)
-    assert not controller.is_active
+    records = QuorumController(config, Random(1)).activate(1, 0, 3, bootstrap)
+
+    assert names(records)[-3:] == ["FeatureLevel", "Config", "EndTransaction"]
+    assert records[-2].version == 0
+    assert records[-2].record == ConfigRecord(
+        resource_type=ResourceType.BROKER,
+        resource_name="",
+        name="min.insync.replicas",
+        value=minimum,
+    )
+
+
+def test_a_log_with_eligible_leader_replicas_has_its_minimum(controller: QuorumController) -> None:
+    controller.replay([*BOOTSTRAP, *versioned(level(ELIGIBLE_LEADER_REPLICAS, 1))], 3)
+
+    assert controller.activate(1, 0, 5) == ()
 
 
 def test_what_is_not_committed_is_not_shown_and_is_forgotten_with_the_leadership(

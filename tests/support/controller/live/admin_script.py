@@ -68,7 +68,7 @@ def script(session: Session) -> Iterator[Step]:
 
 
 def _level() -> Iterator[Step]:
-    """Kafka formats with eligible leader replicas; without them both sides are comparable."""
+    """Lower eligible leader replicas, which test_eligible_leader_replicas.py compares."""
     key = FeatureUpdateKey(
         feature="eligible.leader.replicas.version", max_version_level=0, upgrade_type=2
     )

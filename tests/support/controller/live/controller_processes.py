@@ -17,7 +17,6 @@ from kwire.local_kafka.address import answers
 from kwire.local_kafka.guard import Guard
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
 from kwire.logdir.voters import InitialVoter
-from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS
 from kwire.net.address import Address
 from kwire.text.ids import uuid_text
 from real_kafka import free_port
@@ -136,11 +135,7 @@ class ControllerProcesses:
             for id, one in self.members.items()
         )
         servers = ",".join(f"127.0.0.1:{member.port}" for member in self.members.values())
-        options = FormatOptions(
-            cluster_id=self.cluster_id,
-            initial_controllers=voters,
-            features={ELIGIBLE_LEADER_REPLICAS: 0},
-        )
+        options = FormatOptions(cluster_id=self.cluster_id, initial_controllers=voters)
         for member in self.members.values():
             member.configure(
                 {"controller.quorum.bootstrap.servers": servers, **properties}, options

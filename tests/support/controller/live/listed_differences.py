@@ -64,15 +64,6 @@ LISTED = (
         },
     ),
     ListedDifference(
-        step="ApiVersions v4: eligible.leader.replicas.version",
-        kwire="up to 0",
-        kafka="up to 1",
-        paths={
-            r"ApiVersions v4: supported_features\[eligible\.leader\.replicas\.version\]"
-            r"\.max_version": (0, 1)
-        },
-    ),
-    ListedDifference(
         step="CreateTopics, DescribeConfigs: keys that are new in 4.4",
         kwire="not named",
         kafka="named",

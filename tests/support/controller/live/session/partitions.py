@@ -30,7 +30,6 @@ from kwire.messages.a46_list_partition_reassignments import (
 from kwire.messages.a56_alter_partition import AlterPartitionRequest, BrokerState
 from kwire.messages.a56_alter_partition import PartitionData as IsrPartition
 from kwire.messages.a56_alter_partition import TopicData as IsrTopic
-from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.a73_assign_replicas_to_dirs import (
@@ -70,13 +69,6 @@ def fault(session: Session) -> Step:
 
 def moves(session: Session) -> Iterator[Step]:
     """All steps but the last one."""
-    without_elr = FeatureUpdateKey(
-        feature="eligible.leader.replicas.version", max_version_level=0, upgrade_type=2
-    )
-    yield Step(
-        name="eligible leader replicas off",
-        request=UpdateFeaturesRequest(timeout_ms=5000, feature_updates=[without_elr]),
-    )
     yield from _topics()
     yield from _reassignments(session)
     yield from _isr(session)
