@@ -23,6 +23,19 @@ class DelegationToken(Struct, frozen=True, kw_only=True):
     max_timestamp: int
     expiration_timestamp: int
 
+    def record(self, id: str) -> VersionedRecord:
+        """Return the DelegationTokenRecord of it."""
+        record = DelegationTokenRecord(
+            owner=self.owner,
+            requester=self.requester,
+            renewers=self.renewers,
+            issue_timestamp=self.issue_timestamp,
+            max_timestamp=self.max_timestamp,
+            expiration_timestamp=self.expiration_timestamp,
+            token_id=id,
+        )
+        return VersionedRecord(record=record, version=0)
+
 
 class DelegationTokensImage(Struct, frozen=True, kw_only=True):
     """Every token, by its id."""
@@ -50,14 +63,4 @@ class DelegationTokensImage(Struct, frozen=True, kw_only=True):
     def records(self) -> Iterator[VersionedRecord]:
         """Yield the records that write them down."""
         for id in sorted(self.by_id):
-            token = self.by_id[id]
-            record = DelegationTokenRecord(
-                owner=token.owner,
-                requester=token.requester,
-                renewers=token.renewers,
-                issue_timestamp=token.issue_timestamp,
-                max_timestamp=token.max_timestamp,
-                expiration_timestamp=token.expiration_timestamp,
-                token_id=id,
-            )
-            yield VersionedRecord(record=record, version=0)
+            yield self.by_id[id].record(id)

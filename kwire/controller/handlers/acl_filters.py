@@ -29,6 +29,10 @@ _BOTH = (PatternType.ANY, PatternType.MATCH)
 _UNKNOWN = 0
 
 
+ACL_REQUESTS = (DescribeAclsRequest, DeleteAclsRequest, CreateAclsRequest)
+"""The requests that have ACLs, or filters of them."""
+
+
 def has_unknown_elements(request: Request) -> bool:
     """Return True if Java takes a request for broken, since it says UNKNOWN (0) somewhere.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_resources import ConfigChecker, check_access
-from kwire.controller.handlers.resource_alteration import alter_each, config_records
+from kwire.controller.handlers.resource_alteration import alter_each, config_records, responses
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.error_codes import ErrorCode
 from kwire.messages.a33_alter_configs import (
@@ -41,16 +41,7 @@ def handle(request: AlterConfigsRequest, context: ControllerContext) -> Controll
 
     # 1.
     records, outcomes = alter_each(request.resources, alter, context.image.features)
-    responses = [
-        AlterConfigsResourceResponse(
-            error_code=outcome.code,
-            error_message=outcome.message,
-            resource_type=outcome.resource.type,
-            resource_name=outcome.resource.name,
-        )
-        for outcome in outcomes
-    ]
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
-        response=AlterConfigsResponse(responses=responses),
+        response=AlterConfigsResponse(responses=responses(outcomes, AlterConfigsResourceResponse)),
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hmac import compare_digest
 
+from msgspec.structs import replace
+
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.authentication.token_hmac import token_hmac
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, versioned
 from kwire.error_codes import ErrorCode
 from kwire.image.delegation_tokens import DelegationToken, DelegationTokensImage
-from kwire.messages.records.delegation_token import DelegationTokenRecord
 from kwire.messages.records.remove_delegation_token import RemoveDelegationTokenRecord
 from kwire.net.service import ANONYMOUS
 
@@ -90,16 +91,7 @@ def time_after(now: int, duration: int) -> int:
 
 def with_expiration(id: str, token: DelegationToken, expiration: int) -> VersionedRecord:
     """Return the record that changes when a token has to be renewed."""
-    record = DelegationTokenRecord(
-        owner=token.owner,
-        requester=token.requester,
-        renewers=token.renewers,
-        issue_timestamp=token.issue_timestamp,
-        max_timestamp=token.max_timestamp,
-        expiration_timestamp=expiration,
-        token_id=id,
-    )
-    return versioned(record)
+    return replace(token, expiration_timestamp=expiration).record(id)
 
 
 def removed_expired_tokens(tokens: DelegationTokensImage, now: int) -> Iterator[VersionedRecord]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kwire.controller.configs import logger_validation
 from kwire.controller.handlers.config_changes import changed_value
 from kwire.controller.handlers.config_resources import ConfigChecker, check_access
-from kwire.controller.handlers.resource_alteration import alter_each, config_records
+from kwire.controller.handlers.resource_alteration import alter_each, config_records, responses
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.messages.a44_incremental_alter_configs import (
     AlterConfigsResource,
@@ -48,16 +48,9 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
 
     # 1.
     records, outcomes = alter_each(request.resources, alter, context.image.features)
-    responses = [
-        AlterConfigsResourceResponse(
-            error_code=outcome.code,
-            error_message=outcome.message,
-            resource_type=outcome.resource.type,
-            resource_name=outcome.resource.name,
-        )
-        for outcome in outcomes
-    ]
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
-        response=IncrementalAlterConfigsResponse(responses=responses),
+        response=IncrementalAlterConfigsResponse(
+            responses=responses(outcomes, AlterConfigsResourceResponse)
+        ),
     )

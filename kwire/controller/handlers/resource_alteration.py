@@ -28,6 +28,7 @@ class RequestedResource(Protocol):
 
 
 Requested = TypeVar("Requested", bound=RequestedResource)
+ResourceResponse = TypeVar("ResourceResponse")
 
 
 class ResourceOutcome(NamedTuple):
@@ -73,6 +74,21 @@ def alter_each(
     # 4.
     changes = [record.record for record in records if isinstance(record.record, ConfigRecord)]
     return records + cleared_elrs(changes, features), outcomes
+
+
+def responses(
+    outcomes: Iterable[ResourceOutcome], response: Callable[..., ResourceResponse]
+) -> list[ResourceResponse]:
+    """Return one response for each resource, made by the class that the API has for it."""
+    return [
+        response(
+            error_code=outcome.code,
+            error_message=outcome.message,
+            resource_type=outcome.resource.type,
+            resource_name=outcome.resource.name,
+        )
+        for outcome in outcomes
+    ]
 
 
 def _resource(requested: RequestedResource) -> ConfigResource:

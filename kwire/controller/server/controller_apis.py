@@ -14,12 +14,16 @@ from kwire.codec.versions import Versions
 from kwire.controller.authorization.access import Access, check_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers import envelope
-from kwire.controller.handlers.acl_filters import has_unknown_elements
+from kwire.controller.handlers.acl_filters import ACL_REQUESTS, has_unknown_elements
 from kwire.controller.raft import API_KEYS as RAFT_KEYS
 from kwire.controller.raft.rpc import describe_quorum
 from kwire.controller.server import large_messages
 from kwire.controller.server.foreign_clusters import ForeignClusters
-from kwire.controller.server.large_messages import in_thread_if
+from kwire.controller.server.large_messages import (
+    has_many_elements,
+    in_thread_if,
+    in_thread_if_many,
+)
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.error_codes import ErrorCode
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
@@ -137,15 +141,16 @@ class ControllerApis:
         if isinstance(request, ApiVersionsRequest):
             return self._api_versions(request, context.version)
         # 3.
-        has_many = large_messages.has_many_elements(request)
-        if await in_thread_if(has_many, has_unknown_elements, request):
+        if isinstance(request, ACL_REQUESTS) and await in_thread_if_many(
+            request, has_unknown_elements, request
+        ):
             return None
         # 4.
         try:
             self._check_access(request, context)
         except ApiError as error:
-            return await in_thread_if(
-                has_many, error_response, request, context.version, error.code, error.message
+            return await in_thread_if_many(
+                request, error_response, request, context.version, error.code, error.message
             )
         # 5.
         if isinstance(request, EnvelopeRequest):
@@ -154,7 +159,7 @@ class ControllerApis:
             # A login is the listener's; one that comes here is none.
             text = "Nobody is to log in at this point of a connection."
             return error_response(request, context.version, ErrorCode.ILLEGAL_SASL_STATE, text)
-        if has_many and isinstance(request, DescribeQuorumRequest):
+        if isinstance(request, DescribeQuorumRequest) and has_many_elements(request):
             # The one answer of raft's that repeats all that a request names: not in its event loop.
             return await in_thread_if(True, describe_quorum.refused, request)
         if type(request).key in RAFT_KEYS:
@@ -204,8 +209,7 @@ class ControllerApis:
             return envelope.refused(ErrorCode.UNSUPPORTED_VERSION)
         if is_large:
             await asyncio.to_thread(large_messages.free, forwarded.request)
-        has_many = large_messages.has_many_elements(response)
-        return await in_thread_if(has_many, envelope.sealed, forwarded, response)
+        return await in_thread_if_many(response, envelope.sealed, forwarded, response)
 
     def _api_versions(self, request: ApiVersionsRequest, version: int) -> ApiVersionsResponse:
         """Return the APIs and features that work here.

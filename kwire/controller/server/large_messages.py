@@ -59,6 +59,13 @@ async def in_thread_if(
         return await asyncio.to_thread(function, *args, **kwargs)
 
 
+async def in_thread_if_many(
+    message: Group, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Call a function whose work grows with a message, in a thread if it has many elements."""
+    return await in_thread_if(has_many_elements(message), function, *args, **kwargs)
+
+
 async def encoded(response: Response, version: int, *, correlation_id: int) -> bytes:
     """Return the frame of a response, size included."""
     is_large = has_many_elements(response)

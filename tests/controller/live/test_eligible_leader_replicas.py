@@ -108,7 +108,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class KillHistory:
     """Records about the partition and of brokers' configuration, and what kafka-topics said."""
 
     configs: dict[str, str]
@@ -129,7 +129,7 @@ async def create_topic(site: Site) -> None:
     assert answer.topics[0].error_code == 0, answer
 
 
-def kill_one_after_another(site: Site) -> Told:
+def kill_one_after_another(site: Site) -> KillHistory:
     """Kill each leader, then start all again.
 
     1. Two are left, as many as min.insync.replicas; then one; then none.
@@ -159,7 +159,7 @@ def kill_one_after_another(site: Site) -> Told:
     site.until(lambda partition: partition.leader == 3)
     site.until(lambda partition: set(partition.isr) == set(IDS))
     image = site.image()
-    return Told(
+    return KillHistory(
         configs=dict(image.configs.of(ResourceType.BROKER, "")),
         changes=list(until_recovering(site.records())),
         descriptions=descriptions,
@@ -182,7 +182,7 @@ def until_recovering(records: Iterator[VersionedRecord]) -> Iterator[VersionedRe
             return
 
 
-async def with_kwire(kafka: Launcher, version: str, release: str) -> Told:
+async def with_kwire(kafka: Launcher, version: str, release: str) -> KillHistory:
     async with Quorum(1, release=release, properties=CONTROLLERS) as quorum:
         nodes = JavaNodes(kafka, quorum, version)
         try:
@@ -199,7 +199,7 @@ async def with_kwire(kafka: Launcher, version: str, release: str) -> Told:
             await asyncio.to_thread(nodes.close)
 
 
-async def with_kafka(own_cluster: OwnCluster, version: str) -> Told:
+async def with_kafka(own_cluster: OwnCluster, version: str) -> KillHistory:
     layout = Layout(
         controllers=(3000,), brokers=IDS, version=version, properties={**BROKERS, **CONTROLLERS}
     )

@@ -213,7 +213,7 @@ async def answers(port: int, steps: Sequence[Step]) -> list[object]:
                     frame = await reader.readexactly(size)
             except (asyncio.IncompleteReadError, ConnectionError):
                 return [*seen, CLOSED]
-            seen.append(_told(frame, step))
+            seen.append(_summary(frame, step))
         writer.write(VERSIONS.data)  # a connection that is cut off is so by now, or soon
         try:
             async with asyncio.timeout(WAIT):
@@ -226,16 +226,16 @@ async def answers(port: int, steps: Sequence[Step]) -> list[object]:
         writer.transport.abort()
 
 
-def _told(frame: bytes, step: Step) -> object:
+def _summary(frame: bytes, step: Step) -> object:
     if step.answered is None:
         return "token" if frame else "empty token"
     key, version = step.answered
     body = decode_response(frame, key, version).body
-    told: dict[str, object] = {"api": key, "error": getattr(body, "error_code", None)}
+    summary: dict[str, object] = {"api": key, "error": getattr(body, "error_code", None)}
     if isinstance(body, SaslHandshakeResponse):
-        told["mechanisms"] = sorted(body.mechanisms)
+        summary["mechanisms"] = sorted(body.mechanisms)
     if key == SaslAuthenticateRequest.key:
-        told["message"] = bool(getattr(body, "error_message", None))
-        told["token"] = bool(getattr(body, "auth_bytes", b""))
-        told["ends"] = getattr(body, "session_lifetime_ms", 0) > 0
-    return told
+        summary["message"] = bool(getattr(body, "error_message", None))
+        summary["token"] = bool(getattr(body, "auth_bytes", b""))
+        summary["ends"] = getattr(body, "session_lifetime_ms", 0) > 0
+    return summary

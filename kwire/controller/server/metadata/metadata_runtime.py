@@ -21,7 +21,7 @@ from kwire.controller.raft import OffsetAndEpoch, Raft, Resign
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
-from kwire.controller.server.large_messages import has_many_elements, in_thread_if
+from kwire.controller.server.large_messages import in_thread_if, in_thread_if_many
 from kwire.controller.server.metadata.log_writer import LogWriter, wait_for_commit
 from kwire.controller.server.metadata.long_requests import is_large, is_long
 from kwire.controller.server.metadata.replay import Replay, Replayed
@@ -195,8 +195,7 @@ class MetadataRuntime:
                     await self._wait_for_answer(answer, deferred_events)
         except ApiError as error:
             # An error for each of a million topics is long work, too.
-            has_many = has_many_elements(request)
-            return await in_thread_if(has_many, handler.refuse, request, context.version, error)
+            return await in_thread_if_many(request, handler.refuse, request, context.version, error)
         return answer.response
 
     async def _read(self, request: Request, context: RequestContext) -> Response | None:

@@ -208,7 +208,7 @@ GRANTS = (
     creation(AclOperation.ALTER, CLUSTER_NAME, **_CLUSTER, host="127.0.0.1"),
     creation(AclOperation.ALL, "*", host=DISTANT, principal="User:*", permission_type=2),
 )
-"""What alice may do; all are denied topics from DISTANT."""
+"""The rights of alice; from DISTANT all are denied every topic."""
 
 OF_ACLS: Mapping[str, Request] = {
     "CreateAcls twice the same": CreateAclsRequest(creations=[creation(3), creation(3)]),
