@@ -7,7 +7,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 _OCTETS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}", re.ASCII)
-_WORDS = re.compile(r"(\[)?([0-9a-fA-F:.]+)(?(1)\])/([+-]?\d{1,10})", re.ASCII)
+_WORDS = re.compile(r"(\[)?([0-9a-fA-F:.]+)(?:%[0-9]+)?(?(1)\])/([+-]?\d{1,10})")
 _Network = IPv4Network | IPv6Network
 
 
@@ -35,7 +35,8 @@ def is_in_range(host: str, cidr: str) -> bool:
 def network_of(cidr: str) -> _Network | None:
     """Return the range of an ACL's host with a slash, None if it is none.
 
-    As in Java, bits of the address after the prefix do not matter.
+    As in Java, bits of the address after the prefix do not matter, nor does a zone, which must be
+    a number: Java knows the names of the machine's interfaces, too.
     """
     if ":" in cidr:
         return _ipv6_network(cidr)
@@ -51,9 +52,15 @@ def _ipv6_network(cidr: str) -> _Network | None:
     parts = _WORDS.fullmatch(cidr)
     if parts is None:
         return None
+    address = ":".join(map(_without_zeros, parts[2].split(":")))
     # Java reads an IPv4 address that is mapped into IPv6 as IPv4, and finds that it is no IPv6.
-    is_ipv6 = isinstance(_address(parts[2]), IPv6Address)
-    return _network(parts[2], int(parts[3])) if is_ipv6 else None
+    is_ipv6 = isinstance(_address(address), IPv6Address)
+    return _network(address, int(parts[3])) if is_ipv6 else None
+
+
+def _without_zeros(group: str) -> str:
+    """Return a group of an IPv6 address without the leading zeros that Java takes."""
+    return ".".join(number.lstrip("0") or number[:1] for number in group.split("."))
 
 
 def _network(address: str, length: int) -> _Network | None:

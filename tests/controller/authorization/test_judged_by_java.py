@@ -47,6 +47,13 @@ RANGES = (
         "[fd00::/8",
     ),
 )
+ODD_RANGES = (
+    *("fe80::1%1/64", "fe80::%1/10", "fe80::1%/64", "[fd00::1%1]/8", "fe80::1%a%b/64"),
+    *("00001::/16", "::01.2.3.4/8", "fd00::/\N{ARABIC-INDIC DIGIT THREE}", "::/0000000000128"),
+    *("1:2:3:4:5:6:1.2.3.4/8", "1:2:3:4:5:6:7:1.2.3.4/8", "::1.2.3.256/8", "::1.2.3/8"),
+    *("1:2:3:4:5:6:7:8:9/8", "1::2::3/8", "::2:3:4:5:6:7:8/8", "12345::/8", "::0.0.0.001/96"),
+    *("::ffff:a00:1/104", "0:0:0:0:0:ffff:10.0.0.1/104", "1::8/4294967296", "[fd00::]/8]"),
+)
 ALPHABET = "abAZ*-é𝄞"
 
 
@@ -138,9 +145,10 @@ def test_random_questions_get_the_answers_of_kafkas_authorizer(judge: vectors.Ac
 
 
 def test_every_range_is_what_kafka_takes_it_for() -> None:
-    addresses = [*ADDRESSES, "10.0.0.0", "10.0.0.255", "0.0.0.1", "fd00::", "1::"]
+    addresses = [*ADDRESSES, "10.0.0.0", "10.0.0.255", "0.0.0.1", "fd00::", "1::", "fe80::1"]
     rules: list[vectors.AclRule] = [
-        (2, f"t{number}", 3, "User:a", host, 3, 3) for number, host in enumerate(RANGES)
+        (2, f"t{number}", 3, "User:a", host, 3, 3)
+        for number, host in enumerate(RANGES + ODD_RANGES)
     ]
     questions: list[vectors.AclQuestion] = [
         ("User:a", address, 3, 2, rule[1]) for rule in rules for address in addresses
