@@ -6,7 +6,6 @@ from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import shake_256
-from secrets import token_bytes
 
 from kwire.controller.authentication.scram import LEAST_ITERATIONS, ScramLogin
 from kwire.controller.authentication.token_hmac import token_hmac
@@ -26,11 +25,18 @@ class ImageLogins:
     A made-up credential has a salt that stays the same for the name, and the iterations of a real
     one, so that nobody learns which names exist.
 
-    image: returns the metadata. token_secret: delegation.token.secret.key, None without tokens.
+    image: returns the metadata. token_bytes: returns so many random bytes, as
+    `secrets.token_bytes`. token_secret: delegation.token.secret.key, None without tokens.
     """
 
-    def __init__(self, image: Callable[[], MetadataImage], token_secret: str | None = None) -> None:
+    def __init__(
+        self,
+        image: Callable[[], MetadataImage],
+        token_bytes: Callable[[int], bytes],
+        token_secret: str | None = None,
+    ) -> None:
         self._image = image
+        self._token_bytes = token_bytes
         self._token_secret = token_secret
         self._own = ScramCredential(
             salt=token_bytes(_SALT_LENGTH),
@@ -67,7 +73,7 @@ class ImageLogins:
         known = self._of_tokens.get(key)
         if known is None:
             password = b64encode(token_hmac(secret, id))
-            salt = token_bytes(_SALT_LENGTH)
+            salt = self._token_bytes(_SALT_LENGTH)
             keys = scram_keys(
                 mechanism, salted_password(mechanism, password, salt, LEAST_ITERATIONS)
             )

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import new as new_hash
 from hmac import compare_digest, digest
-from secrets import token_hex
 from typing import Protocol
 
 from kwire.controller.authentication.exchanges import (
@@ -29,6 +28,9 @@ LEAST_ITERATIONS = 4096
 
 TOKEN_LIMIT = 8192
 """Bytes of the longest token of a client."""
+
+NONCE_LENGTH = 32
+"""Random bytes in a nonce of the server."""
 
 _NAME = re.compile(r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+")
 _NONCE = re.compile(r"[\x21-\x2b\x2d-\x7e]+")
@@ -64,16 +66,14 @@ class ScramLogins(Protocol):
 class ScramServerMechanism:
     """Proves that a client knows a password, and proves itself.
 
-    name: SCRAM-SHA-256 or SCRAM-SHA-512. nonce: returns printable random characters.
+    name: SCRAM-SHA-256 or SCRAM-SHA-512. token_bytes: returns so many random bytes, for nonces.
     """
 
-    def __init__(
-        self, name: str, logins: ScramLogins, nonce: Callable[[], str] = token_hex
-    ) -> None:
+    def __init__(self, name: str, logins: ScramLogins, token_bytes: Callable[[int], bytes]) -> None:
         self._name = name
         self._hash = name.removeprefix("SCRAM-").replace("-", "").lower()
         self._logins = logins
-        self._nonce = nonce
+        self._token_bytes = token_bytes
 
     def exchange(self, now: int) -> Exchange:
         """Authenticate by two tokens.
@@ -92,7 +92,7 @@ class ScramServerMechanism:
         credential = login.credential
         if credential.iterations < LEAST_ITERATIONS:
             raise invalid_credentials(self._name)
-        nonce = first.nonce + self._nonce()
+        nonce = first.nonce + self._token_bytes(NONCE_LENGTH).hex()
         salt = b64encode(credential.salt).decode()
         challenge = f"r={nonce},s={salt},i={credential.iterations}"
         # 2.

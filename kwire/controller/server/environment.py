@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
+from secrets import token_bytes
 from uuid import UUID
 
 from kwire.logdir.filesystem import DISK, FileSystem
@@ -16,12 +17,14 @@ class Environment:
     """Everything that a node takes from outside besides its event loop and network.
 
     wall_clock: seconds since 1970, read once when a node starts; its event loop's clock goes on
-    from there. filesystem: of its directories.
+    from there. filesystem: of its directories. token_bytes: returns so many bytes that nobody can
+    guess, for the nonces and salts of logins; `random` is not for secrets.
     """
 
     random: Random = field(default_factory=Random)
     wall_clock: Callable[[], float] = time.time
     filesystem: FileSystem = DISK
+    token_bytes: Callable[[int], bytes] = token_bytes
 
     def new_uuid(self) -> UUID:
         """Return a random UUID (version 4)."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from socket import socket
@@ -37,6 +38,9 @@ API_VERSIONS = api_key("ApiVersions")
 CHUNK = 64 * 1024
 PROGRESS = 30.0
 """Seconds within which more bytes of an incomplete frame must come; Kafka waits for ever."""
+
+HANDSHAKE = 30.0
+"""Seconds for a client's part of TLS; Kafka gives it connections.max.idle.ms."""
 
 
 class ControllerListener:
@@ -70,12 +74,25 @@ class ControllerListener:
 
     async def start(self, bound: socket | None = None) -> None:
         """Listen at a bound socket, or at the configured host and port. OSError if it is taken."""
-        serve = partial(asyncio.start_server, self._accept, ssl=self._context, limit=CHUNK)
+        serve = self._serving_with(self._context)
         if bound is not None:
             server = await serve(sock=bound)
         else:
             server = await serve(host=self.config.host or None, port=self.config.port)
         self._servers = [server]
+
+    def _serving_with(
+        self, context: ssl.SSLContext | None
+    ) -> Callable[..., Awaitable[asyncio.Server]]:
+        """Return a function that listens, with the context of TLS or without TLS."""
+        limit = HANDSHAKE if context else None
+        return partial(
+            asyncio.start_server,
+            self._accept,
+            ssl=context,
+            ssl_handshake_timeout=limit,
+            limit=CHUNK,
+        )
 
     @property
     def port(self) -> int:
@@ -95,8 +112,7 @@ class ControllerListener:
         # waits in them for a connection goes to either, and nobody is turned away.
         old, new = self._servers, []
         for listening in [listening for server in old for listening in server.sockets]:
-            serve = partial(asyncio.start_server, self._accept, ssl=context, limit=CHUNK)
-            new.append(await serve(sock=listening.dup()))
+            new.append(await self._serving_with(context)(sock=listening.dup()))
         self._servers, self.tls, self._context = new, tls, context
         await stop_accepting(*old)
 

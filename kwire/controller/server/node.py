@@ -144,12 +144,13 @@ class ControllerNode:
         for listener_config in config.listeners:
             sasl = listener_config.sasl
             image = self.metadata.image_of_credentials
+            token_bytes = self._environment.token_bytes
             listener = ControllerListener(
                 listener_config,
                 apis,
                 idle=config.idle_ms / 1000,
                 frame_limit=config.frame_limit,
-                mechanisms=listener_mechanisms(sasl, image) if sasl else None,
+                mechanisms=listener_mechanisms(sasl, image, token_bytes) if sasl else None,
                 environment=self._environment,
             )
             await listener.start(self._sockets.pop(listener_config.name, None))

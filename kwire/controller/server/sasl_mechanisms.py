@@ -16,21 +16,32 @@ from kwire.net.sasl import Mechanism
 
 
 def listener_mechanisms(
-    config: SaslConfig, image: Callable[[], MetadataImage]
+    config: SaslConfig,
+    image: Callable[[], MetadataImage],
+    token_bytes: Callable[[int], bytes],
 ) -> Mapping[str, ListenerMechanism]:
-    """Return the mechanisms of a listener by name. image: returns the current metadata."""
-    logins = ImageLogins(image, config.token_secret)
+    """Return the mechanisms of a listener by name.
+
+    image: returns the current metadata. token_bytes: returns so many random bytes.
+    """
+    logins = ImageLogins(image, token_bytes, config.token_secret)
     return {
         name: ListenerMechanism(
-            server=_server(name, mechanism, logins), session_limit_ms=mechanism.session_limit_ms
+            server=_server(name, mechanism, logins, token_bytes),
+            session_limit_ms=mechanism.session_limit_ms,
         )
         for name, mechanism in config.mechanisms.items()
     }
 
 
-def _server(name: str, config: MechanismConfig, logins: ImageLogins) -> ServerMechanism:
+def _server(
+    name: str,
+    config: MechanismConfig,
+    logins: ImageLogins,
+    token_bytes: Callable[[int], bytes],
+) -> ServerMechanism:
     if name == Mechanism.PLAIN:
         return PlainMechanism(config.passwords)
     if config.validator is not None:
         return OAuthBearerMechanism(config.validator)
-    return ScramServerMechanism(name, logins)
+    return ScramServerMechanism(name, logins, token_bytes)

@@ -8,6 +8,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from secrets import token_bytes
 
 import pytest
 
@@ -49,14 +50,14 @@ TOKEN = DelegationTokenRecord(
     token_id="t0ken",
 )
 IMAGE = apply_all(MetadataImage(), [ALICE.record(), VersionedRecord(record=TOKEN, version=0)])
-LOGINS = ImageLogins(lambda: IMAGE, SECRET)
+LOGINS = ImageLogins(lambda: IMAGE, token_bytes, SECRET)
 
 
 def mechanisms() -> dict[str, ServerMechanism]:
     return {
         "PLAIN": PlainMechanism({"alice": "tr0ub4dor"}),
-        "SCRAM-SHA-256": ScramServerMechanism("SCRAM-SHA-256", LOGINS),
-        "SCRAM-SHA-512": ScramServerMechanism("SCRAM-SHA-512", LOGINS),
+        "SCRAM-SHA-256": ScramServerMechanism("SCRAM-SHA-256", LOGINS, token_bytes),
+        "SCRAM-SHA-512": ScramServerMechanism("SCRAM-SHA-512", LOGINS, token_bytes),
         "OAUTHBEARER": OAuthBearerMechanism(UnsignedTokens(ClaimRules())),
     }
 
@@ -255,7 +256,7 @@ def test_iterations_are_run_once_for_a_token_and_never_for_users(
         return salted_password(mechanism, password, salt, iterations)
 
     monkeypatch.setattr(image_logins, "salted_password", counted)
-    logins = ImageLogins(lambda: IMAGE, SECRET)
+    logins = ImageLogins(lambda: IMAGE, token_bytes, SECRET)
     for name in ("alice", "bob", "t0ken"):
         logins.user("SCRAM-SHA-256", name)
     for _ in range(3):

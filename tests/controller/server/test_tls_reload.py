@@ -12,7 +12,7 @@ import pytest
 import trustme
 from asn1crypto.x509 import Certificate
 
-from kwire.controller.server import tls_reload
+from kwire.controller.server import listener, tls_reload
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
 from kwire.messages.a44_incremental_alter_configs import (
@@ -152,3 +152,15 @@ async def test_a_bad_store_leaves_the_old_one_and_is_told_once(
     assert len(caplog.messages) == 1
     assert "listener CONTROLLER keeps its certificate: " in caplog.messages[0]
     assert told in caplog.messages[0]
+
+
+async def test_a_handshake_that_does_not_go_on_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "HANDSHAKE", 0.1)
+    async with Quorum(1, properties=Stores(tmp_path).properties) as quorum:
+        reader, writer = await asyncio.open_connection("127.0.0.1", quorum.members[3000].port)
+        writer.write(bytes.fromhex("160301"))  # a record of TLS begins
+        async with asyncio.timeout(10):
+            assert await reader.read() == b""
+        writer.close()
