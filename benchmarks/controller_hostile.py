@@ -2,8 +2,9 @@
 
     python benchmarks/controller_hostile.py [--write]
 
-Every frame goes to a running controller from a thread. The table has the longest turn of the loop,
-in CPU time of its thread, while the frame was received, handled and answered.
+Every frame goes to a running controller from a thread, three times. The table has the longest turn
+of the loop, in CPU time of its thread, while the frame was received, handled and answered: the
+median of the three, since a turn may also be one of the controller's own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import repeat
+from statistics import median
 
 from controller_sides import SESSION
 from kwire.codec.declaration import Request
@@ -44,6 +46,7 @@ MIB = 1 << 20
 LONGEST_TEXT = 32_000
 APPEND = 2
 PATIENCE = 120.0
+TIMES = 3
 LOGIN = {
     **sasl_listener("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"),
     f"listener.name.controller.oauthbearer.{CALLBACK_HANDLER}": (
@@ -102,19 +105,26 @@ async def measure() -> list[tuple[str, int, float]]:
             CreateTopicsRequest(topics=[CreatableTopic(name="t", num_partitions=1)])
         )
         for name, frame in [*frames()]:
-            turns.begin()
-            await asyncio.to_thread(send, address, frame)
-            found.append((name, len(frame), turns.seconds))
+            found.append((name, len(frame), await longest(turns, address, frame)))
         await broker.close()
     async with Quorum(1, properties=LOGIN, scram=FIRST_CREDENTIALS) as quorum:
         (address,) = quorum.addresses.values()
         for mechanism, kind, token in tokens():
             handshake = framed(SaslHandshakeRequest(mechanism=mechanism))
             frame = framed(SaslAuthenticateRequest(auth_bytes=token))
-            turns.begin()
-            await asyncio.to_thread(send, address, handshake, frame)
-            found.append((f"a login, {mechanism}: {kind}", len(frame), turns.seconds))
+            seconds = await longest(turns, address, handshake, frame)
+            found.append((f"a login, {mechanism}: {kind}", len(frame), seconds))
     return found
+
+
+async def longest(turns: LongestTurn, address: tuple[str, int], *frames: bytes) -> float:
+    """Send frames TIMES times; return the median of the longest turns, in seconds."""
+    found = []
+    for _ in range(TIMES):
+        turns.begin()
+        await asyncio.to_thread(send, address, *frames)
+        found.append(turns.seconds)
+    return median(found)
 
 
 def send(address: tuple[str, int], *frames: bytes) -> None:

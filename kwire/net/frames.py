@@ -149,18 +149,23 @@ class FrameSplitter:
     """Cuts a stream of bytes into frames. Sizes are checked before anything waits for them.
 
     A frame of more than `_LARGE` bytes gathers in a buffer of its own that is handed on as it is:
-    to copy 100 MiB takes the time of thousands of small frames.
+    to copy 100 MiB takes the time of thousands of small frames. A buffer that grows is copied, too,
+    up to 32 MiB at a time; whoever has no time for that takes the pieces of large frames.
 
-    limit: size of the largest frame that is accepted from now on, in bytes.
+    limit: size of the largest frame that is accepted from now on, in bytes. pieces: takes, in place
+    of the sink, a frame of more than `_LARGE` bytes, as a list of pieces to be joined.
     """
 
-    __slots__ = ("_buffer", "_large", "_missing", "limit")
+    __slots__ = ("_buffer", "_large", "_missing", "_pieces", "limit")
 
-    def __init__(self, limit: int = FRAME_LIMIT) -> None:
+    def __init__(
+        self, limit: int = FRAME_LIMIT, pieces: Callable[[list[bytes]], object] | None = None
+    ) -> None:
         self._buffer = bytearray()
         self.limit = limit
-        self._large: BytesIO | None = None
+        self._large: BytesIO | _Pieces | None = None
         self._missing = 0
+        self._pieces = pieces
 
     @property
     def pending(self) -> int:
@@ -188,18 +193,53 @@ class FrameSplitter:
 
     def _begin_large(self, start: int, size: int) -> int:
         """Move the begun frame to a buffer of its own; return the end of what was moved."""
-        self._large = BytesIO()
+        self._large = BytesIO() if self._pieces is None else _Pieces()
         self._missing = size - self._large.write(memoryview(self._buffer)[start:])
         return len(self._buffer)
 
-    def _fill(self, large: BytesIO, chunk: bytes, sink: Callable[[bytes], object]) -> bytes:
+    def _fill(
+        self, large: BytesIO | _Pieces, chunk: bytes, sink: Callable[[bytes], object]
+    ) -> bytes:
         """Add to the large frame; return what stands after its end."""
         written = large.write(memoryview(chunk)[: self._missing])
         self._missing -= written
         if not self._missing:
             self._large = None
-            sink(large.getvalue())  # no copy: the buffer itself
+            if isinstance(large, BytesIO):
+                sink(large.getvalue())  # no copy: the buffer itself
+            elif self._pieces is not None:
+                self._pieces(large.taken())
         return chunk[written:]
+
+
+class _Pieces:
+    """A large frame in pieces of about `_LARGE` bytes, however small the chunks that arrived."""
+
+    __slots__ = ("_begun", "_pieces")
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._begun = BytesIO()
+
+    def tell(self) -> int:
+        """Return the number of bytes that are here."""
+        return sum(map(len, self._pieces)) + self._begun.tell()
+
+    def write(self, view: memoryview) -> int:
+        """Add a chunk; return its size in bytes."""
+        self._begun.write(view)
+        if self._begun.tell() >= _LARGE:
+            self._finish_piece()
+        return len(view)
+
+    def taken(self) -> list[bytes]:
+        """Return the pieces, the last one included."""
+        self._finish_piece()
+        return self._pieces
+
+    def _finish_piece(self) -> None:
+        self._pieces.append(self._begun.getvalue())
+        self._begun = BytesIO()
 
 
 def _framed(header: bytes, body: bytes) -> bytes:

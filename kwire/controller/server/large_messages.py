@@ -31,6 +31,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+async def joined(frame: bytes | list[bytes]) -> bytes:
+    """Return a frame whose pieces may have to be joined; the list of the pieces is emptied."""
+    return frame if isinstance(frame, bytes) else await asyncio.to_thread(_join, frame)
+
+
 @asynccontextmanager
 async def decoded(frame: bytes) -> AsyncIterator[RequestFrame]:
     """Decode a frame; yield the request, and free it after the block. Raises as decode_request.
@@ -107,9 +112,20 @@ def _arrays(group: Group) -> Iterator[Any]:
             yield value
 
 
+def _join(pieces: list[bytes]) -> bytes:
+    frame = b"".join(pieces)  # lets other threads run while it copies
+    _empty(pieces)
+    return frame
+
+
 def free(message: Group) -> None:
     """Empty the arrays of a message, some elements at a time; other threads run in between."""
     for items in _arrays(message):
-        while isinstance(items, list) and items:
-            # From the end, where no other element has to move.
-            del items[-_FREED_AT_ONCE:]
+        if isinstance(items, list):
+            _empty(items)
+
+
+def _empty(items: list[Any]) -> None:
+    while items:
+        # From the end, where no other element has to move.
+        del items[-_FREED_AT_ONCE:]

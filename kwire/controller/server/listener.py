@@ -160,8 +160,8 @@ class ControllerListener:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: tuple[str, int]
     ) -> None:
         session = self._session(writer)
-        splitter = FrameSplitter(session.frame_limit)
-        frames: deque[bytes] = deque()
+        frames: deque[bytes | list[bytes]] = deque()
+        splitter = FrameSplitter(session.frame_limit, pieces=frames.append)
         while True:
             while not frames:
                 # Between requests a client may be idle for long (connections.max.idle.ms); a frame
@@ -171,7 +171,9 @@ class ControllerListener:
                 if not chunk:
                     return
                 splitter.feed(chunk, frames.append)
-            answer = await self._take(frames.popleft(), peer, session)
+            frame = await large_messages.joined(frames.popleft())
+            answer = await self._take(frame, peer, session)
+            del frame  # or it would stay until the next one comes
             splitter.limit = session.frame_limit
             if answer is None:
                 return
