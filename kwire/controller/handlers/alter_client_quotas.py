@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from ipaddress import ip_address
+from math import isfinite
 
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
@@ -89,7 +90,7 @@ def _changes(entity: EntityParts, entry: EntryData, context: ControllerContext) 
         if not op.remove:
             _check_value(keys, op)
         # 3.
-        is_change = op.key in current if op.remove else not _is_same(current.get(op.key), op.value)
+        is_change = op.key in current if op.remove else current.get(op.key) != op.value
         if is_change:
             record = ClientQuotaRecord(
                 entity=[RecordEntity(entity_type=type, entity_name=name) for type, name in entity],
@@ -99,11 +100,6 @@ def _changes(entity: EntityParts, entry: EntryData, context: ControllerContext) 
             )
             records.append(versioned(record))
     return records
-
-
-def _is_same(current: float | None, value: float) -> bool:
-    """Compare as Java's Double.equals: NaN equals itself."""
-    return current is not None and (current == value or (current != current and value != value))
 
 
 def _keys(entity: Mapping[str, str | None]) -> Mapping[str, float | None]:
@@ -139,16 +135,14 @@ def _keys(entity: Mapping[str, str | None]) -> Mapping[str, float | None]:
 def _check_value(keys: Mapping[str, float | None], op: OpData) -> None:
     """Raise INVALID_REQUEST for a key that the entity has not, or a value
 
-    1. that is 0 or below;
+    1. that is 0 or below, not a number or, as by Kafka 4.4, infinite;
     2. above the largest of its type;
     3. with a fraction where it must be a whole number.
-
-    NaN is none of these, as in Java.
     """
     if op.key not in keys:
         raise _invalid(f"{op.key} is not a quota of this entity.")
     # 1.
-    if op.value <= 0:
+    if not (isfinite(op.value) and op.value > 0):
         raise _invalid(f"Quota {op.key} must be greater than 0.")
     largest = keys[op.key]
     if largest is None:

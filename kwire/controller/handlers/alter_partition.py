@@ -40,7 +40,7 @@ def handle(request: AlterPartitionRequest, context: ControllerContext) -> Contro
     6. Else the answer has the partition as it is then, with its new partition epoch.
     """
     # 1.
-    if not request.topics:
+    if is_empty(request, context):
         return ControllerResult(response=AlterPartitionResponse())
     # 2.
     context.broker(request.broker_id, request.broker_epoch)
@@ -55,6 +55,11 @@ def handle(request: AlterPartitionRequest, context: ControllerContext) -> Contro
         topics.append(ResponseTopicData(topic_id=requested.topic_id, partitions=partitions))
     response = AlterPartitionResponse(topics=topics)
     return ControllerResult(records=tuple(records), response=response)
+
+
+def is_empty(request: AlterPartitionRequest, context: ControllerContext) -> bool:
+    """Return True for step 1 of `handle`, which takes no leader."""
+    return not request.topics
 
 
 def _alter(

@@ -37,7 +37,7 @@ def handle(
     The throttles of replication are configurations: whoever moves partitions sets and removes them.
     """
     # 1.
-    if not request.topics:
+    if is_empty(request, context):
         return ControllerResult(response=AlterPartitionReassignmentsResponse())
     records: Records = []
     allowed = request.allow_replication_factor_change
@@ -56,6 +56,11 @@ def handle(
         allow_replication_factor_change=allowed, error_message=None, responses=responses
     )
     return ControllerResult(records=tuple(records), response=response)
+
+
+def is_empty(request: AlterPartitionReassignmentsRequest, context: ControllerContext) -> bool:
+    """Return True for step 1 of `handle`, which takes no leader."""
+    return not request.topics
 
 
 def _alter(

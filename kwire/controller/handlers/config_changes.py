@@ -30,7 +30,7 @@ CORDONED = "cordoned.log.dirs"
 def changed_value(
     config: AlterableConfig, resource: ConfigResource, current: str | None
 ) -> str | None:
-    """Return the value that a key gets; None if it is deleted.
+    """Return the value that a key gets; None if it is deleted, as by SET to null.
 
     Words are appended to lists of topics and nodes only, as in Kafka. Raises ApiError with
     INVALID_REQUEST or INVALID_CONFIG.
@@ -40,8 +40,6 @@ def changed_value(
         return None
     if operation not in (SET, APPEND, SUBTRACT):
         raise ApiError(ErrorCode.INVALID_REQUEST, f"{operation} is not an operation on a key.")
-    if config.value is None:
-        raise ApiError(ErrorCode.INVALID_REQUEST, f"{config.name} needs a value that is not null.")
     if operation == SET:
         return config.value
     key = _key(resource, config.name)
@@ -49,6 +47,8 @@ def changed_value(
         word = "APPEND" if operation == APPEND else "SUBTRACT"
         text = f"Can't {word} to key {config.name} because its type is not LIST."
         raise ApiError(ErrorCode.INVALID_CONFIG, text)
+    if config.value is None:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"{config.name} needs a value that is not null.")
     return _words(key.default if current is None else current, config.value, operation)
 
 

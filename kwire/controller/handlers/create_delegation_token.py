@@ -40,12 +40,7 @@ def handle(request: CreateDelegationTokenRequest, context: ControllerContext) ->
     ControllerApis.handleCreateDelegationTokenRequest.
     """
     requester = _parts(context.principal)
-    owner = requester
-    if request.owner_principal_name:
-        # 1.
-        if request.owner_principal_type is None:
-            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, "The owner has no principal type.")
-        owner = request.owner_principal_type, request.owner_principal_name
+    owner = _owner(request, requester)
     response = CreateDelegationTokenResponse(principal_type=owner[0], principal_name=owner[1])
     if context.version >= WITH_REQUESTER:
         response = response.replace(
@@ -79,6 +74,21 @@ def handle(request: CreateDelegationTokenRequest, context: ControllerContext) ->
         hmac=token_hmac(secret, record.token_id),
     )
     return ControllerResult(response=response, records=(versioned(record),))
+
+
+def is_refused(request: CreateDelegationTokenRequest, context: ControllerContext) -> bool:
+    """Return True for steps 2 and 3 of `handle`, which take no leader. ApiError as of step 1."""
+    requester = _parts(context.principal)
+    return _refusal(_owner(request, requester), requester, context) is not None
+
+
+def _owner(request: CreateDelegationTokenRequest, requester: tuple[str, str]) -> tuple[str, str]:
+    if not request.owner_principal_name:
+        return requester
+    # 1.
+    if request.owner_principal_type is None:
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, "The owner has no principal type.")
+    return request.owner_principal_type, request.owner_principal_name
 
 
 def _refusal(

@@ -25,13 +25,17 @@ def handle(request: ElectLeadersRequest, context: ControllerContext) -> Controll
     """Elect the preferred replicas, or any replica rather than none (Java:
     ReplicationControlManager.electLeaders).
 
-    1. Another election type: INVALID_REQUEST for all.
-    2. Topic or partition unknown: UNKNOWN_TOPIC_OR_PARTITION.
-    3. The preferred replica leads already, or any replica if the election is unclean:
+    1. No topics, which is not the same as null for all: nothing to elect, and nothing is checked.
+    2. Another election type: INVALID_REQUEST for all.
+    3. Topic or partition unknown: UNKNOWN_TOPIC_OR_PARTITION.
+    4. The preferred replica leads already, or any replica if the election is unclean:
        ELECTION_NOT_NEEDED, which is left out if every partition was asked for.
-    4. No replica can lead: PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_AVAILABLE.
+    5. No replica can lead: PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_AVAILABLE.
     """
     # 1.
+    if is_empty(request, context):
+        return ControllerResult(response=ElectLeadersResponse())
+    # 2.
     if request.election_type not in (PREFERRED, UNCLEAN):
         text = f"{request.election_type} is not a type of election."
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
@@ -49,13 +53,18 @@ def handle(request: ElectLeadersRequest, context: ControllerContext) -> Controll
             _elect(name, number, request.election_type, context, records) for number in numbers
         ]
         if all_partitions:
-            # 3.
+            # 4.
             needless = ErrorCode.ELECTION_NOT_NEEDED
             partitions = [result for result in partitions if result.error_code != needless]
         results.append(ReplicaElectionResult(topic=name, partition_result=partitions))
     response = ElectLeadersResponse(replica_election_results=results)
     check_records(records)
     return ControllerResult(records=tuple(records), response=response)
+
+
+def is_empty(request: ElectLeadersRequest, context: ControllerContext) -> bool:
+    """Return True for step 1 of `handle`, which takes no leader."""
+    return request.topic_partitions is not None and not request.topic_partitions
 
 
 def _elect(
@@ -70,7 +79,7 @@ def _elect(
 
 
 def _record(name: str, number: int, type: int, context: ControllerContext) -> VersionedRecord:
-    # 2.
+    # 3.
     topic = context.image.topics.topic(name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
@@ -78,11 +87,11 @@ def _record(name: str, number: int, type: int, context: ControllerContext) -> Ve
     if partition is None:
         text = f"Topic {name} has no partition {number}."
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
-    # 3.
+    # 4.
     is_preferred = partition.leader == partition.preferred_leader
     if is_preferred if type == PREFERRED else partition.leader != NO_LEADER:
         raise ApiError(ErrorCode.ELECTION_NOT_NEEDED, "The partition has such a leader already.")
-    # 4.
+    # 5.
     election = Election.PREFERRED if type == PREFERRED else Election.UNCLEAN
     record = replication_control(context).change((topic, number, partition), election=election)
     if record is None:

@@ -32,7 +32,7 @@ def handle(request: ExpireDelegationTokenRequest, context: ControllerContext) ->
     6. Otherwise it ends after the period, but never later than its maximum.
     """
     # 1.
-    if not may_ask_for_tokens(context):
+    if is_refused(request, context):
         code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
         response = ExpireDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NO_TIME)
         return ControllerResult(response=response)
@@ -58,3 +58,8 @@ def handle(request: ExpireDelegationTokenRequest, context: ControllerContext) ->
         response=ExpireDelegationTokenResponse(expiry_timestamp_ms=expiration),
         records=(with_expiration(id, token, expiration),),
     )
+
+
+def is_refused(request: ExpireDelegationTokenRequest, context: ControllerContext) -> bool:
+    """Return True for step 1 of `handle`, which takes no leader."""
+    return not may_ask_for_tokens(context)

@@ -79,7 +79,8 @@ class Handler:
     asks for what it needs, such as operations on topics. needs_authorizer: without one the answer
     is SECURITY_DISABLED.
     writes: the handler sees what is written but not committed, and the answer waits for the
-    commit. active_only: other controllers answer NOT_CONTROLLER.
+    commit. active_only: other controllers answer NOT_CONTROLLER, but for requests of which
+    `needs_no_leader` is True: there is nothing to do, or the sender may not ask, whoever leads.
     """
 
     request: type[Request]
@@ -89,6 +90,7 @@ class Handler:
     writes: bool = True
     active_only: bool = True
     needs_authorizer: bool = False
+    needs_no_leader: Callable[[Any, ControllerContext], bool] = lambda request, context: False
 
     @property
     def key(self) -> int:
@@ -114,6 +116,11 @@ def _write(
         handle=handle,
         needs=needs,
     )
+
+
+def _at_any(needs_no_leader: Callable[[Any, ControllerContext], bool], handler: Handler) -> Handler:
+    """Register an API some of whose requests every controller answers."""
+    return replace(handler, needs_no_leader=needs_no_leader)
 
 
 def _read(
@@ -144,16 +151,31 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
             _write(AlterConfigsRequest, alter_configs.handle, "0-2"),
             _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
-            _write(CreateDelegationTokenRequest, create_delegation_token.handle, "1-3"),
-            _write(RenewDelegationTokenRequest, renew_delegation_token.handle, "1-2"),
-            _write(ExpireDelegationTokenRequest, expire_delegation_token.handle, "1-2"),
-            _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
+            _at_any(
+                create_delegation_token.is_refused,
+                _write(CreateDelegationTokenRequest, create_delegation_token.handle, "1-3"),
+            ),
+            _at_any(
+                renew_delegation_token.is_refused,
+                _write(RenewDelegationTokenRequest, renew_delegation_token.handle, "1-2"),
+            ),
+            _at_any(
+                expire_delegation_token.is_refused,
+                _write(ExpireDelegationTokenRequest, expire_delegation_token.handle, "1-2"),
+            ),
+            _at_any(
+                elect_leaders.is_empty,
+                _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
+            ),
             _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
-            _write(
-                AlterPartitionReassignmentsRequest,
-                alter_partition_reassignments.handle,
-                "0-1",
-                ALTER,
+            _at_any(
+                alter_partition_reassignments.is_empty,
+                _write(
+                    AlterPartitionReassignmentsRequest,
+                    alter_partition_reassignments.handle,
+                    "0-1",
+                    ALTER,
+                ),
             ),
             _read(
                 ListPartitionReassignmentsRequest,
@@ -165,7 +187,10 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             _write(
                 AlterUserScramCredentialsRequest, alter_user_scram_credentials.handle, "0", ALTER
             ),
-            _write(AlterPartitionRequest, alter_partition.handle, "2-3", CLUSTER_ACTION),
+            _at_any(
+                alter_partition.is_empty,
+                _write(AlterPartitionRequest, alter_partition.handle, "2-3", CLUSTER_ACTION),
+            ),
             _write(UpdateFeaturesRequest, update_features.handle, "0-2", ALTER),
             _read(DescribeClusterRequest, describe_cluster.handle, "0-2"),
             _write(BrokerRegistrationRequest, broker_registration.handle, "0-4", CLUSTER_ACTION),

@@ -31,7 +31,7 @@ def handle(request: RenewDelegationTokenRequest, context: ControllerContext) -> 
        token's life, whichever is first.
     """
     # 1.
-    if not may_ask_for_tokens(context):
+    if is_refused(request, context):
         code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
         response = RenewDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NO_TIME)
         return ControllerResult(response=response)
@@ -53,3 +53,8 @@ def handle(request: RenewDelegationTokenRequest, context: ControllerContext) -> 
         response=RenewDelegationTokenResponse(expiry_timestamp_ms=expiration),
         records=(with_expiration(id, token, expiration),),
     )
+
+
+def is_refused(request: RenewDelegationTokenRequest, context: ControllerContext) -> bool:
+    """Return True for step 1 of `handle`, which takes no leader."""
+    return not may_ask_for_tokens(context)

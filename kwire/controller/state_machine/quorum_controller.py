@@ -186,7 +186,7 @@ class QuorumController:
 
         1. Without the operation on the cluster that the API needs: CLUSTER_AUTHORIZATION_FAILED;
            without the authorizer that it needs: SECURITY_DISABLED.
-        2. Not active: NOT_CONTROLLER, but for the APIs that every controller answers.
+        2. Not active: NOT_CONTROLLER, but for the APIs and requests that every controller answers.
         3. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
@@ -216,12 +216,13 @@ class QuorumController:
             check_cluster(self.access(origin), handler.needs)
         if handler.needs_authorizer and self.config.authorizer is None:
             raise ApiError(ErrorCode.SECURITY_DISABLED, "No authorizer is configured.")
-        # 2.
-        if handler.active_only and not self.is_active:
-            raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
-        # 3.
         self._move_end_to(end_offset)
         context = self._context(handler, now, origin)
+        # 2.
+        is_refused = handler.active_only and not self.is_active
+        if is_refused and not handler.needs_no_leader(request, context):
+            raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
+        # 3.
         view = self.ahead if handler.writes else self.committed
         return RequestOperation(request=request, handler=handler, context=context, view=view)
 

@@ -5,10 +5,25 @@ from typing import Any
 
 import pytest
 
+from kwire.codec.declaration import Request
 from kwire.codec.versions import Versions
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.error_codes import ErrorCode
+from kwire.messages.a43_elect_leaders import ElectLeadersRequest
+from kwire.messages.a45_alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignableTopic,
+)
+from kwire.messages.a56_alter_partition import AlterPartitionRequest, TopicData
+from tests.support.controller.handlers.delegation_tokens import (
+    creation,
+    expiry,
+    renewal,
+    token_lab,
+)
+
+NOT_CONTROLLER = ErrorCode.NOT_CONTROLLER
 
 EVERY = [
     pytest.param(handler, version, id=f"{handler.request.__name__} v{version}")
@@ -48,6 +63,39 @@ def test_a_controller_that_does_not_lead_writes_nothing(
 
     answer.response.encode(version)
     assert (answer.records, answer.wait_for) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (ElectLeadersRequest(topic_partitions=[]), 0),
+        (ElectLeadersRequest(election_type=9, topic_partitions=[]), 0),
+        (ElectLeadersRequest(topic_partitions=None), NOT_CONTROLLER),
+        (AlterPartitionRequest(), 0),
+        (AlterPartitionRequest(topics=[TopicData()]), NOT_CONTROLLER),
+        (AlterPartitionReassignmentsRequest(), 0),
+        (AlterPartitionReassignmentsRequest(topics=[ReassignableTopic()]), NOT_CONTROLLER),
+        (creation(), NOT_CONTROLLER),
+        (creation(owner_principal_name="bob"), ErrorCode.UNKNOWN_SERVER_ERROR),
+        (renewal(b""), NOT_CONTROLLER),
+        (expiry(b""), NOT_CONTROLLER),
+    ],
+)
+def test_requests_that_need_no_leader_are_answered_by_every_controller(
+    request_: Request, code: int
+) -> None:
+    """Kafka's ControllerApis and QuorumController look at these before they look who leads."""
+    lab = token_lab()
+    lab.controller.resign()
+    assert lab.ask(request_).error_code == code
+
+
+@pytest.mark.parametrize("request_", [creation(), renewal(b""), expiry(b"")])
+def test_who_may_not_ask_for_tokens_hears_so_from_every_controller(request_: Request) -> None:
+    lab = token_lab()
+    lab.controller.resign()
+    answer = lab.ask(request_, by_delegation_token=True)
+    assert answer.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
 def test_handlers_only_answer_versions_that_are_declared() -> None:

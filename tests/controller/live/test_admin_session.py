@@ -1,39 +1,47 @@
 """The same session gets the same answers from kwire's controllers and from Kafka's."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from kwire.codec.declaration import Response
 from kwire.controller.server.quorum import Quorum
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsResponse
 from real_kafka import Layout
 from tests.support.controller.live.admin_session import Session, run
 from tests.support.controller.live.answer_differences import differences, flat
 from tests.support.controller.live.config_script import EVERY_KEY
+from tests.support.controller.live.entity_records import (
+    PROPERTIES,
+    entity_records,
+    token_fields,
+)
 from tests.support.controller.live.listed_differences import LISTED, row_of
 from tests.support.real_kafka.own_cluster import OwnCluster
 
-QUIET = {"broker.session.timeout.ms": "600000"}
+SETTINGS = {"broker.session.timeout.ms": "600000", **PROPERTIES}
 """Brokers that are none stay registered for the session."""
 LEVELS = {"4.3.1": "4.3-IV0", "4.4.0": "4.4-IV2"}
 """The metadata.version of a new cluster of each release."""
-REQUESTS = 690
+REQUESTS = 790
 """The session has as many at least."""
 
 
 def found(ours: Session, theirs: Session) -> dict[str, tuple[object, object]]:
     """Every difference by `step: path`, ours first."""
     everything: dict[str, tuple[object, object]] = {}
-    for step, answer in ours.answers.items():
-        pair = _comparable(answer, ours), _comparable(theirs.answers[step], theirs)
+    for step in ours.answers:
+        pair = _comparable(step, ours), _comparable(step, theirs)
         for path, values in differences(*pair).items():
             everything[f"{step}: {path}"] = values
     return everything
 
 
-def _comparable(answer: Response | str, session: Session) -> dict[str, object]:
-    return {"": answer} if isinstance(answer, str) else flat(answer, session.leader_id)
+def _comparable(step: str, session: Session) -> dict[str, object]:
+    answer = session.answers[step]
+    if isinstance(answer, str):
+        return {"": answer}
+    return flat(answer, session.leader_id) | token_fields(answer, session.times[step])
 
 
 def messages(session: Session) -> dict[str, str | None]:
@@ -50,15 +58,17 @@ def messages(session: Session) -> dict[str, str | None]:
 async def test_a_session_gets_the_answers_that_kafka_gives_but_for_the_listed_ones(
     own_cluster: OwnCluster, release: str
 ) -> None:
-    async with Quorum(2, properties=QUIET, release=LEVELS[release]) as quorum:
+    async with Quorum(2, properties=SETTINGS, release=LEVELS[release]) as quorum:
         ours = await run(quorum.addresses, quorum.cluster_id)
-    cluster = own_cluster(Layout(controllers=(3000, 3001), version=release, properties=QUIET))
+        our_records = entity_records(quorum.members[ours.leader_id].folder)
+    cluster = own_cluster(Layout(controllers=(3000, 3001), version=release, properties=SETTINGS))
     await asyncio.to_thread(cluster.start)
     at = {
         id: (node.controller_address.host, node.controller_address.port)
         for id, node in cluster.controllers.items()
     }
     theirs = await run(at, cluster.cluster_id)
+    their_records = entity_records(Path(cluster.nodes[theirs.leader_id].folder) / "data")
     assert ours.answers.keys() == theirs.answers.keys()
     assert len(ours.answers) >= REQUESTS
     # the last two bytes are the highest version of ApiVersions itself, which is in the list
@@ -73,3 +83,5 @@ async def test_a_session_gets_the_answers_that_kafka_gives_but_for_the_listed_on
     assert {path: differing[path] for path, row in rows.items() if row is None} == {}
     listed = {(row.step, path) for row in LISTED if release in row.releases for path in row.paths}
     assert set(rows.values()) == listed, "an entry of the list is no difference any more"
+    assert len(our_records) > 25
+    assert our_records == their_records

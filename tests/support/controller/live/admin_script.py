@@ -215,6 +215,8 @@ def _elections() -> Iterator[Step]:
     yield elect("of all", 0)
     yield elect("of type 9", 9, ("m", 0))
     yield elect("v0", 0, ("m", 0), version=0)
+    nothing = ElectLeadersRequest(election_type=9, topic_partitions=[], timeout_ms=TIMEOUT)
+    yield Step(name="ElectLeaders of nothing, of type 9", request=nothing)
     request = ListPartitionReassignmentsRequest()
     yield Step(name="ListPartitionReassignments", request=request)
     some = [

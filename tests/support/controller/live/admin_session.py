@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from kwire.codec.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.a38_create_delegation_token import CreateDelegationTokenResponse
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
@@ -31,6 +33,7 @@ from kwire.messages.a64_unregister_broker import (
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.connection import Connection
 from kwire.text.ids import uuid_text
+from tests.support.controller.live.session.envelopes import send_enveloped
 from tests.support.eventually import eventually
 
 
@@ -39,19 +42,27 @@ class Step:
     """A request with the name that the list of differences has for it.
 
     version: None for the highest that both sides have. follower: asked where nobody leads.
+    principal: the client whose request a broker forwards; None for one sent straight.
+    by_delegation_token: that client logged in with one. token: the step whose answer has the
+    token that the request is about. pause: seconds before it.
     """
 
     name: str
     request: Request
     version: int | None = None
     follower: bool = False
+    principal: str | None = None
+    by_delegation_token: bool = False
+    token: str | None = None
+    pause: float = 0
 
 
 @dataclass(slots=True, kw_only=True)
 class Session:
     """One quorum in its run of the script; what it answered, by the name of the step.
 
-    unknown_version: the answer to ApiVersions in a version that nobody has, as bytes.
+    unknown_version: the answer to ApiVersions in a version that nobody has, as bytes. times: when
+    each answer came, in milliseconds since 1970.
     """
 
     leader_id: int
@@ -60,6 +71,7 @@ class Session:
     follower: Connection
     leader_epoch: int = 0
     answers: dict[str, Response | str] = field(default_factory=dict)
+    times: dict[str, float] = field(default_factory=dict)
     epochs: dict[int, int] = field(default_factory=dict)
     features: list[Feature] = field(default_factory=list)
     unknown_version: bytes = b""
@@ -91,15 +103,37 @@ class Session:
         """One step; a connection that the controller closes is an answer too."""
         assert step.name not in self.answers, f"two steps are named {step.name}"
         connection = self.follower if step.follower else self.leader
+        await asyncio.sleep(step.pause)
         try:
-            answer = await connection.send(step.request, step.version, timeout=60)
+            answer = await self._send(connection, step)
         except KwireError as error:
             self.answers[step.name] = type(error).__name__
             if connection.closed and self.addresses:
                 await self._reopen(step.follower)
             return None
+        self.times[step.name] = time.time() * 1000
+        if isinstance(answer, int):
+            self.answers[step.name] = f"{answer} of the Envelope"
+            return None
         self.answers[step.name] = answer
         return answer
+
+    async def _send(self, connection: Connection, step: Step) -> Response | int:
+        """Return the answer, or the error of the Envelope around the request."""
+        request = step.request
+        if step.token is not None:
+            created = self.answers[step.token]
+            assert isinstance(created, CreateDelegationTokenResponse)
+            request = request.replace(hmac=created.hmac)
+        if step.principal is None:
+            return await connection.send(request, step.version, timeout=60)
+        return await send_enveloped(
+            connection,
+            request,
+            step.principal,
+            version=step.version,
+            by_delegation_token=step.by_delegation_token,
+        )
 
     async def register(self, broker_id: int, occasion: str = "") -> None:
         """Enrol a broker that is none, and have it unfenced."""

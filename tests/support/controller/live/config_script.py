@@ -87,6 +87,7 @@ def _topic_configs() -> Iterator[Step]:
     yield alter("append to a number", TOPIC, "t", ("retention.ms", APPEND, "1"))
     yield alter("delete", TOPIC, "t", ("retention.ms", DELETE, None))
     yield alter("set null", TOPIC, "t", ("retention.ms", SET, None))
+    yield alter("set null what is set", TOPIC, "t", ("cleanup.policy", SET, None))
     yield alter("set nonsense", TOPIC, "t", ("retention.ms", SET, "soon"))
     yield alter("of the unknown", TOPIC, "t", ("no.such", SET, "1"))
     yield alter("of no topic", TOPIC, "nothing", ("retention.ms", SET, "1"))

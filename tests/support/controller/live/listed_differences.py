@@ -32,11 +32,6 @@ class ListedDifference:
 
 
 API_VERSIONS = r"ApiVersions v\d(, empty(, at a follower)?)?"
-_EMPTY_AT_A_FOLLOWER = (
-    r"(ElectLeaders v[12]|AlterPartitionReassignments v[01]|AlterPartition v[23])"
-    r", empty, at a follower: error_code"
-)
-_TOKEN_AT_A_FOLLOWER = r"DelegationToken v\d, empty, at a follower: "
 _NEW_KEYS = (
     *("max.decompressed.message.bytes", "remote.copy.lag.bytes", "remote.copy.lag.ms"),
     *("errors.deadletterqueue.group.enable", "errors.deadletterqueue.copy.record.enable"),
@@ -77,12 +72,6 @@ LISTED = (
         },
     ),
     ListedDifference(
-        step="IncrementalAlterConfigs, SET to null",
-        kwire="INVALID_REQUEST (42)",
-        kafka="NONE",
-        paths={r"IncrementalAlterConfigs set null: responses\[t\]\.error_code": (42, 0)},
-    ),
-    ListedDifference(
         step="FetchSnapshot, every refusal for the partition",
         kwire="its error code",
         kafka="UNKNOWN_SERVER_ERROR (-1), without a partition",
@@ -90,24 +79,6 @@ LISTED = (
             r"FetchSnapshot .*: error_code": (0, -1),
             r"FetchSnapshot .*: node_endpoints\[the leader\]": (PRESENT, ABSENT),
             r"FetchSnapshot .*: topics\[(__cluster_metadata|t)\]": (PRESENT, ABSENT),
-        },
-    ),
-    ListedDifference(
-        step="ElectLeaders, AlterPartitionReassignments, AlterPartition of nothing at a follower",
-        kwire="NOT_CONTROLLER (41)",
-        kafka="NONE",
-        paths={_EMPTY_AT_A_FOLLOWER: (41, 0)},
-    ),
-    ListedDifference(
-        step="delegation tokens that may not be asked for, at a follower",
-        kwire="NOT_CONTROLLER (41)",
-        kafka="DELEGATION_TOKEN_REQUEST_NOT_ALLOWED (64)",
-        paths={
-            r"(Create|Renew|Expire)DelegationToken v\d, empty, at a follower: error_code": (41, 64),
-            r"(Renew|Expire)DelegationToken v\d, empty, at a follower: expiry_timestamp_ms": (
-                0,
-                -1,
-            ),
         },
     ),
     ListedDifference(
@@ -121,6 +92,24 @@ LISTED = (
                 PRESENT,
                 ABSENT,
             ),
+        },
+    ),
+    ListedDifference(
+        step="AlterClientQuotas with a value that is not a number, or infinite",
+        kwire="INVALID_REQUEST (42)",
+        kafka="NONE",
+        releases=("4.3.1",),
+        paths={
+            r"quota: (not a number|an infinite percentage): entries\[\w+\]\.error_code": (42, 0),
+        },
+    ),
+    ListedDifference(
+        step="DescribeDelegationToken",
+        kwire="closes the connection",
+        kafka="UNKNOWN_SERVER_ERROR (-1)",
+        paths={
+            r"described: tokens: ": (PRESENT, ABSENT),
+            r"described: tokens: error_code": (ABSENT, PRESENT),
         },
     ),
     ListedDifference(

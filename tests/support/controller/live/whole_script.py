@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.controller.live import admin_script
 from tests.support.controller.live.admin_session import Session
-from tests.support.controller.live.session import every_api, partitions, raft
+from tests.support.controller.live.session import entities, every_api, partitions, raft
 
 
 async def play(session: Session) -> None:
@@ -23,6 +23,8 @@ async def play(session: Session) -> None:
     for broker_id in partitions.BROKERS[1:]:
         await session.register(broker_id, "for partitions")
     for step in partitions.moves(session):
+        await session.take(step)
+    for step in entities.SCRIPT:
         await session.take(step)
     for step in admin_script.faults():
         await session.take(step)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from kwire.codec.declaration import Request
 from kwire.messages.a38_create_delegation_token import (
@@ -24,6 +25,7 @@ from kwire.messages.a51_alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
+from tests.support.controller.live.admin_session import Step
 
 ALICE, BOB, CAROL = "User:alice", "User:bob", "User:carol"
 LARGEST = 2**63 - 1
@@ -32,19 +34,13 @@ SEEN = 1.5
 log, and makes the passwords' keys for each."""
 
 
-class EntityStep(NamedTuple):
-    """A request, and who sends it through a broker.
+def _forwarded(request: Request, principal: str = ALICE, **changes: Any) -> Step:
+    """Return a step of a client; `SCRIPT` names it."""
+    return Step(name="", request=request, principal=principal, **changes)
 
-    principal: None for one that is sent straight to the controller. token: the step whose answer
-    has the token that the request is about. pause: seconds before it.
-    """
 
-    request: Request
-    principal: str | None = ALICE
-    version: int | None = None
-    by_delegation_token: bool = False
-    token: str | None = None
-    pause: float = 0
+def _straight(request: Request) -> Step:
+    return Step(name="", request=request)
 
 
 def _create(*renewers: str, **changes: Any) -> CreateDelegationTokenRequest:
@@ -71,50 +67,50 @@ def _expire(period: int = -1, hmac: bytes = b"") -> ExpireDelegationTokenRequest
 
 _OWN, _SHORT = "create with renewers", "create for a millisecond"
 
-TOKENS: Mapping[str, EntityStep] = {
-    "create without a login": EntityStep(_create(), None),
-    "create for another without a login": EntityStep(_owned("User", "bob"), None),
-    "renew without a login": EntityStep(_renew(), None),
-    "expire without a login": EntityStep(_expire(), None),
-    "create by a token": EntityStep(_create(), by_delegation_token=True),
-    "renew by a token": EntityStep(_renew(), by_delegation_token=True),
-    "expire by a token": EntityStep(_expire(), by_delegation_token=True),
-    "create v1": EntityStep(_create(), version=1),
-    "create v2": EntityStep(_create(), version=2),
-    _OWN: EntityStep(_create(BOB, CAROL, BOB)),
-    "create with a group for a renewer": EntityStep(_create(BOB, "Group:g")),
-    "create with a nameless renewer": EntityStep(_create("User:")),
-    "create for bob": EntityStep(_owned("User", "bob")),
-    "create for a group": EntityStep(_owned("Group", "g")),
-    "create for a nameless owner": EntityStep(_owned("User", "")),
-    "create for an owner without a type": EntityStep(_owned(None, "bob")),
-    "create for an owner with an empty type": EntityStep(_owned("", "bob")),
-    "create for no time": EntityStep(_create(max_lifetime_ms=0)),
-    "create for a minute": EntityStep(_create(max_lifetime_ms=60_000)),
-    "create for ever": EntityStep(_create(max_lifetime_ms=LARGEST)),
-    "create for a negative time": EntityStep(_create(max_lifetime_ms=-LARGEST)),
-    _SHORT: EntityStep(_create(BOB, max_lifetime_ms=1)),
-    "renew": EntityStep(_renew(), token=_OWN, pause=SEEN),
-    "renew v1": EntityStep(_renew(), token=_OWN, version=1),
-    "renew as a renewer": EntityStep(_renew(30_000), BOB, token=_OWN),
-    "renew for ever": EntityStep(_renew(LARGEST), token=_OWN),
-    "renew for no time": EntityStep(_renew(0), token=_OWN),
-    "renew as somebody": EntityStep(_renew(), "User:mallory", token=_OWN),
-    "renew nothing": EntityStep(_renew()),
-    "renew an unknown one": EntityStep(_renew(hmac=bytes(64))),
-    "renew an ended one": EntityStep(_renew(), token=_SHORT, pause=SEEN),
-    "renew an ended one as somebody": EntityStep(_renew(), "User:mallory", token=_SHORT),
-    "expire later": EntityStep(_expire(40_000), CAROL, token=_OWN),
-    "expire v1": EntityStep(_expire(50_000), token=_OWN, version=1),
-    "expire late": EntityStep(_expire(LARGEST), token=_OWN),
-    "expire as somebody": EntityStep(_expire(), "User:mallory", token=_OWN),
-    "expire nothing": EntityStep(_expire()),
-    "expire an ended one as somebody": EntityStep(_expire(0), "User:mallory", token=_SHORT),
-    "expire an ended one later": EntityStep(_expire(0), token=_SHORT),
-    "expire an ended one": EntityStep(_expire(), token=_SHORT),
-    "expire now": EntityStep(_expire(), BOB, token=_OWN),
-    "expire now again": EntityStep(_expire(), BOB, token=_OWN, pause=SEEN),
-    "renew one that is gone": EntityStep(_renew(), token=_OWN),
+TOKENS: Mapping[str, Step] = {
+    "create without a login": _straight(_create()),
+    "create for another without a login": _straight(_owned("User", "bob")),
+    "renew without a login": _straight(_renew()),
+    "expire without a login": _straight(_expire()),
+    "create by a token": _forwarded(_create(), by_delegation_token=True),
+    "renew by a token": _forwarded(_renew(), by_delegation_token=True),
+    "expire by a token": _forwarded(_expire(), by_delegation_token=True),
+    "create v1": _forwarded(_create(), version=1),
+    "create v2": _forwarded(_create(), version=2),
+    _OWN: _forwarded(_create(BOB, CAROL, BOB)),
+    "create with a group for a renewer": _forwarded(_create(BOB, "Group:g")),
+    "create with a nameless renewer": _forwarded(_create("User:")),
+    "create for bob": _forwarded(_owned("User", "bob")),
+    "create for a group": _forwarded(_owned("Group", "g")),
+    "create for a nameless owner": _forwarded(_owned("User", "")),
+    "create for an owner without a type": _forwarded(_owned(None, "bob")),
+    "create for an owner with an empty type": _forwarded(_owned("", "bob")),
+    "create for no time": _forwarded(_create(max_lifetime_ms=0)),
+    "create for a minute": _forwarded(_create(max_lifetime_ms=60_000)),
+    "create for ever": _forwarded(_create(max_lifetime_ms=LARGEST)),
+    "create for a negative time": _forwarded(_create(max_lifetime_ms=-LARGEST)),
+    _SHORT: _forwarded(_create(BOB, max_lifetime_ms=1)),
+    "renew": _forwarded(_renew(), token=_OWN, pause=SEEN),
+    "renew v1": _forwarded(_renew(), token=_OWN, version=1),
+    "renew as a renewer": _forwarded(_renew(30_000), BOB, token=_OWN),
+    "renew for ever": _forwarded(_renew(LARGEST), token=_OWN),
+    "renew for no time": _forwarded(_renew(0), token=_OWN),
+    "renew as somebody": _forwarded(_renew(), "User:mallory", token=_OWN),
+    "renew nothing": _forwarded(_renew()),
+    "renew an unknown one": _forwarded(_renew(hmac=bytes(64))),
+    "renew an ended one": _forwarded(_renew(), token=_SHORT, pause=SEEN),
+    "renew an ended one as somebody": _forwarded(_renew(), "User:mallory", token=_SHORT),
+    "expire later": _forwarded(_expire(40_000), CAROL, token=_OWN),
+    "expire v1": _forwarded(_expire(50_000), token=_OWN, version=1),
+    "expire late": _forwarded(_expire(LARGEST), token=_OWN),
+    "expire as somebody": _forwarded(_expire(), "User:mallory", token=_OWN),
+    "expire nothing": _forwarded(_expire()),
+    "expire an ended one as somebody": _forwarded(_expire(0), "User:mallory", token=_SHORT),
+    "expire an ended one later": _forwarded(_expire(0), token=_SHORT),
+    "expire an ended one": _forwarded(_expire(), token=_SHORT),
+    "expire now": _forwarded(_expire(), BOB, token=_OWN),
+    "expire now again": _forwarded(_expire(), BOB, token=_OWN, pause=SEEN),
+    "renew one that is gone": _forwarded(_renew(), token=_OWN),
 }
 
 
@@ -122,18 +118,18 @@ def _quota(
     entity: list[tuple[str, str | None]],
     *ops: tuple[str, float | None],
     validate_only: bool = False,
-) -> EntityStep:
+) -> Step:
     entry = EntryData(
         entity=[EntityData(entity_type=type_, entity_name=name) for type_, name in entity],
         ops=[OpData(key=key, value=value or 0.0, remove=value is None) for key, value in ops],
     )
-    return EntityStep(AlterClientQuotasRequest(entries=[entry], validate_only=validate_only), None)
+    return _straight(AlterClientQuotasRequest(entries=[entry], validate_only=validate_only))
 
 
 _USER: list[tuple[str, str | None]] = [("user", "alice")]
 _RATE = "producer_byte_rate"
 
-QUOTAS: Mapping[str, EntityStep] = {
+QUOTAS: Mapping[str, Step] = {
     "quota of a user": _quota(_USER, (_RATE, 1000.0), ("request_percentage", 0.5)),
     "the same quota": _quota(_USER, (_RATE, 1000.0)),
     "only validate": _quota(_USER, (_RATE, 7.0), validate_only=True),
@@ -143,6 +139,7 @@ QUOTAS: Mapping[str, EntityStep] = {
     ),
     "quota of an ip": _quota([("ip", "10.1.2.3")], ("connection_creation_rate", 9.0)),
     "not a number": _quota(_USER, (_RATE, float("nan"))),
+    "an infinite percentage": _quota(_USER, ("request_percentage", float("inf"))),
     "infinity": _quota(_USER, (_RATE, float("inf"))),
     "two to the 63rd": _quota(_USER, (_RATE, 2.0**63)),
     "two to the 64th": _quota(_USER, (_RATE, 2.0**64)),
@@ -169,19 +166,19 @@ def _upsert(name: str, **changes: Any) -> ScramCredentialUpsertion:
     ).replace(**changes)
 
 
-def _scram(*changes: ScramCredentialDeletion | ScramCredentialUpsertion) -> EntityStep:
+def _scram(*changes: ScramCredentialDeletion | ScramCredentialUpsertion) -> Step:
     request = AlterUserScramCredentialsRequest(
         deletions=[item for item in changes if isinstance(item, ScramCredentialDeletion)],
         upsertions=[item for item in changes if isinstance(item, ScramCredentialUpsertion)],
     )
-    return EntityStep(request, None)
+    return _straight(request)
 
 
 def _remove(name: str, mechanism: int = 1) -> ScramCredentialDeletion:
     return ScramCredentialDeletion(name=name, mechanism=mechanism)
 
 
-CREDENTIALS: Mapping[str, EntityStep] = {
+CREDENTIALS: Mapping[str, Step] = {
     "a password": _scram(_upsert("alice")),
     "a password for SHA-512": _scram(_upsert("bob", mechanism=2, iterations=16384)),
     "no changes": _scram(),
@@ -197,12 +194,12 @@ CREDENTIALS: Mapping[str, EntityStep] = {
     "removal again": _scram(_remove("bob", 2)),
 }
 
-DESCRIBED: Mapping[str, EntityStep] = {
-    "tokens": EntityStep(DescribeDelegationTokenRequest(owners=None), None),
+DESCRIBED: Mapping[str, Step] = {
+    "tokens": _straight(DescribeDelegationTokenRequest(owners=None)),
 }
 
-SCRIPT: Mapping[str, EntityStep] = {
-    f"{theme}: {name}": step
+SCRIPT: tuple[Step, ...] = tuple(
+    replace(step, name=f"{theme}: {name}", token=step.token and f"{theme}: {step.token}")
     for theme, steps in (
         ("token", TOKENS),
         ("quota", QUOTAS),
@@ -210,5 +207,5 @@ SCRIPT: Mapping[str, EntityStep] = {
         ("described", DESCRIBED),
     )
     for name, step in steps.items()
-}
-"""All steps. A `token` of a step is without the theme."""
+)
+"""All steps, with the theme before each name."""
