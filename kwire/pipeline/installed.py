@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from kwire.errors import LocalError
-from kwire.pipeline.java import find_java
+from kwire.java import find_java
+from kwire.pipeline.java import spark_needs
 
 EXTRA = "pip install 'kwire[pipeline]'"
 
@@ -26,4 +27,4 @@ def require_spark(*libraries: str) -> None:
     for package in (*LIBRARIES, *libraries):
         if find_spec(package) is None:
             raise SparkUnavailable(f"the pipeline needs {package}: {EXTRA}")
-    find_java()
+    find_java(spark_needs())

