@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hmac import compare_digest
 
 from msgspec.structs import replace
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.authentication.token_hmac import token_hmac
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, versioned
 from kwire.error_codes import ErrorCode
@@ -59,12 +57,13 @@ def token_with(hmac: bytes, context: ControllerContext) -> tuple[str, Delegation
 
     3. No token has it: DELEGATION_TOKEN_NOT_FOUND.
     """
-    secret = token_secret(context)
+    token_secret(context)
     # 3.
-    for id, token in context.image.delegation_tokens.by_id.items():
-        if compare_digest(token_hmac(secret, id), hmac):
-            return id, token
-    raise ApiError(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+    tokens = context.image.delegation_tokens
+    id = context.token_index.id_of(hmac, tokens)
+    if id is None:
+        raise ApiError(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+    return id, tokens.by_id[id]
 
 
 def check_renewer(token: DelegationToken, context: ControllerContext) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord, Response
+from kwire.controller.authentication.token_index import TokenIndex
 from kwire.controller.authorization.access import FULL_ACCESS, Access
 from kwire.controller.authorization.standard_authorizer import StandardAuthorizer
 from kwire.controller.errors import ApiError
@@ -102,6 +103,7 @@ class ControllerContext:
     the client if a broker passed it on. by_delegation_token: it logged in with a delegation token.
     access: what that principal may do from there.
     registrations: offset of each broker's RegisterBrokerRecord.
+    token_index: finds delegation tokens by HMAC.
     """
 
     image: MetadataImage
@@ -119,6 +121,7 @@ class ControllerContext:
     by_delegation_token: bool = False
     access: Access = FULL_ACCESS
     registrations: Mapping[int, int] = field(default_factory=dict)
+    token_index: TokenIndex = field(default_factory=lambda: TokenIndex(None))
 
     @property
     def metadata_version(self) -> MetadataVersion:

@@ -141,9 +141,9 @@ class ControllerApis:
         if isinstance(request, ApiVersionsRequest):
             return self._api_versions(request, context.version)
         # 3.
-        if isinstance(request, ACL_REQUESTS) and await in_thread_if_many(
-            request, has_unknown_elements, request
-        ):
+        # A forwarded request was looked through when its Envelope was opened.
+        is_new_acl_request = isinstance(request, ACL_REQUESTS) and not context.forwarded
+        if is_new_acl_request and await in_thread_if_many(request, has_unknown_elements, request):
             return None
         # 4.
         try:

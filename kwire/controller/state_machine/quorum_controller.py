@@ -16,6 +16,7 @@ from rpds import HashTrieMap
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.controller.authentication.token_index import TokenIndex
 from kwire.controller.authorization.access import FULL_ACCESS, Access, check_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
@@ -77,6 +78,7 @@ class QuorumController:
         self.quorum = QuorumView(leader_id=None)
         self.epoch: int | None = None
         self._random = random
+        self._token_index = TokenIndex(config.delegation_tokens.secret)
         self._pending: deque[MetadataView] = deque()
         self._schedule = Schedule()
         self._contacts: dict[int, int] = {}
@@ -317,6 +319,7 @@ class QuorumController:
             by_delegation_token=origin.by_delegation_token,
             access=self.access(origin),
             registrations=view.registrations,
+            token_index=self._token_index,
         )
 
     def _take_contacts(self) -> None:
