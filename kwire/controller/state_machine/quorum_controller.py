@@ -228,9 +228,14 @@ class QuorumController:
         view = self.ahead if handler.writes else self.committed
         return RequestOperation(request=request, handler=handler, context=context, view=view)
 
-    def is_current(self, operation: Operation) -> bool:
-        """Return True if nothing was written, and no epoch ended, since the operation began."""
-        return self.is_active and operation.view is self.ahead
+    def is_current(self, operation: Operation, end_offset: int) -> bool:
+        """Return True if nothing was written, and no epoch ended, since the operation began.
+
+        end_offset: of the log. A broker epoch, for example, is the offset of its record: work that
+        counted on another offset, before raft wrote records of its own, is done again.
+        """
+        view = operation.view
+        return self.is_active and view is self.ahead and view.end_offset == end_offset
 
     def finish(self, operation: RequestOperation, result: OperationResult) -> PendingResponse:
         """Write the result of a request; return its response, which may have to wait."""

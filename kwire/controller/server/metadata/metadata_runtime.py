@@ -23,10 +23,9 @@ from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.large_messages import in_thread_if, in_thread_if_many
 from kwire.controller.server.metadata.log_writer import LogWriter, wait_for_commit
-from kwire.controller.server.metadata.long_requests import is_large, is_long
-from kwire.controller.server.metadata.replay import Replay, Replayed
-from kwire.controller.server.metadata.replay_task import ReplayTask
-from kwire.controller.server.metadata.snapshotter import Snapshotter
+from kwire.controller.server.metadata.long_requests import is_long
+from kwire.controller.server.metadata.metadata_loader import MetadataLoader
+from kwire.controller.server.metadata.periodic_writer import PeriodicWriter
 from kwire.controller.server.metadata.write_queue import (
     WriteQueue,
     answer_limit_ms,
@@ -34,10 +33,9 @@ from kwire.controller.server.metadata.write_queue import (
     turn_limit_ms,
 )
 from kwire.controller.server.raft_runtime import RaftRuntime
-from kwire.controller.state_machine.activation import CannotLead, check_can_lead
+from kwire.controller.state_machine.activation import CannotLead
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.controller.state_machine.operations import (
-    Operation,
     RequestOperation,
     encoded_batches,
     run_and_encode,
@@ -45,12 +43,11 @@ from kwire.controller.state_machine.operations import (
 from kwire.controller.state_machine.quorum_controller import PendingResponse, QuorumController
 from kwire.error_codes import ErrorCode
 from kwire.errors import StorageFailed
-from kwire.image import MetadataImage, apply_all
+from kwire.image import MetadataImage
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.net.negotiation import VersionRange
 from kwire.net.service import RequestContext
-from kwire.net.tasks import cancel_and_wait
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +55,7 @@ logger = logging.getLogger(__name__)
 class MetadataRuntime:
     """Runs a QuorumController on one node's log, and answers requests from it.
 
-    controller: the state machine. offset: everything below it is committed and applied here.
+    controller: the state machine.
     """
 
     def __init__(
@@ -67,30 +64,20 @@ class MetadataRuntime:
         self.controller = QuorumController(
             config.controller_config(log.cluster_id), environment.random
         )
-        self.offset = 0
-        self._high_watermark = 0
         self._config = config
         self._log = log
-        self._bootstrap: MetadataImage | None = None
         self._runtime = runtime
         self._deferred_events: DeferredEventQueue | None = None
         self._changed = asyncio.Event()
-        self._loaded = asyncio.Event()
         self._writer = LogWriter(runtime)
         self._writing = WriteQueue()
-        self._ticking: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._snapshotter = Snapshotter(
-            log,
-            runtime.raft,
-            feed=runtime.feed,
-            fail=runtime.fail,
-            after_bytes=config.snapshot_after_bytes,
-            retention_bytes=config.retention_bytes,
-        )
-        self._replay = Replay(log)
-        self._replaying = ReplayTask(
-            self._replay, runtime, publish=self._publish, read=self._check_leadable
+        self._loader = MetadataLoader(config, log, runtime, self.controller, self._published)
+        self._periodic_writer = PeriodicWriter(
+            self.controller,
+            runtime,
+            self._writing,
+            refresh=self._update_quorum_view,
+            write=self._write,
         )
 
     @property
@@ -98,17 +85,14 @@ class MetadataRuntime:
         """The committed metadata."""
         return self.controller.image
 
-    def image_of_credentials(self) -> MetadataImage:
-        """Return the committed metadata, or before the first leader those of the bootstrap file.
+    @property
+    def offset(self) -> int:
+        """Everything below it is committed and applied here."""
+        return self._loader.offset
 
-        Controllers may have to log in to each other to elect that leader (KIP-900).
-        """
-        image = self.image
-        if image.features.has_metadata_version:
-            return image
-        if self._bootstrap is None:
-            self._bootstrap = apply_all(image, self._log.bootstrap)
-        return self._bootstrap
+    def image_of_credentials(self) -> MetadataImage:
+        """Return the metadata by which clients log in; see `MetadataLoader`."""
+        return self._loader.image_of_credentials()
 
     @property
     def is_active(self) -> bool:
@@ -150,7 +134,7 @@ class MetadataRuntime:
         """
         authorizer = self._config.authorizer
         needs_acls = authorizer is not None and not authorizer.is_super_user(context.principal)
-        if needs_acls and not self._loaded.is_set():
+        if needs_acls and not self._loader.is_loaded:
             raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, "The ACLs are not loaded yet.")
         return self.controller.access(context)
 
@@ -160,7 +144,7 @@ class MetadataRuntime:
         Without an authorizer there is nothing to wait for.
         """
         if self._config.authorizer is not None:
-            await self._loaded.wait()
+            await self._loader.until_loaded()
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
         """Answer a request about metadata; a write, when its records are committed in this epoch.
@@ -218,16 +202,8 @@ class MetadataRuntime:
             # Raft may have resigned, or written a record of its own, while the thread worked.
             if deferred_events is None or deferred_events.has_ended:
                 raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller leads no more.")
-            if self._fits(work):
+            if self.controller.is_current(work, self._raft.end_offset):
                 return self.controller.finish(work, outcome)
-
-    def _fits(self, work: Operation) -> bool:
-        """True unless raft has written records since the work began.
-
-        A broker epoch, for example, is the offset of its record: work that counted on another
-        offset is done again.
-        """
-        return self.controller.is_current(work) and work.view.end_offset == self._raft.end_offset
 
     def _begin(self, request: Request, context: RequestContext) -> RequestOperation:
         self._update_quorum_view()
@@ -283,65 +259,35 @@ class MetadataRuntime:
         A leader applied its records when it wrote them. Other nodes apply them now, or in later
         turns of the loop if there are many.
         """
-        self._high_watermark = high_watermark
         if self.is_active:
             self.controller.commit(high_watermark)
-            self.offset = high_watermark
-            self._after_apply()
+            self._loader.committed_own(high_watermark)
+            self._wake()
         else:
-            self._replay.commit(high_watermark)
-            self._replaying.resume()
+            self._loader.committed(high_watermark)
         if self._deferred_events is not None:
             self._deferred_events.committed(high_watermark)
 
     @property
     def is_replaying(self) -> bool:
         """True while the log has records that are still to be applied."""
-        return self._replaying.is_running
+        return self._loader.is_replaying
 
     def start(self) -> None:
-        """Begin to replay the log. Raises CannotLead if kwire must not lead this cluster.
-
-        A long log is checked after it was read, which is before the node stands for election.
-        """
-        self._replaying.start()
-        if not self.is_replaying:
-            self._check_leadable()
-
-    def _check_leadable(self) -> None:
-        """Raise CannotLead for features of the log, committed or not, or of the bootstrap file."""
-        image = self._replay.last.view.image.published
-        if not image.features.has_metadata_version and self._raft.is_voter:
-            image = apply_all(image, self._log.bootstrap)
-        check_can_lead(image.features)
+        """Begin to replay the log. Raises CannotLead if kwire must not lead this cluster."""
+        self._loader.start()
 
     def truncated(self, offset: int) -> None:
         """Forget uncommitted records from the offset on, which were read when the node started."""
-        self._replay.truncate(offset)
+        self._loader.truncated(offset)
 
     def snapshot_installed(self, id: OffsetAndEpoch) -> None:
         """Replay a downloaded snapshot, which has taken the place of the log before it."""
-        self._replay.load(id)
-        self._replaying.resume()
+        self._loader.snapshot_installed(id)
 
-    def _publish(self) -> None:
-        """Show the committed part of what the replay has applied."""
-        committed = self._replay.committed
-        if committed.offset != self.offset:
-            self.offset = committed.offset
-            self.controller.follow(committed.view)
-        self._after_apply()
-        self._activate_soon()
-
-    def _after_apply(self) -> None:
-        # As in Java's MetadataLoader, which shows its publishers nothing before that.
-        if 0 < self._high_watermark <= self.offset:
-            self._loaded.set()
-        # A replay of old records need not be written down again on the way.
-        if not self._replay.is_behind:
-            image = self.controller.committed.image
-            self._snapshotter.consider(image, self.offset, self._runtime.now)
+    def _published(self) -> None:
         self._wake()
+        self._activate_soon()
 
     def leader_changed(self, epoch: int, leader_id: int | None) -> None:
         """Log the epoch and its leader, and wake those who wait for a leader."""
@@ -377,7 +323,7 @@ class MetadataRuntime:
             self._runtime.feed(Resign(epoch=deferred_events.epoch))
             return
         self._write(records)
-        self._tick()
+        self._periodic_writer.run()
         self._wake()
 
     def _write(
@@ -391,51 +337,6 @@ class MetadataRuntime:
         except ApiError as error:
             logger.info("controller %d: %s", self._config.node_id, error)
 
-    def _tick(self) -> None:
-        """Write the records of due work, such as fencing; come again at the next deadline.
-
-        Long work waits for its turn among the writes and runs in a thread.
-        """
-        self._timer = None
-        # At once, unless a write has its turn: the log keeps the order in which both were handled.
-        while self.is_active and not self._writing.is_busy and not self._is_tick_long:
-            self._update_quorum_view()
-            records = self.controller.tick(self._runtime.now, self._raft.end_offset)
-            if not records:
-                self._tick_later()
-                return
-            self._write(records)
-        if self._deferred_events is not None and self.is_active:
-            task = asyncio.get_running_loop().create_task(
-                self._tick_in_thread(self._deferred_events)
-            )
-            self._ticking = task
-
-    @property
-    def _is_tick_long(self) -> bool:
-        image = self.controller.ahead.image
-        return is_large(image) and self.controller.is_tick_long(self._runtime.now)
-
-    async def _tick_in_thread(self, deferred_events: DeferredEventQueue) -> None:
-        async with self._writing.turn():
-            self._update_quorum_view()
-            work = self.controller.begin_tick(self._runtime.now, self._raft.end_offset)
-            if deferred_events.has_ended or work is None:
-                return
-            outcome = await in_thread_if(self._is_tick_long, run_and_encode, work)
-            if deferred_events.has_ended:
-                return
-            # Work that does not fit any more is dropped: the next tick finds it again.
-            if self._fits(work):
-                self._write(self.controller.finish_tick(work, outcome), outcome.batches)
-        self._tick()
-
-    def _tick_later(self) -> None:
-        deadline = self.controller.deadline()
-        if deadline is not None:
-            delay = max(0.001, (deadline - self._runtime.now) / 1000)
-            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
-
     def resigns(self, epoch: int) -> None:
         """Fail every answer that waits in the epoch: whether its records stay is unknown.
 
@@ -447,11 +348,8 @@ class MetadataRuntime:
         self._deferred_events = None
         # While it was active the replay stood still: the state machine applied its own records.
         if self.is_active:
-            view = self.controller.committed
-            self._replay.follow(Replayed(offset=self.offset, view=view))
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
+            self._loader.resume()
+        self._periodic_writer.pause()
         self.controller.resign()
         deferred_events.end()
         self._wake()
@@ -468,10 +366,8 @@ class MetadataRuntime:
         """Give up leadership, replay and snapshots; return when no task is left."""
         if self._deferred_events is not None:
             self.resigns(self._deferred_events.epoch)
-        if self._ticking is not None:
-            await cancel_and_wait([self._ticking])
-        await self._replaying.stop()
-        await self._snapshotter.stop()
+        await self._periodic_writer.stop()
+        await self._loader.stop()
 
     def _wake(self) -> None:
         """Have everybody in `until` look at their conditions again."""
