@@ -144,11 +144,11 @@ def _controllers(size: int, records: int) -> Iterator[tuple[list[Address], int]]
     with tempfile.TemporaryDirectory(prefix="kwire-pauses-") as name:
         quorum, epoch = asyncio.run(_prepare(size, records, Path(name)))
         running: list[subprocess.Popen[bytes]] = []
-        program = "import kwire.cli.main; cli.main.main()"
+        program = "from kwire.cli.main import main; main()"
         try:
-            for node_id, member in quorum.members.items():
+            for node_id in quorum.members:
                 path = Path(name, f"{node_id}.properties")
-                properties = quorum._server_properties(member)
+                properties = quorum.server_properties(node_id)
                 path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
                 command = [sys.executable, "-c", program, "controller", "run", str(path)]
                 running.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))

@@ -16,7 +16,8 @@ from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.local_brokers import LocalBrokers
 from kwire.controller.server.metrics import NodesCollector
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import FIRST_ID, OWN_PROPERTIES, Quorum
+from kwire.controller.server.quorum import FIRST_ID, Quorum
+from kwire.controller.server.quorum_members import OWN_PROPERTIES
 from kwire.errors import InvalidValue
 from kwire.logdir.scram import FirstCredential, parse_credentials
 from kwire.net.address import Address

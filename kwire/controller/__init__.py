@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from kwire.controller.server.config.node_config import NodeConfig
     from kwire.controller.server.local_brokers import LocalBrokers
     from kwire.controller.server.node import ControllerNode
-    from kwire.controller.server.quorum import Quorum, QuorumMember
+    from kwire.controller.server.quorum import Quorum
+    from kwire.controller.server.quorum_members import QuorumMember
 else:
     # Imported on first use (PEP 562): the raft core and the handlers lie in this package, too, and
     # importing them is not to load asyncio, ssl and what else a running node needs.
     _MODULES = {
         "BackgroundQuorum": "kwire.controller.server.background",
         "ControllerNode": "kwire.controller.server.node",
-        "QuorumMember": "kwire.controller.server.quorum",
+        "QuorumMember": "kwire.controller.server.quorum_members",
         "LocalBrokers": "kwire.controller.server.local_brokers",
         "NodeConfig": "kwire.controller.server.config.node_config",
         "Quorum": "kwire.controller.server.quorum",

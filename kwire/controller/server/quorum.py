@@ -9,13 +9,9 @@ async with Quorum(3) as quorum:
 from __future__ import annotations
 
 import asyncio
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from socket import AF_INET, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, socket
 from typing import Self
 from uuid import UUID
 
@@ -23,50 +19,22 @@ from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.local_brokers import LocalBrokers
 from kwire.controller.server.node import ControllerNode
+from kwire.controller.server.quorum_members import (
+    LISTENER,
+    LOCAL,
+    QuorumMember,
+    QuorumMembers,
+)
 from kwire.controller.server.quorum_network import QuorumNetwork
 from kwire.errors import InvalidValue
 from kwire.faulty_network.fault import FaultKind
-from kwire.logdir.format import FormatOptions, plan, random_uuid, write
-from kwire.logdir.names import META_PROPERTIES
+from kwire.logdir.format import random_uuid
 from kwire.logdir.scram import FirstCredential
-from kwire.logdir.voters import InitialVoter
-from kwire.net.address import Address
 from kwire.text.ids import uuid_text
 
-LISTENER = "CONTROLLER"
 FIRST_ID = 3000
-OWN_PROPERTIES = (
-    "process.roles",
-    "node.id",
-    "log.dirs",
-    "listeners",
-    "advertised.listeners",
-    "controller.listener.names",
-    "controller.quorum.bootstrap.servers",
-)
-"""Settings that a quorum makes for each of its nodes."""
 READY = 30.0
 """Seconds until a quorum has a leader that serves."""
-
-
-@dataclass(slots=True, kw_only=True)
-class QuorumMember:
-    """One controller of a quorum, running or not: its directory and its port outlive restarts.
-
-    bound: the socket that reserves the port until the first start. advertised: host and port that
-    it tells other nodes, such as those of a proxy. directory_id: an observer's is known once it has
-    started.
-    """
-
-    node_id: int
-    directory_id: UUID
-    folder: Path
-    port: int
-    advertised: tuple[str, int]
-    is_voter: bool
-    properties: dict[str, str]
-    bound: socket | None = None
-    node: ControllerNode | None = None
 
 
 class Quorum:
@@ -110,21 +78,25 @@ class Quorum:
         self._environment = environment or Environment()
         self._environment_of = environment_of or (lambda node_id: self._environment.fork())
         self.cluster_id = cluster_id or uuid_text(self._new_id())
-        self._properties = dict(properties or {})
-        self._release = release
-        self._scram = tuple(scram)
         self._metered = metered
+        self.brokers = LocalBrokers(brokers) if isinstance(brokers, int) else brokers
+        if self.brokers.count and release is None:
+            release = self.brokers.release
         self._own: tempfile.TemporaryDirectory[str] | None = None
         if folder is None:
             self._own = tempfile.TemporaryDirectory(prefix="kwire-quorum-")
         self.folder = folder or Path(self._own.name if self._own else "")
-        self.members: dict[int, QuorumMember] = {}
+        self._members = QuorumMembers(
+            self.folder,
+            cluster_id=self.cluster_id,
+            properties=properties or {},
+            release=release,
+            scram=scram,
+            new_id=self._new_id,
+        )
         for index in range(size):
             port = ports[index] if ports else None
-            self._member(FIRST_ID + index, is_voter=True, properties={}, port=port)
-        self.brokers = LocalBrokers(brokers) if isinstance(brokers, int) else brokers
-        if self.brokers.count and release is None:
-            self._release = self.brokers.release
+            self._members.add(FIRST_ID + index, is_voter=True, port=port)
         self._slow_disks: dict[int, float] = {}
         self._resumptions: dict[int, asyncio.TimerHandle] = {}
         wants_network = bool(self.brokers.count) if network is None else network
@@ -133,31 +105,10 @@ class Quorum:
     def _new_id(self) -> UUID:
         return random_uuid(self._environment.new_uuid)
 
-    def _member(
-        self,
-        node_id: int,
-        *,
-        is_voter: bool,
-        properties: Mapping[str, str],
-        port: int | None = None,
-    ) -> QuorumMember:
-        # The socket is bound now, so that voters know each other's addresses before any of them
-        # starts, and nothing else takes the port.
-        bound = None
-        if port is None:
-            bound = _free_port()
-            port = bound.getsockname()[1]
-        member = self.members[node_id] = QuorumMember(
-            node_id=node_id,
-            directory_id=self._new_id(),
-            folder=self.folder / f"node-{node_id}",
-            port=port,
-            advertised=("127.0.0.1", port),
-            is_voter=is_voter,
-            properties=dict(properties),
-            bound=bound,
-        )
-        return member
+    @property
+    def members(self) -> dict[int, QuorumMember]:
+        """The controllers, running or not, by node id."""
+        return self._members.by_id
 
     def add_member(
         self,
@@ -172,7 +123,7 @@ class Quorum:
         """
         if node_id in self.members:
             raise InvalidValue(f"there is a controller {node_id} already")
-        return self._member(node_id, is_voter=False, properties=properties or {}, port=port)
+        return self._members.add(node_id, is_voter=False, properties=properties, port=port)
 
     def advertise(self, node_id: int, host: str, port: int) -> None:
         """Have a controller advertise a host and port. Call it before any controller starts."""
@@ -181,7 +132,7 @@ class Quorum:
     @property
     def addresses(self) -> dict[int, tuple[str, int]]:
         """Host and port of each controller's listener, by node id."""
-        return {id: ("127.0.0.1", member.port) for id, member in self.members.items()}
+        return {id: (LOCAL, member.port) for id, member in self.members.items()}
 
     @property
     def advertised(self) -> dict[int, tuple[str, int]]:
@@ -193,7 +144,7 @@ class Quorum:
         """`host:port,...` of the controllers, for clients."""
         if self._network is not None:
             return ",".join(f"{host}:{port}" for host, port in self.advertised.values())
-        return ",".join(f"127.0.0.1:{member.port}" for member in self.members.values())
+        return ",".join(f"{LOCAL}:{member.port}" for member in self.members.values())
 
     @property
     def bootstrap_servers(self) -> str:
@@ -231,14 +182,7 @@ class Quorum:
         await self.wait_for_leader(timeout)
         # Observers start when the voters serve (docs/decisions/0050-start-order.md).
         if self.brokers.count:
-            await self.brokers.start(self.cluster_id, self._voter_addresses())
-
-    def _voter_addresses(self) -> dict[int, tuple[UUID, Address]]:
-        return {
-            member.node_id: (member.directory_id, Address(*member.advertised))
-            for member in self.members.values()
-            if member.is_voter
-        }
+            await self.brokers.start(self.cluster_id, self._members.voter_addresses())
 
     async def kill(self, node_id: int) -> None:
         """End a controller or a broker at once, as a power cut would."""
@@ -335,8 +279,7 @@ class Quorum:
         member = self.members[node_id]
         config = self.node_config(node_id)
         environment = self._environment_of(node_id)
-        if not environment.filesystem.exists(member.folder / META_PROPERTIES):
-            self._format(member, config, environment)
+        self._members.format_once(node_id, config, environment)
         bound, member.bound = member.bound, None
         sockets = {LISTENER: bound} if bound else None
         member.node = ControllerNode(
@@ -348,46 +291,11 @@ class Quorum:
 
     def node_config(self, node_id: int) -> NodeConfig:
         """Return the settings of a controller. InvalidValue for an invalid one."""
-        return NodeConfig.of(self._server_properties(self.members[node_id]))
+        return NodeConfig.of(self.server_properties(node_id))
 
-    def _server_properties(self, member: QuorumMember) -> dict[str, str]:
-        host, port = member.advertised
-        voters = [voter.advertised for voter in self.members.values() if voter.is_voter]
-        return {
-            "process.roles": "controller",
-            "node.id": str(member.node_id),
-            "log.dirs": str(member.folder),
-            "listeners": f"{LISTENER}://127.0.0.1:{member.port}",
-            "advertised.listeners": f"{LISTENER}://{host}:{port}",
-            "listener.security.protocol.map": f"{LISTENER}:PLAINTEXT",
-            "controller.listener.names": LISTENER,
-            "controller.quorum.bootstrap.servers": ",".join(f"{h}:{p}" for h, p in voters),
-            **self._properties,
-            **member.properties,
-        }
-
-    def _format(self, member: QuorumMember, config: NodeConfig, environment: Environment) -> None:
-        voters = tuple(
-            InitialVoter(
-                node_id=voter.node_id,
-                host=voter.advertised[0],
-                port=voter.advertised[1],
-                directory_id=voter.directory_id,
-            )
-            for voter in self.members.values()
-            if voter.is_voter
-        )
-        options = FormatOptions(
-            cluster_id=self.cluster_id,
-            initial_controllers=voters if member.is_voter else (),
-            no_initial_controllers=not member.is_voter,
-            release_version=self._release,
-            scram=self._scram,
-        )
-        fs = environment.filesystem
-        formatting = plan(config.storage, options, self._new_id, fs)
-        member.directory_id = formatting.directories[0][2]  # an observer's id is new
-        write(formatting, datetime.fromtimestamp(environment.wall_clock(), UTC), fs)
+    def server_properties(self, node_id: int) -> dict[str, str]:
+        """Return the server.properties of a controller."""
+        return self._members.server_properties(node_id)
 
     async def stop(self) -> None:
         """Stop the brokers and all controllers, followers first; remove a temporary folder."""
@@ -398,10 +306,7 @@ class Quorum:
         running = self.nodes.values()
         for node in sorted(running, key=lambda node: node.metadata.is_active):
             await node.kill()
-        for member in self.members.values():
-            if member.bound:
-                member.bound.close()
-                member.bound = None
+        self._members.close()
         if self._network is not None:
             await self._network.stop()
         if self._own:
@@ -418,15 +323,6 @@ class Quorum:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
-
-
-def _free_port() -> socket:
-    """Return a socket bound to a port of 127.0.0.1 that nothing else has."""
-    bound = socket(AF_INET, SOCK_STREAM)
-    if os.name == "posix":  # on Windows it would let others take the port
-        bound.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
-    bound.bind(("127.0.0.1", 0))
-    return bound
 
 
 async def _service(node: ControllerNode) -> None:
