@@ -12,24 +12,29 @@ from pathlib import Path
 from uuid import UUID
 
 from kwire.errors import InvalidValue
-from kwire.local_kafka.jars import VERSIONS, installed
+from kwire.local_kafka.installed import installed
+from kwire.local_kafka.jars import VERSIONS
 from kwire.local_kafka.local import LocalLauncher, LocalSite
 from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
 from kwire.local_kafka.running import DEADLINE, RunningNode
+from kwire.messages.metadata_versions import LATEST_PRODUCTION, NAMES
 from kwire.net.address import Address
 from kwire.text.ids import uuid_text
 
 FIRST_BROKER = 1
 DEFAULT_VERSION = "4.3.1"
 MOST = 9
+OLDEST = (3, 9)
+"""The first release whose brokers know controller.quorum.bootstrap.servers (KIP-853)."""
 
 
 class LocalBrokers:
     """Brokers with ids from 1 on.
 
     version: of Kafka; its jars are loaded through Maven on first use. kafka: the folder of an
-    unpacked release in place of that, by default $KAFKA_HOME. properties: of server.properties, for
-    all brokers. progress: is told what is being done. timeout: seconds for each broker to start.
+    unpacked release, from 3.9 on, in place of that, by default $KAFKA_HOME. properties: of
+    server.properties, for all brokers. progress: is told what is being done. timeout: seconds for
+    each broker to start.
     """
 
     def __init__(
@@ -48,14 +53,9 @@ class LocalBrokers:
         home = os.environ.get("KAFKA_HOME")
         if kafka is None and home and version is None:
             kafka = Path(home)
-        self._home = kafka if count else None
-        self.version = installed(self._home)[0] if self._home else version or DEFAULT_VERSION
-        if self._home is None and self.version not in VERSIONS:
-            known = ", ".join(VERSIONS)
-            raise InvalidValue(
-                f"Kafka {self.version} is none that is loaded ({known}): name the folder of an"
-                " unpacked release (--kafka, $KAFKA_HOME)"
-            )
+        self._kafka = installed(kafka) if kafka is not None and count else None
+        self.version = self._kafka.version if self._kafka else version or DEFAULT_VERSION
+        self._check_version(version)
         self._properties = {**_internal_topics(count), **(properties or {})}
         self._progress = progress
         self._timeout = timeout
@@ -63,10 +63,30 @@ class LocalBrokers:
         self._advertised: dict[int, Address] = {}
         self.nodes: dict[int, RunningNode] = {}
 
+    def _check_version(self, chosen: str | None) -> None:
+        if self._kafka is None:
+            if self.version not in VERSIONS:
+                known = ", ".join(VERSIONS)
+                raise InvalidValue(
+                    f"Kafka {self.version} is none that is loaded ({known}): name the folder of an"
+                    " unpacked release (--kafka, $KAFKA_HOME)"
+                )
+            return
+        if chosen not in (None, self.version):
+            raise InvalidValue(f"{self._kafka.home} is Kafka {self.version}, not {chosen}")
+        if _release(self.version) < OLDEST:
+            raise InvalidValue(
+                f"{self._kafka.home} is Kafka {self.version}, whose brokers do not know"
+                " controller.quorum.bootstrap.servers: name a release from 3.9 on"
+            )
+
     @property
     def release(self) -> str:
-        """The metadata.version of a cluster with these brokers, as `4.3`."""
-        return ".".join(self.version.split(".")[:2])
+        """The metadata.version of a cluster with these brokers, as `4.3`: the controllers' newest
+        one at most.
+        """
+        newest = _release(NAMES[LATEST_PRODUCTION].partition("-")[0])
+        return ".".join(map(str, min(_release(self.version), newest)))
 
     @property
     def bootstrap_servers(self) -> str:
@@ -100,7 +120,7 @@ class LocalBrokers:
             self._site.keep(folder)
 
     def _prepared(self) -> LocalSite:
-        site = LocalLauncher(self._home).site(self.version, self._progress)
+        site = LocalLauncher(self._kafka).site(self.version, self._progress)
         for node_id in range(FIRST_BROKER, FIRST_BROKER + self.count):
             machine = site.machine(node_id)
             node = KafkaNode(
@@ -154,6 +174,12 @@ class LocalBrokers:
         if self._site is not None:
             site, self._site = self._site, None
             await asyncio.to_thread(site.close)
+
+
+def _release(version: str) -> tuple[int, int]:
+    """Return the first two numbers of a version."""
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
 
 
 def _internal_topics(brokers: int) -> dict[str, str]:

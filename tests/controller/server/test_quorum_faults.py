@@ -2,13 +2,11 @@
 
 import asyncio
 import time
-from pathlib import Path
 
 import pytest
 
-from kwire.controller import LocalBrokers, Quorum
+from kwire.controller import Quorum
 from kwire.errors import InvalidValue
-from kwire.local_kafka.errors import JarsNotFound
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.connection import Connection
 from tests.support.eventually import eventually
@@ -103,18 +101,3 @@ async def test_faults_of_nodes_that_are_not_there_are_refused_in_a_sentence() ->
     async with Quorum(1, network=True) as quorum:
         with pytest.raises(InvalidValue, match="the network has no node 9"):
             quorum.partition({3000}, {9})
-
-
-def test_an_unknown_kafka_is_refused_before_anything_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(JarsNotFound, match="has no libs/kafka-clients"):
-        LocalBrokers(1, kafka=tmp_path)
-    with pytest.raises(InvalidValue, match=r"Kafka 1\.0\.0 is none that is loaded"):
-        LocalBrokers(1, version="1.0.0")
-    monkeypatch.setenv("KAFKA_HOME", str(tmp_path))
-    with pytest.raises(JarsNotFound):
-        LocalBrokers(1)
-    (tmp_path / "libs").mkdir()
-    (tmp_path / "libs" / "kafka-clients-4.4.0.jar").touch()
-    assert LocalBrokers(1).release == "4.4"
