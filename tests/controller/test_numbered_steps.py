@@ -10,7 +10,7 @@ import pytest
 
 from kwire import controller
 
-ROOMS = ("raft", "handlers", "state_machine", "replicas", "configs")
+ROOMS = ("raft", "handlers", "state_machine", "replicas", "configs", "quotas")
 SOURCES = sorted(
     path for room in ROOMS for path in (Path(controller.__file__).parent / room).rglob("*.py")
 )

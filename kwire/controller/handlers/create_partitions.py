@@ -20,6 +20,9 @@ from kwire.messages.a37_create_partitions import (
 )
 from kwire.messages.access_control import AclOperation
 
+STRICT_SINCE = 3
+"""The version whose clients know THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
+
 
 def handle(request: CreatePartitionsRequest, context: ControllerContext) -> ControllerResult:
     """Add partitions to topics, in one batch (Java: ReplicationControlManager.createPartitions).
@@ -32,9 +35,13 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
 
     4. It is not known: UNKNOWN_TOPIC_OR_PARTITION.
     5. The count is what it has, or less: INVALID_PARTITIONS.
-    6. Another number of assignments than of new partitions, a bad one (`check_assignment`), or one
-       without an active replica: INVALID_REPLICA_ASSIGNMENT.
-    7. Without assignments, no brokers for them: INVALID_REPLICATION_FACTOR.
+    6. Another number of assignments than of new partitions: INVALID_REPLICA_ASSIGNMENT.
+    7. The new partitions count for the sender's quota, even if they are refused below, or if the
+       request only validates. Since version 3, if it is used up: THROTTLING_QUOTA_EXCEEDED
+       (KIP-599).
+    8. A bad assignment (`check_assignment`), or one without an active replica:
+       INVALID_REPLICA_ASSIGNMENT.
+    9. Without assignments, no brokers for them: INVALID_REPLICATION_FACTOR.
     """
     counts = Counter(topic.name for topic in request.topics)
     refused = _refused(counts, context)
@@ -92,7 +99,14 @@ def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Recor
     if requested.count <= count:
         text = f"The topic has {count} partitions; {requested.count} would not be more."
         raise ApiError(ErrorCode.INVALID_PARTITIONS, text)
-    # 6., 7.
+    additional = requested.count - count
+    # 6.
+    if requested.assignments is not None and len(requested.assignments) != additional:
+        text = f"{additional} partitions are added, {len(requested.assignments)} are assigned."
+        raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+    # 7.
+    context.record_mutations(additional, strict_since=STRICT_SINCE)
+    # 8., 9.
     version, elr = context.metadata_version, context.image.features.elr_enabled
     code = ErrorCode.INVALID_REPLICATION_FACTOR
     if requested.assignments is not None:
@@ -109,13 +123,9 @@ def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Recor
 def _replicas(
     requested: CreatePartitionsTopic, topic: TopicImage, context: ControllerContext
 ) -> list[tuple[int, ...]]:
-    additional = requested.count - len(topic.partitions)
     factor = len(topic.partitions[0].replicas)
     if requested.assignments is None:
-        return place_partitions(additional, factor, context)
-    if len(requested.assignments) != additional:
-        text = f"{additional} partitions are added, {len(requested.assignments)} are assigned."
-        raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
+        return place_partitions(requested.count - len(topic.partitions), factor, context)
     for assignment in requested.assignments:
         check_assignment(assignment.broker_ids, factor, context)
     return [tuple(assignment.broker_ids) for assignment in requested.assignments]

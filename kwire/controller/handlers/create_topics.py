@@ -34,6 +34,8 @@ from kwire.messages.records.topic import TopicRecord
 DESCRIBE_CONFIGS = AclOperation.DESCRIBE_CONFIGS
 DEFAULT = -1
 """The number of partitions or replicas that the controller's configuration has."""
+STRICT_SINCE = 6
+"""The version whose clients know THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +76,11 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     12. No brokers, or only brokers that are not active: INVALID_REPLICATION_FACTOR.
 
     13. Only active replicas are in the ISR, the first of them leads (KIP-841: `new_partition`).
-    14. The records are TopicRecord, ConfigRecords, PartitionRecords; none if the request only
+    14. Its partitions count for the sender's quota, even if the request only validates. Since
+        version 6, a topic that comes when that is used up: THROTTLING_QUOTA_EXCEEDED (KIP-599).
+    15. The records are TopicRecord, ConfigRecords, PartitionRecords; none if the request only
         validates.
-    15. Without DESCRIBE_CONFIGS on the topic the answer has neither its configuration nor its
+    16. Without DESCRIBE_CONFIGS on the topic the answer has neither its configuration nor its
         numbers of partitions and replicas, but TOPIC_AUTHORIZATION_FAILED for them (KIP-525).
     """
     counts = Counter(topic.name for topic in request.topics)
@@ -96,7 +100,7 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     results = [topic.result for topic in created]
     results += [_result(name, error) for name, error in refused.items()]
     return ControllerResult(
-        # 14.
+        # 15.
         records=() if request.validate_only else tuple(records),
         response=CreateTopicsResponse(topics=results),
     )
@@ -156,6 +160,8 @@ def _create(
     configs = _configs(topic, checker, context)
     partitions = _assigned(topic, context) if topic.assignments else _placed(topic, context)
     # 14.
+    context.record_mutations(len(partitions), strict_since=STRICT_SINCE)
+    # 15.
     id = context.new_uuid()
     records = [versioned(TopicRecord(name=topic.name, topic_id=id))]
     records += [versioned(record) for record in configs]
@@ -169,7 +175,7 @@ def _create(
         error_message=None,
         configs=[],
     )
-    # 15.
+    # 16.
     if context.access.permits(DESCRIBE_CONFIGS, AclResourceType.TOPIC, topic.name):
         result.num_partitions = len(partitions)
         result.replication_factor = len(partitions[0].replicas)

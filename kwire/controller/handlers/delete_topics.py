@@ -24,6 +24,8 @@ from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.text.ids import ZERO_UUID
 
 DELETE, DESCRIBE = AclOperation.DELETE, AclOperation.DESCRIBE
+STRICT_SINCE = 5
+"""The version whose clients know THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
 
 def handle(request: DeleteTopicsRequest, context: ControllerContext) -> ControllerResult:
@@ -39,7 +41,9 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
        TOPIC_AUTHORIZATION_FAILED, without the topic's name if it was given by its id and may not be
        described.
     6. An unknown name: UNKNOWN_TOPIC_OR_PARTITION.
-    7. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
+    7. The topic's partitions count for the sender's quota. Since version 5, if that is used up:
+       THROTTLING_QUOTA_EXCEEDED (KIP-599).
+    8. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
     """
     # 1.
     if not context.config.delete_topic_enable:
@@ -73,21 +77,28 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
                 refused.add(topic.id)
                 name, id = topic.name, topic.id
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given by its id, too.")
-            # 7. Java takes the error of the list that is full for any other fault.
-            if len(records) == MAX_RECORDS:
-                text = f"One request deletes {MAX_RECORDS} topics at most: split it."
-                raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
+            # 7., 8.
+            _delete(topic, records, context)
         except ApiError as error:
             result = DeletableTopicResult(
                 name=name, topic_id=id, error_code=error.code, error_message=error.message
             )
         else:
-            records.append(versioned(RemoveTopicRecord(topic_id=topic.id)))
             result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
         results.append(result)
     return ControllerResult(
         records=tuple(records), response=DeleteTopicsResponse(responses=results)
     )
+
+
+def _delete(topic: TopicImage, records: Records, context: ControllerContext) -> None:
+    # 7.
+    context.record_mutations(len(topic.partitions), strict_since=STRICT_SINCE)
+    # 8. Java takes the error of the list that is full for any other fault.
+    if len(records) == MAX_RECORDS:
+        text = f"One request deletes {MAX_RECORDS} topics at most: split it."
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
+    records.append(versioned(RemoveTopicRecord(topic_id=topic.id)))
 
 
 class _Permissions:

@@ -13,6 +13,7 @@ from kwire.controller.authentication.token_index import TokenIndex
 from kwire.controller.authorization.access import FULL_ACCESS, Access
 from kwire.controller.authorization.standard_authorizer import StandardAuthorizer
 from kwire.controller.errors import ApiError
+from kwire.controller.quotas.controller_mutation_quota import ControllerMutationQuota
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
 from kwire.error_codes import ErrorCode
@@ -59,6 +60,8 @@ class ControllerConfig:
     authorizer: None if everybody may do everything.
     security_protocols: of the listeners, by name; PLAINTEXT where there is none.
     no_op_interval_ms: time without records after which a NoOpRecord is written; 0: never (KIP-835).
+    quota_window_num, quota_window_size_seconds: a client may save up its mutation quota for as many
+    windows of this size (KIP-599).
     """
 
     cluster_id: str
@@ -70,6 +73,8 @@ class ControllerConfig:
     no_op_interval_ms: int = 500
     leader_imbalance_check_interval_ms: int = 300_000
     unclean_election_interval_ms: int = 300_000
+    quota_window_num: int = 11
+    quota_window_size_seconds: int = 1
     static: Mapping[str, str] = field(default_factory=dict, repr=False)
     features: Mapping[str, VersionRange] = field(default_factory=supported_features)
     authorizer: StandardAuthorizer | None = None
@@ -101,7 +106,8 @@ class ControllerContext:
     version: of the request. forwarded: a broker passed the request on.
     principal: who sent it, as `User:ANONYMOUS`. host: the address it came from; both are those of
     the client if a broker passed it on. by_delegation_token: it logged in with a delegation token.
-    access: what that principal may do from there.
+    access: what that principal may do from there. mutation_quota: the sender's; None for what the
+    controller does by itself.
     registrations: offset of each broker's RegisterBrokerRecord.
     token_index: finds delegation tokens by HMAC.
     """
@@ -120,6 +126,7 @@ class ControllerContext:
     host: str = ""
     by_delegation_token: bool = False
     access: Access = FULL_ACCESS
+    mutation_quota: ControllerMutationQuota | None = None
     registrations: Mapping[int, int] = field(default_factory=dict)
     token_index: TokenIndex = field(default_factory=lambda: TokenIndex(None))
 
@@ -140,6 +147,15 @@ class ControllerContext:
             text = f"Broker {id} has epoch {broker.epoch}, not {epoch}."
             raise ApiError(ErrorCode.STALE_BROKER_EPOCH, text)
         return broker
+
+    def record_mutations(self, partitions: int, *, strict_since: int) -> None:
+        """Count partitions that the request creates or deletes (KIP-599).
+
+        strict_since: the version of the request from which on too many are refused. Raises
+        ApiError: THROTTLING_QUOTA_EXCEEDED.
+        """
+        if self.mutation_quota is not None:
+            self.mutation_quota.record(partitions, strict=self.version >= strict_since)
 
     def new_uuid(self) -> UUID:
         """Return a random id that is none of Kafka's reserved ones (Java: Uuid.randomUuid)."""

@@ -12,6 +12,7 @@ import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from socket import socket
 
@@ -41,6 +42,14 @@ PROGRESS = 30.0
 
 HANDSHAKE = 30.0
 """Seconds for a client's part of TLS; Kafka gives it connections.max.idle.ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """A response frame. throttle_time_ms: how long no other request of the client is read."""
+
+    frame: bytes
+    throttle_time_ms: int = 0
 
 
 class ControllerListener:
@@ -177,7 +186,17 @@ class ControllerListener:
             splitter.limit = session.frame_limit
             if answer is None:
                 return
-            await large_messages.write(writer, answer)
+            await large_messages.write(writer, answer.frame)
+            if answer.throttle_time_ms and not await self._muted(answer.throttle_time_ms / 1000):
+                return
+
+    async def _muted(self, seconds: float) -> bool:
+        """Wait before the next request of a client is read; False if it is idle by then.
+
+        The client has its answer, and is to wait by itself (KIP-219); one that does not is made to.
+        """
+        await asyncio.sleep(min(seconds, self._idle))
+        return seconds <= self._idle
 
     def _session(self, writer: asyncio.StreamWriter) -> ClientSession:
         """Return the session of a new connection.
@@ -212,26 +231,27 @@ class ControllerListener:
 
     async def _take(
         self, frame: bytes, peer: tuple[str, int], session: ClientSession
-    ) -> bytes | None:
+    ) -> _Answer | None:
         """Return the answer of the login or of the service; None to close the connection."""
         step = session.login_step(frame)
         if step is not None and not step.asks_versions:
-            return step.answer
+            return _Answer(frame=step.answer)
         answer = await self._answer(frame, peer, session)
         if step is not None and answer is not None:
-            session.versions_answered(answer)
+            session.versions_answered(answer.frame)
         return answer
 
     async def _answer(
         self, frame: bytes, peer: tuple[str, int], session: ClientSession
-    ) -> bytes | None:
+    ) -> _Answer | None:
         """Decode a request frame and return the response frame; None to close the connection.
 
         1. ApiVersions in an unknown version: answer v0 with UNSUPPORTED_VERSION and the known
            versions, so that the client asks again in the latest of them (KIP-511).
         2. An API or a version that is not served here: raise UnsupportedVersion, which closes the
            connection, as in Kafka.
-        3. Any other request: have the service answer it.
+        3. Any other request: have the service answer it. What a response in an Envelope says of
+           throttling is for its client, not for the broker that forwards it.
         """
         head = request_head(frame)
         # 1.
@@ -243,7 +263,7 @@ class ControllerListener:
             refused = ApiVersionsResponse(
                 error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[known]
             )
-            return encode_response(refused, 0, correlation_id=head.correlation_id)
+            return _Answer(frame=encode_response(refused, 0, correlation_id=head.correlation_id))
         # 2. Before the body is decoded: an unknown version has an unknown layout.
         if head.version not in self._service.apis.get(head.key, ()):
             raise UnsupportedVersion(f"{api_name(head.key)} v{head.version} is not served here")
@@ -262,6 +282,8 @@ class ControllerListener:
             response = await self._service.answer(request.body, context)
             if response is None:
                 return None
-            return await large_messages.encoded(
+            encoded = await large_messages.encoded(
                 response, head.version, correlation_id=head.correlation_id
             )
+            throttle_time_ms = getattr(response, "throttle_time_ms", 0)
+            return _Answer(frame=encoded, throttle_time_ms=throttle_time_ms)

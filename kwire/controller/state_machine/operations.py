@@ -8,7 +8,7 @@ still the one that the operation began with.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import VersionedRecord
@@ -16,6 +16,7 @@ from kwire.codec.declaration import Request, Response
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import Handler
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
+from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.state_machine.metadata_view import MetadataView, ViewDelta
 from kwire.controller.state_machine.periodic_tasks import DueTask, Schedule, due_task
@@ -106,7 +107,9 @@ class OperationResult:
     """The result of a request or of a periodic task.
 
     prepared: None if nothing may be written. response: None for a periodic task.
-    batches: of the prepared records, if they are encoded already.
+    batches: of the prepared records, if they are encoded already. mutation_buckets: of the mutation
+    quotas afterwards; None if they stay. throttle_time_ms: how long the client should wait, counted
+    from the beginning of the operation.
     """
 
     response: Response | None = None
@@ -114,6 +117,8 @@ class OperationResult:
     schedule: Schedule | None = None
     kraft_version: int | None = None
     batches: tuple[bytes, ...] | None = None
+    mutation_buckets: TokenBuckets | None = None
+    throttle_time_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +131,24 @@ class RequestOperation:
     view: MetadataView
 
     def run(self) -> OperationResult:
-        """Call the handler. Never raises ApiError: it becomes the response."""
+        """Call the handler. Never raises ApiError: it becomes the response.
+
+        What the client's quota lost stays lost, also if the request is refused.
+        """
+        result, quota = self._handled(), self.context.mutation_quota
+        if quota is None:
+            return result
+        assert result.response is not None, "a request is answered"
+        if quota.throttle_time_ms:
+            # Only requests that a mutation quota is for are throttled; their responses tell it.
+            result.response.throttle_time_ms = quota.throttle_time_ms  # type: ignore[attr-defined]
+        return replace(
+            result,
+            mutation_buckets=quota.buckets,
+            throttle_time_ms=quota.throttle_time_ms,
+        )
+
+    def _handled(self) -> OperationResult:
         handler, context = self.handler, self.context
         try:
             result: ControllerResult = handler.handle(self.request, context)
@@ -175,10 +197,4 @@ def run_and_encode(operation: Operation) -> OperationResult:
     if result.prepared is None:
         return result
     batches = tuple(encoded_batches(result.prepared.records, operation.context.now))
-    return OperationResult(
-        response=result.response,
-        prepared=result.prepared,
-        schedule=result.schedule,
-        kraft_version=result.kraft_version,
-        batches=batches,
-    )
+    return replace(result, batches=batches)

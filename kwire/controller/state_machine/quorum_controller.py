@@ -21,6 +21,8 @@ from kwire.controller.authorization.access import FULL_ACCESS, Access, check_clu
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
+from kwire.controller.quotas.controller_mutation_quota import ControllerMutationQuota
+from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
 from kwire.controller.state_machine.activation import activation_records
@@ -49,7 +51,8 @@ class PendingResponse:
     records: to be appended at the `end_offset` of the call, as one batch, or as
     MAX_RECORDS_PER_BATCH each. wait_for: the response is released when everything below this offset
     is committed; None: at once. kraft_version: raft is to be asked for this level besides, and its
-    answer decides. batches: the records, if they are encoded already.
+    answer decides. batches: the records, if they are encoded already. throttled_until: when the
+    client may ask again, in milliseconds since 1970; 0 for at once.
     """
 
     response: Response
@@ -57,6 +60,7 @@ class PendingResponse:
     wait_for: int | None = None
     kraft_version: int | None = None
     batches: tuple[bytes, ...] | None = None
+    throttled_until: int = 0
 
 
 class QuorumController:
@@ -75,6 +79,8 @@ class QuorumController:
         self.heartbeat_manager = BrokerHeartbeatManager(
             session_timeout_ms=config.session_timeout_ms
         )
+        # Of this node, whether it leads or not, as Java's sensors.
+        self._mutation_buckets = TokenBuckets()
         self.quorum = QuorumView(leader_id=None)
         self.epoch: int | None = None
         self._random = random
@@ -240,8 +246,13 @@ class QuorumController:
     def finish(self, operation: RequestOperation, result: OperationResult) -> PendingResponse:
         """Write the result of a request; return its response, which may have to wait."""
         assert result.response is not None, "a request is answered"
+        throttled_until = 0
+        if result.mutation_buckets is not None:
+            self._mutation_buckets = result.mutation_buckets
+        if result.throttle_time_ms:
+            throttled_until = operation.context.now + result.throttle_time_ms
         if result.prepared is None:
-            return PendingResponse(response=result.response)
+            return PendingResponse(response=result.response, throttled_until=throttled_until)
         self._write(result.prepared, operation.context.now)
         return PendingResponse(
             response=result.response,
@@ -250,6 +261,7 @@ class QuorumController:
             wait_for=self._pending[-1].end_offset if self._pending else None,
             kraft_version=result.kraft_version,
             batches=result.batches,
+            throttled_until=throttled_until,
         )
 
     def _move_end_to(self, end_offset: int) -> None:
@@ -307,6 +319,8 @@ class QuorumController:
         if writes:
             self._take_contacts()
         view = self.ahead if writes else self.committed
+        is_write = handler is not None and handler.writes
+        quota = self._mutation_quota(origin, now) if is_write else None
         return ControllerContext(
             # Reads do not see an open transaction; writes must fit to its records (KIP-868).
             image=view.image if writes else view.image.published,
@@ -323,8 +337,21 @@ class QuorumController:
             host=origin.peer[0],
             by_delegation_token=origin.by_delegation_token,
             access=self.access(origin),
+            mutation_quota=quota,
             registrations=view.registrations,
             token_index=self._token_index,
+        )
+
+    def _mutation_quota(self, origin: RequestContext, now: int) -> ControllerMutationQuota:
+        """Return the quota of a request's sender, by the committed metadata."""
+        config = self.config
+        return ControllerMutationQuota(
+            self._mutation_buckets,
+            self.image.client_quotas,
+            user=origin.principal.partition(":")[2],
+            client_id=origin.client_id or "",
+            burst_seconds=config.quota_window_num * config.quota_window_size_seconds,
+            now=now,
         )
 
     def _take_contacts(self) -> None:

@@ -1,5 +1,7 @@
 """RenewDelegationToken, after Kafka's DelegationTokenControlManager."""
 
+from typing import Any
+
 import pytest
 
 from kwire.controller.handlers.result import DelegationTokenConfig
@@ -64,7 +66,7 @@ def test_refusals_come_in_kafkas_order() -> None:
     lab = token_lab()
     token = create(lab, BOB)
 
-    def code(hmac: bytes, principal: str = ALICE, **sender: bool) -> int:
+    def code(hmac: bytes, principal: str = ALICE, **sender: Any) -> int:
         found: int = lab.ask(renewal(hmac), principal=principal, **sender).error_code
         return found
 

@@ -184,3 +184,43 @@ async def test_one_bad_connection_disturbs_no_other(port: int) -> None:
         for _ in range(20):
             assert await until_closed(port, struct.pack(">i", -1)) == b""
         await good.send(ApiVersionsRequest(), 3)
+
+
+class Throttling(Echo):
+    """Answers ApiVersions with a throttle time."""
+
+    def __init__(self, throttle_time_ms: int) -> None:
+        super().__init__()
+        self._throttle_time_ms = throttle_time_ms
+
+    async def answer(self, request: Request, context: RequestContext) -> Response | None:
+        self.contexts.append(context)
+        return ApiVersionsResponse(throttle_time_ms=self._throttle_time_ms)
+
+
+async def test_a_throttled_client_is_answered_at_once_and_its_next_request_is_read_later() -> None:
+    service = Throttling(700)
+    listener = ControllerListener(config(), service)
+    await listener.start()
+    try:
+        began = asyncio.get_running_loop().time()
+        async with await Connection.open("127.0.0.1", listener.port) as connection:
+            await connection.send(ApiVersionsRequest(), 3)
+            assert asyncio.get_running_loop().time() - began >= 0.7
+            await connection.send(ApiVersionsRequest(), 3)
+            assert asyncio.get_running_loop().time() - began >= 1.4
+        assert len(service.contexts) == 3
+    finally:
+        await listener.close()
+
+
+async def test_a_client_that_is_throttled_for_longer_than_it_may_be_idle_is_cut_off() -> None:
+    service = Throttling(2**31 - 1)
+    listener = ControllerListener(config(), service, idle=0.2)
+    await listener.start()
+    try:
+        back = await until_closed(listener.port, 2 * GOOD)
+        assert decode_response(back[4:], 18, 3).header.correlation_id == 7
+        assert len(service.contexts) == 1
+    finally:
+        await listener.close()

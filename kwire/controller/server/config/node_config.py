@@ -152,6 +152,12 @@ class NodeConfig:
             unclean_election_interval_ms=property_values.number(
                 static, "unclean.leader.election.interval.ms", 300_000
             ),
+            quota_window_num=property_values.positive_number(
+                static, "controller.quota.window.num", 11
+            ),
+            quota_window_size_seconds=property_values.positive_number(
+                static, "controller.quota.window.size.seconds", 1
+            ),
             static=static,
             authorizer=self.authorizer,
             security_protocols={
@@ -189,6 +195,8 @@ _KNOWN = (
         "controller.quorum.auto.join.enable",
         "controller.quorum.bootstrap.servers",
         "controller.quorum.voters",
+        "controller.quota.window.num",
+        "controller.quota.window.size.seconds",
         "default.replication.factor",
         "delegation.token.expiry.check.interval.ms",
         "delegation.token.expiry.time.ms",

@@ -155,6 +155,7 @@ class MetadataRuntime:
         3. Handle writes one after the other: each is in the log before the next is handled. Long
            ones are handled in a thread, by the state as it is when they begin.
         4. Wait for the commit, without holding up the next write.
+        5. Count the wait as a part of the time for which the client is throttled.
         """
         handler = HANDLERS[type(request).key or 0]
         try:
@@ -180,6 +181,10 @@ class MetadataRuntime:
         except ApiError as error:
             # An error for each of a million topics is long work, too.
             return await in_thread_if_many(request, handler.refuse, request, context.version, error)
+        # 5.
+        if answer.throttled_until:
+            left = answer.throttled_until - self._runtime.now
+            answer.response.throttle_time_ms = max(0, left)  # type: ignore[attr-defined]
         return answer.response
 
     async def _read(self, request: Request, context: RequestContext) -> Response | None:

@@ -69,6 +69,7 @@ class Lab:
         forwarded: bool = False,
         principal: str = ANONYMOUS,
         by_delegation_token: bool = False,
+        client_id: str | None = None,
     ) -> PendingResponse:
         """The answer, not yet appended."""
         last = type(request).versions.last if version is None else version
@@ -81,6 +82,7 @@ class Lab:
                 forwarded=forwarded,
                 principal=principal,
                 by_delegation_token=by_delegation_token,
+                client_id=client_id,
             ),
             now=self.now,
             end_offset=self.end_offset,
@@ -94,6 +96,7 @@ class Lab:
         forwarded: bool = False,
         principal: str = ANONYMOUS,
         by_delegation_token: bool = False,
+        client_id: str | None = None,
     ) -> Any:
         """The response, with what it writes committed; both can be encoded."""
         last = type(request).versions.last if version is None else version
@@ -103,6 +106,7 @@ class Lab:
             forwarded=forwarded,
             principal=principal,
             by_delegation_token=by_delegation_token,
+            client_id=client_id,
         )
         self.append(answer.records)
         answer.response.encode(last)

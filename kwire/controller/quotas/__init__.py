@@ -1,0 +1,1 @@
+"""The quotas of clients that the controller itself enforces (KIP-599), without IO."""
