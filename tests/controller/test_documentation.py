@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.controller.live.listed_differences import LISTED, documented_rows
+from tests.support.controller.live.listed_differences import FETCH_SNAPSHOT, LISTED, documented_rows
 from tests.support.paths import ROOT
 
 ROW = re.compile(r"^\| (\d+) \| .* \| (.*) \|$", re.MULTILINE)
@@ -23,3 +23,6 @@ def test_every_pitfall_of_the_first_controller_has_a_test_that_exists() -> None:
 def test_the_table_of_differences_is_the_list_that_the_scripted_session_is_held_against() -> None:
     rows = documented_rows("| step | kwire | Kafka | release | why |")
     assert rows == [row.cells for row in LISTED]
+    assert FETCH_SNAPSHOT.cells in documented_rows(
+        "| FetchSnapshot of | kwire | Kafka | release | why |"
+    )
