@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.local_kafka.address import free_port
 from real_kafka import Launcher
 from tests.support.paths import ROOT
 
@@ -36,6 +37,9 @@ def test_an_example_passes(kafka: Launcher, example: Path, tmp_path: Path) -> No
 def test_the_debugging_session_runs(kafka: Launcher, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "testing.md").read_text()
     (script,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    for port in ("19092", "19093", "9900"):  # others may have them on this machine
+        assert f":{port}" in script
+        script = script.replace(f":{port}", f":{free_port()}")
     tools = tmp_path / "bin"
     tools.mkdir()
     kwire = tools / "kwire"
@@ -56,5 +60,6 @@ def test_the_debugging_session_runs(kafka: Launcher, tmp_path: Path) -> None:
         timeout=400,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"CreateTopics v\d+ .*orders", done.stdout)
     assert "LeaderId" in done.stdout
     assert done.stdout.rstrip().endswith("orders")
