@@ -17,5 +17,5 @@ def test_what_is_acknowledged_outlives_the_faults(name: str, seed: int, tmp_path
     result = play(MACHINE_SCENARIOS[name], seed, tmp_path)
     assert not result.violations, result.report
     assert result.faults.total(), "no fault took place"
-    assert result.counts["topics acknowledged"] > 20, result.report
+    assert result.counts["topics acknowledged"] > 10, result.report
     assert not list(tmp_path.iterdir()), "a node wrote to the machine's own disk"

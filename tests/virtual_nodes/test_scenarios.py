@@ -22,4 +22,4 @@ def test_what_is_acknowledged_is_on_every_node(name: str, seed: int, tmp_path: P
     assert not result.violations, result.report
     assert result.standstills > 0 or name in CUTS_ONLY, "no process stood still"
     assert len(result.leaders) > 1, "no other leader was elected"
-    assert result.counts["topics acknowledged"] > 50, result.report
+    assert result.counts["topics acknowledged"] > 30, result.report
