@@ -7,9 +7,11 @@ import sys
 import pytest
 
 from tests.support.paths import ROOT
+from virtual_nodes.brokers.scenarios import BROKER_SCENARIOS
 from virtual_nodes.machine_scenarios import MACHINE_SCENARIOS
 from virtual_nodes.scenarios import SCENARIOS
 
+ALL = {*SCENARIOS, *MACHINE_SCENARIOS, *BROKER_SCENARIOS}
 QUICK = ("paused_in_a_request", "power_cuts", "voter_changes")
 
 
@@ -28,6 +30,6 @@ def test_a_seed_replays_exactly(scenario: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scenario", sorted({*SCENARIOS, *MACHINE_SCENARIOS} - {*QUICK}))
+@pytest.mark.parametrize("scenario", sorted(ALL - {*QUICK}))
 def test_a_seed_of_any_other_scenario_replays_exactly(scenario: str) -> None:
     assert timeline(scenario, "1") == timeline(scenario, "2")

@@ -149,5 +149,8 @@ def broken_rules(
     if new.partition_epoch <= old.partition_epoch:
         yield PARTITION_EPOCH, f"epoch {new.partition_epoch} after {old.partition_epoch}"
     eligible = {*old.isr, *old.elr, NO_LEADER}
+    # The ISR that completes a reassignment may have new members, of which one leads (KIP-455).
+    if old.is_reassigning and not new.is_reassigning:
+        eligible |= set(new.isr)
     if new.leader not in eligible and new.leader_recovery_state != RECOVERING:
         yield CLEAN, f"leader {new.leader} after isr {old.isr}, elr {old.elr}"

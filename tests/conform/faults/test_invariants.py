@@ -109,6 +109,15 @@ def test_an_unclean_leader_that_recovers_and_an_eligible_one_are_in_order() -> N
     assert list(broken_rules(eligible, replace(AFTER, leader=3, isr=(3,)))) == []
 
 
+def test_the_isr_that_completes_a_reassignment_may_be_led_by_a_new_member() -> None:
+    moving = replace(BEFORE, isr=(1,), adding_replicas=(3,), removing_replicas=(1,))
+    moved = replace(AFTER, replicas=(2, 3), isr=(2, 3), leader=3)
+    assert list(broken_rules(moving, moved)) == []
+    assert [rule for rule, _ in broken_rules(moving, replace(moved, adding_replicas=(3,)))] == [
+        invariants.CLEAN
+    ]
+
+
 def test_a_log_in_order_has_no_anomaly() -> None:
     log = with_a_topic()
     log.add(PartitionChangeRecord(partition_id=0, topic_id=TOPIC, isr=(1,)), epoch=2)
