@@ -78,6 +78,7 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
                 name, id = topic.name, topic.id
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given by its id, too.")
             # 7., 8.
+            name, id = topic.name, topic.id
             _delete(topic, records, context)
         except ApiError as error:
             result = DeletableTopicResult(

@@ -1,7 +1,8 @@
-"""The order in which Java walks through a HashSet of broker ids.
+"""The order in which Java walks through a HashSet.
 
-Kafka's controller writes the members of an ELR in this order (PartitionChangeBuilder), and logs of
-both controllers are to have the same bytes.
+Kafka's controller writes the members of an ELR in this order (PartitionChangeBuilder), and adds
+partitions to topics in it (ControllerApis.createPartitions); logs of both controllers are to have
+the same bytes.
 """
 
 from __future__ import annotations
@@ -25,5 +26,24 @@ def hash_set_order(first: Sequence[int], *more: Sequence[int]) -> tuple[int, ...
     members = tuple(dict.fromkeys((*first, *(id for ids in more for id in ids))))
     while len(members) > buckets * 3 // 4:
         buckets *= 2
-    # 2. Java's hash of an Integer is its value; HashMap mixes the upper half into the lower.
-    return tuple(sorted(members, key=lambda id: (id ^ id >> 16) & (buckets - 1)))
+    # 2. Java's hash of an Integer is its value.
+    return tuple(sorted(members, key=lambda id: _bucket(id, buckets)))
+
+
+def text_bucket(text: str, members: int) -> int:
+    """Return the bucket of a text in a HashSet with so many members, which came one by one.
+
+    Those in one bucket stay in order of arrival.
+    """
+    buckets = 16
+    while members > buckets * 3 // 4:
+        buckets *= 2
+    hashed = 0
+    for unit in memoryview(text.encode("utf-16-le")).cast("H"):
+        hashed = (31 * hashed + unit) & 0xFFFFFFFF
+    return _bucket(hashed, buckets)
+
+
+def _bucket(hashed: int, buckets: int) -> int:
+    # HashMap mixes the upper half of a hash into the lower.
+    return (hashed ^ hashed >> 16) & (buckets - 1)

@@ -112,6 +112,15 @@ def test_topics_are_not_deleted_when_the_quota_is_used_up(quota: Lab) -> None:
     assert not quota.image.topics.ids
 
 
+def test_a_topic_that_is_not_deleted_is_told_by_name_and_id(quota: Lab) -> None:
+    create(quota, THIRTY, by=UNBOUNDED)
+    kept = quota.image.topics.ids["topic-2"]
+    topics = [DeleteTopicState(name="topic-1"), DeleteTopicState(name="topic-2")]
+    answer = quota.ask(DeleteTopicsRequest(topics=topics), principal=THROTTLED)
+    refused = answer.responses[1]
+    assert (refused.name, refused.topic_id, refused.error_code) == ("topic-2", kept, EXCEEDED)
+
+
 def test_clients_of_old_versions_delete_topics_and_are_throttled(quota: Lab) -> None:
     create(quota, THIRTY, by=UNBOUNDED)
     assert delete(quota, *THIRTY, version=4) == (20_000, [OK, OK])
@@ -127,6 +136,15 @@ def test_partitions_are_not_added_when_the_quota_is_used_up(quota: Lab) -> None:
     assert grow(quota, MORE) == (5000, [OK, EXCEEDED])
     quota.now += 5000
     assert grow(quota, {"topic-2": 31}) == (0, [OK])
+
+
+def test_topics_grow_in_the_order_in_which_java_keeps_their_names(quota: Lab) -> None:
+    names = [f"grow-3-{letter}" for letter in "abc"]
+    create(quota, dict.fromkeys(names, 1), by=UNBOUNDED)
+    topics = [CreatePartitionsTopic(name=name, count=31, assignments=None) for name in names]
+    answer = quota.ask(CreatePartitionsRequest(topics=topics), principal=THROTTLED)
+    codes = {topic.name: topic.error_code for topic in answer.results}
+    assert codes == {"grow-3-c": OK, "grow-3-b": EXCEEDED, "grow-3-a": EXCEEDED}
 
 
 def test_clients_of_old_versions_add_partitions_and_are_throttled(quota: Lab) -> None:

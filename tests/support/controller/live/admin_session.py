@@ -42,7 +42,8 @@ class Step:
     """A request with the name that the list of differences has for it.
 
     version: None for the highest that both sides have. follower: asked where nobody leads.
-    principal: the client whose request a broker forwards; None for one sent straight.
+    principal: the client whose request a broker forwards; None for one sent straight. client_id: of
+    that client.
     by_delegation_token: that client logged in with one. token: the step whose answer has the
     token that the request is about. pause: seconds before it.
     """
@@ -52,6 +53,7 @@ class Step:
     version: int | None = None
     follower: bool = False
     principal: str | None = None
+    client_id: str | None = None
     by_delegation_token: bool = False
     token: str | None = None
     pause: float = 0
@@ -133,6 +135,7 @@ class Session:
             step.principal,
             version=step.version,
             by_delegation_token=step.by_delegation_token,
+            client_id=step.client_id,
         )
 
     async def register(self, broker_id: int, occasion: str = "") -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from tests.support.controller.live import admin_script
 from tests.support.controller.live.admin_session import Session
-from tests.support.controller.live.session import entities, every_api, partitions, raft
+from tests.support.controller.live.session import (
+    entities,
+    every_api,
+    mutations,
+    partitions,
+    raft,
+)
 
 
 async def play(session: Session) -> None:
@@ -24,7 +30,7 @@ async def play(session: Session) -> None:
         await session.register(broker_id, "for partitions")
     for step in partitions.moves(session):
         await session.take(step)
-    for step in entities.SCRIPT:
+    for step in (*entities.SCRIPT, *mutations.script()):
         await session.take(step)
     for step in admin_script.faults():
         await session.take(step)

@@ -18,13 +18,14 @@ def enveloped(
     version: int | None = None,
     *,
     by_delegation_token: bool = False,
+    client_id: str | None = None,
 ) -> EnvelopeRequest:
     """Return the Envelope of a request, as a broker makes it. version: None for the last."""
     last = type(request).versions.last if version is None else version
     type_, _, name = principal.partition(":")
     data = DefaultPrincipalData(type=type_, name=name, token_authenticated=by_delegation_token)
     return EnvelopeRequest(
-        request_data=encode_request(request, last, correlation_id=1)[4:],
+        request_data=encode_request(request, last, correlation_id=1, client_id=client_id)[4:],
         request_principal=b"\0\0" + data.encode(0),
         client_host_address=ip_address(host).packed,
     )
@@ -38,9 +39,17 @@ async def send_enveloped(
     version: int | None = None,
     *,
     by_delegation_token: bool = False,
+    client_id: str | None = None,
 ) -> Response | int:
     """Return the answer to a request in an Envelope, or the error of the Envelope itself."""
-    envelope = enveloped(request, principal, host, version, by_delegation_token=by_delegation_token)
+    envelope = enveloped(
+        request,
+        principal,
+        host,
+        version,
+        by_delegation_token=by_delegation_token,
+        client_id=client_id,
+    )
     answer = await connection.send(envelope, timeout=60)
     assert isinstance(answer, EnvelopeResponse)
     if answer.response_data is None:
