@@ -53,19 +53,23 @@ def check_assignment(
 
     1. it is empty;
     2. a broker is not registered;
-    3. a broker occurs twice;
-    4. it has another number of replicas than those before.
+    3. all directories of a broker are cordoned (KIP-1066; Kafka checks it since 4.4);
+    4. a broker occurs twice;
+    5. it has another number of replicas than those before.
     """
     # 1.
     if not replicas:
         raise _invalid("An assignment has no replicas.")
-    # 2., 3. In the order of the ids, as Java's TreeSet: the first error is the answer.
+    # 2. to 4. In the order of the ids, as Java's sorted list: the first error is the answer.
     for broker in sorted(replicas):
-        if broker not in context.image.cluster.brokers:
+        registration = context.image.cluster.brokers.get(broker)
+        if registration is None:
             raise _invalid(f"An assignment has broker {broker}, which is not registered.")
+        if not registration.has_uncordoned_directories:
+            raise _invalid(f"An assignment has broker {broker}, whose directories are cordoned.")
         if replicas.count(broker) > 1:
             raise _invalid(f"An assignment has broker {broker} more than once.")
-    # 4.
+    # 5.
     if replication_factor is not None and len(replicas) != replication_factor:
         raise _invalid(
             f"An assignment has {len(replicas)} replicas, others have {replication_factor}."

@@ -1,6 +1,7 @@
 """CreatePartitions, after Kafka's ReplicationControlManagerTest."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_a_topic_grows_with_as_many_replicas_as_it_has(three: Any) -> None:
     [
         (1, (), ErrorCode.INVALID_PARTITIONS),
         (0, (), ErrorCode.INVALID_PARTITIONS),
-        (20_000, (), ErrorCode.POLICY_VIOLATION),
+        (10_002, (), ErrorCode.POLICY_VIOLATION),
         (3, ((1, 2),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
         (2, ((1,),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
         (2, ((1, 9),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
@@ -48,6 +49,29 @@ def test_a_topic_does_not_grow_wrongly(
 
     assert grow(three, count, *replicas).error_code == code
     assert three.end_offset == before
+
+
+def test_10_000_partitions_are_added_at_once_and_no_more_by_all_topics(three: Any) -> None:
+    three.create("foo", (1,))
+    three.create("bar", (1,))
+    both = [
+        CreatePartitionsTopic(name=name, count=5_001 + more, assignments=None)
+        for name, more in (("foo", 0), ("bar", 1))
+    ]
+
+    refused = three.ask(CreatePartitionsRequest(topics=both, validate_only=True)).results
+
+    assert [result.error_code for result in refused] == [ErrorCode.POLICY_VIOLATION] * 2
+    assert grow(three, 10_001, validate_only=True).error_code == ErrorCode.NONE
+
+
+def test_a_broker_with_cordoned_directories_only_gets_no_new_partition(three: Any) -> None:
+    """KIP-1066."""
+    three.create("foo", (1, 2))
+    three.heartbeat(1, cordoned_log_dirs=(UUID(int=2001),))
+
+    assert grow(three, 2, (2, 1)).error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert grow(three, 2, (2, 3)).error_code == ErrorCode.NONE
 
 
 def test_an_unknown_topic_does_not_grow(three: Any) -> None:

@@ -82,8 +82,10 @@ def test_a_broker_with_cordoned_directories_only_gets_no_replicas(three: Any) ->
     three.heartbeat(1, cordoned_log_dirs=(UUID(int=2001),))
 
     (refused,) = create(three, topic(replication_factor=3))
+    (assigned_to_it,) = create(three, topic(assignments=assigned((2, 1))))
 
     assert refused.error_code == ErrorCode.INVALID_REPLICATION_FACTOR
+    assert assigned_to_it.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
 def test_a_broker_with_several_directories_chooses_one_itself(lab: Any) -> None:

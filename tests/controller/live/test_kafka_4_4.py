@@ -1,12 +1,32 @@
-"""KIP-1242 and KIP-1312 of Kafka 4.4: kwire's controllers answer as Kafka's do."""
+"""KIP-1242, KIP-1312 and new limits of Kafka 4.4: kwire answers as Kafka does."""
 
 import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
+from kwire.codec.declaration import Request, Response
 from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a19_create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kwire.messages.a37_create_partitions import (
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+)
+from kwire.messages.a45_alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a70_controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -17,6 +37,7 @@ from kwire.messages.a94_unregister_controller import (
 )
 from kwire.net.connection import Connection
 from real_kafka import Layout
+from tests.support.controller.live.admin_session import Session
 from tests.support.controller.live.answer_differences import NOT_YET
 from tests.support.real_kafka.own_cluster import OwnCluster
 
@@ -76,6 +97,83 @@ async def answers(host: str, port: int, cluster_id: str, node_id: int) -> Answer
     )
 
 
+CORDONED = 2
+"""The broker of `placements` whose only directory is cordoned."""
+
+
+async def placements(at: tuple[str, int], cluster_id: str) -> dict[str, list[int]]:
+    """Place replicas on two brokers by hand, and ask for many partitions; the error codes."""
+    session = Session(
+        leader_id=3000,
+        cluster_id=cluster_id,
+        leader=await Connection.open(*at),
+        follower=await Connection.open(*at),
+    )
+    async with session.leader as connection, session.follower:
+        await session.learn_features()
+        for broker_id in (1, CORDONED):
+            await session.register(broker_id)
+        codes = {"created": _codes(await connection.send(_topics(("a", (1, 2)), ("b", (1,)))))}
+        beat = BrokerHeartbeatRequest(
+            broker_id=CORDONED,
+            broker_epoch=session.epochs[CORDONED],
+            current_metadata_offset=1_000_000,
+            cordoned_log_dirs=(UUID(int=(9 << 64) + CORDONED),),
+        )
+        await connection.send(beat)
+        requests: dict[str, Request] = {
+            "a topic, cordoned": _topics(("c", (1, 2)), ("d", (1,))),
+            "a partition, cordoned": _growth(("a", 2), assigned=((2, 1),)),
+            "a move, cordoned": _moves((1, CORDONED), (CORDONED, 1), (CORDONED,), (1,)),
+            "10,001 partitions of one": _growth(("b", 10_002)),
+            "10,001 partitions of two": _growth(("a", 5_001), ("b", 5_002), ("none", 9)),
+            "2,147,483,647 partitions": _growth(("b", 2**31 - 1), ("a", 2**31 - 1)),
+        }
+        for name, request in requests.items():
+            codes[name] = _codes(await connection.send(request, timeout=60))
+    return codes
+
+
+def _topics(*topics: tuple[str, tuple[int, ...]]) -> Request:
+    created = [
+        CreatableTopic(
+            name=name,
+            num_partitions=-1,
+            replication_factor=-1,
+            assignments=[CreatableReplicaAssignment(partition_index=0, broker_ids=ids)],
+        )
+        for name, ids in topics
+    ]
+    return CreateTopicsRequest(topics=created, timeout_ms=30_000)
+
+
+def _growth(*topics: tuple[str, int], assigned: tuple[tuple[int, ...], ...] = ()) -> Request:
+    assignments = [CreatePartitionsAssignment(broker_ids=ids) for ids in assigned] or None
+    grown = [
+        CreatePartitionsTopic(name=name, count=count, assignments=assignments)
+        for name, count in topics
+    ]
+    return CreatePartitionsRequest(topics=grown, timeout_ms=30_000)
+
+
+def _moves(*targets: tuple[int, ...]) -> Request:
+    """Move the only partition of a to one target after the other."""
+    partitions = [ReassignablePartition(partition_index=0, replicas=ids) for ids in targets]
+    topic = ReassignableTopic(name="a", partitions=partitions)
+    return AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=30_000)
+
+
+def _codes(answer: Response | None) -> list[int]:
+    match answer:
+        case CreateTopicsResponse(topics=topics):
+            return [topic.error_code for topic in topics]
+        case CreatePartitionsResponse(results=results):
+            return sorted(result.error_code for result in results)
+        case AlterPartitionReassignmentsResponse(responses=responses):
+            return [item.error_code for topic in responses for item in topic.partitions]
+    raise AssertionError(answer)
+
+
 async def unregister(connection: Connection, controller_id: int) -> tuple[int, bool]:
     """The error code, and whether there is a message."""
     answer = await connection.send(UnregisterControllerRequest(controller_id=controller_id))
@@ -88,11 +186,13 @@ async def test_a_controller_of_4_4_and_kwires_answer_alike(own_cluster: OwnClust
     await asyncio.to_thread(cluster.start)
     at = cluster.controllers[3000].controller_address
     theirs = await answers(at.host, at.port, cluster.cluster_id, 3000)
+    their_codes = await placements((at.host, at.port), cluster.cluster_id)
     async with Quorum(1, release="4.4") as quorum:
         leader = await quorum.wait_for_leader()
         await leader.metadata.until(lambda: 3000 in leader.metadata.image.cluster.controllers)
         host, port = quorum.addresses[3000]
         ours = await answers(host, port, quorum.cluster_id, 3000)
+        our_codes = await placements((host, port), quorum.cluster_id)
     assert ours.identities == theirs.identities
     assert theirs.identities["another node"] == ErrorCode.NONE  # only brokers look at it
     assert ours.unregistered == theirs.unregistered
@@ -103,3 +203,7 @@ async def test_a_controller_of_4_4_and_kwires_answer_alike(own_cluster: OwnClust
     }
     assert ours.features == theirs.features
     assert ours.finalized == theirs.finalized
+    assert our_codes == their_codes
+    assert their_codes["created"] == [0, 0]
+    assert their_codes["a topic, cordoned"] == [ErrorCode.INVALID_REPLICA_ASSIGNMENT, 0]
+    assert their_codes["10,001 partitions of one"] == [ErrorCode.POLICY_VIOLATION]

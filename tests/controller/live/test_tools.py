@@ -25,7 +25,6 @@ READS = re.compile(r"list|describe")
 PUBLISHED = 0.3
 """Seconds after which brokers have applied what the controller has acknowledged."""
 READY = "--create --topic ready --partitions 1 --replication-factor 2"
-WITHOUT_ELR = "downgrade --feature eligible.leader.replicas.version=0"
 
 
 def outcomes(servers: str, controllers: str, plan: Path) -> dict[str, list[str]]:
@@ -33,14 +32,8 @@ def outcomes(servers: str, controllers: str, plan: Path) -> dict[str, list[str]]
     plan.write_text(PLAN)
     found = {}
     with ToolProcess() as tools:
-        before = (
-            (f"{TOOLS}FeatureCommand", WITHOUT_ELR),
-            (f"{TOOLS}TopicCommand", READY),
-        )
-        for tool, words in before:
-            tools.run(
-                f"org.apache.kafka.tools.{tool}", "--bootstrap-server", servers, *words.split()
-            )
+        ready = tools.run(f"{TOOLS}TopicCommand", "--bootstrap-server", servers, *READY.split())
+        assert ready.code == 0, ready
         for number, step in enumerate(every_step()):
             values = {"servers": servers, "controllers": controllers, "plan": plan}
             line = [word.format_map(values) for word in step.words]

@@ -39,8 +39,6 @@ from kwire.messages.a82_update_raft_voter import KRaftVersionFeature, UpdateRaft
 from kwire.messages.a82_update_raft_voter import Listener as UpdatedListener
 from tests.support.controller.live.admin_session import Session, Step, metadata_quorum
 from tests.support.controller.live.config_script import (
-    BROKER,
-    DELETE,
     SET,
     TOPIC,
     alter,
@@ -54,7 +52,6 @@ TIMEOUT = 5000
 
 def script(session: Session) -> Iterator[Step]:
     """All steps that leave the leader in office."""
-    yield from _level()
     yield from _cluster(session)
     yield from _registrations(session)
     yield from _topics()
@@ -65,16 +62,6 @@ def script(session: Session) -> Iterator[Step]:
     yield from _voters(session)
     yield from _refused_by_a_follower(session)
     yield from _ends()
-
-
-def _level() -> Iterator[Step]:
-    """Lower eligible leader replicas, which test_eligible_leader_replicas.py compares."""
-    key = FeatureUpdateKey(
-        feature="eligible.leader.replicas.version", max_version_level=0, upgrade_type=2
-    )
-    request = UpdateFeaturesRequest(feature_updates=[key], timeout_ms=TIMEOUT)
-    yield Step(name="UpdateFeatures of eligible leader replicas to 0", request=request)
-    yield alter("of min.insync.replicas", BROKER, "", ("min.insync.replicas", DELETE, None))
 
 
 def _cluster(session: Session) -> Iterator[Step]:
@@ -244,6 +231,8 @@ def _features() -> Iterator[Step]:
     yield update("below 0", "group.version", -1)
     yield update("below 0, v1", "group.version", -1, version=1)
     yield update("of groups to 0", "group.version", 0, 2)
+    yield update("of eligible leaders to 0", "eligible.leader.replicas.version", 0, 2)
+    yield update("of eligible leaders to 2", "eligible.leader.replicas.version", 2)
     yield update("of kraft.version", "kraft.version", 1)
     yield update("of kraft.version to 9", "kraft.version", 9)
     yield update("of kraft.version to 0", "kraft.version", 0, 3)

@@ -146,8 +146,10 @@ class Session:
         )
         assert isinstance(registered, BrokerRegistrationResponse)
         epoch = self.epochs[broker_id] = registered.broker_epoch
+        # The epoch is where a batch begins that may take many partitions from the broker before
+        # it is registered: with fewer records than these it has not caught up.
         beat = BrokerHeartbeatRequest(
-            broker_id=broker_id, broker_epoch=epoch, current_metadata_offset=epoch + 1
+            broker_id=broker_id, broker_epoch=epoch, current_metadata_offset=epoch + 1_000_000
         )
         await self.take(Step(name=f"heartbeat of broker {broker_id}{suffix}", request=beat))
 

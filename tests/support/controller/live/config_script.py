@@ -140,6 +140,11 @@ def _node_configs(session: Session) -> Iterator[Step]:
     yield alter("of broker 77", BROKER, other, ("log.retention.ms", SET, "5"))
     for name in ("x", "-1", "2147483648", " 1"):
         yield alter(f"of broker {name!r}", BROKER, name, ("log.retention.ms", SET, "5"))
+    # eligible leader replicas are counted by one value for all brokers (KIP-966)
+    yield alter("of a broker's min ISR", BROKER, "1", ("min.insync.replicas", SET, "1"))
+    yield alter("off all brokers' min ISR", BROKER, "", ("min.insync.replicas", DELETE, None))
+    yield alter("of all brokers' min ISR", BROKER, "", ("min.insync.replicas", SET, "2"))
+    yield alter("of a topic's min ISR", TOPIC, "t", ("min.insync.replicas", SET, "1"))
     yield alter("of resource type 99", 99, "x", ("a", SET, "5"))
     for name in ("9", "x", ""):
         yield alter(f"of logger {name!r}", BROKER_LOGGER, name, ("root", SET, "INFO"))
