@@ -170,17 +170,25 @@ Records = list[VersionedRecord]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KRaftVersionRequest:
+    """The kraft.version that raft is asked for, or only whether it is possible."""
+
+    level: int
+    validate_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerResult:
     """The records to append as one batch, and the response to release when they are committed.
 
-    heartbeat_manager: the sessions afterwards; None if they stay. kraft_version: the level that
-    raft is to be asked for besides, whose answer decides.
+    heartbeat_manager: the sessions afterwards; None if they stay. kraft_version: raft is to be
+    asked for it first; if it agrees, the request is handled once more.
     """
 
     response: Response
     records: tuple[VersionedRecord, ...] = ()
     heartbeat_manager: BrokerHeartbeatManager | None = None
-    kraft_version: int | None = None
+    kraft_version: KRaftVersionRequest | None = None
 
 
 def versioned(record: MetadataRecord, version: int = 0) -> VersionedRecord:

@@ -8,7 +8,13 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.configs.node_configs import node_value
 from kwire.controller.configs.topic_configs import MIN_INSYNC_REPLICAS
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerResult,
+    KRaftVersionRequest,
+    Records,
+    versioned,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages.a57_update_features import (
     FeatureUpdateKey,
@@ -26,6 +32,7 @@ from kwire.messages.metadata_versions import (
 )
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.messages.records.no_op import NoOpRecord
 from kwire.net.negotiation import VersionRange
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
@@ -49,20 +56,26 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
 
     With eligible leader replicas come the records of `elr_safety_records` first.
 
-    7. A higher kraft.version is not a record of metadata: raft is asked for it (KIP-853
-       "UpdateFeatures", `kwire.controller.raft.kraft_version_upgrade`).
+    7. A higher kraft.version is not a record of metadata: raft is asked for it before anything is
+       written (KIP-853 "UpdateFeatures", `kwire.controller.raft.kraft_version_upgrade`).
+    8. An upgrade to the kraft.version that there is by then is a NoOpRecord, for whose commit the
+       response waits.
     """
     updates = {update.feature: update for update in request.feature_updates}
     records: Records = []
-    kraft_version = None
+    kraft_version: KRaftVersionRequest | None = None
     for update in updates.values():
         _check(update, updates, context)
-        record = FeatureLevelRecord(name=update.feature, feature_level=update.max_version_level)
+        level = update.max_version_level
         if update.feature != KRAFT_VERSION:
+            record = FeatureLevelRecord(name=update.feature, feature_level=level)
             records.append(versioned(record))
         # 7.
-        elif update.max_version_level > context.quorum.kraft_version:
-            kraft_version = update.max_version_level
+        elif level > context.quorum.kraft_version:
+            kraft_version = KRaftVersionRequest(level=level, validate_only=request.validate_only)
+        # 8.
+        elif _type(update, context.version) == UPGRADE:
+            records.append(versioned(NoOpRecord()))
     elr = updates.get(ELIGIBLE_LEADER_REPLICAS)
     if elr is not None and elr.max_version_level > 0:
         records = [*elr_safety_records(context), *records]
@@ -70,10 +83,11 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
         error_message=None,
         results=[UpdatableFeatureResult(feature=name, error_message=None) for name in updates],
     )
+    writes = kraft_version is None and not request.validate_only
     return ControllerResult(
-        records=() if request.validate_only else tuple(records),
+        records=tuple(records) if writes else (),
         response=response,
-        kraft_version=None if request.validate_only else kraft_version,
+        kraft_version=kraft_version,
     )
 
 

@@ -15,7 +15,11 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request, Response
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import Handler
-from kwire.controller.handlers.result import ControllerContext, ControllerResult
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerResult,
+    KRaftVersionRequest,
+)
 from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.state_machine.metadata_view import MetadataView, ViewDelta
@@ -115,7 +119,7 @@ class OperationResult:
     response: Response | None = None
     prepared: PreparedBatches | None = None
     schedule: Schedule | None = None
-    kraft_version: int | None = None
+    kraft_version: KRaftVersionRequest | None = None
     batches: tuple[bytes, ...] | None = None
     mutation_buckets: TokenBuckets | None = None
     throttle_time_ms: int = 0

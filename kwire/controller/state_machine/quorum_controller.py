@@ -20,7 +20,12 @@ from kwire.controller.authentication.token_index import TokenIndex
 from kwire.controller.authorization.access import FULL_ACCESS, Access, check_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
-from kwire.controller.handlers.result import ControllerConfig, ControllerContext, QuorumView
+from kwire.controller.handlers.result import (
+    ControllerConfig,
+    ControllerContext,
+    KRaftVersionRequest,
+    QuorumView,
+)
 from kwire.controller.quotas.controller_mutation_quota import ControllerMutationQuota
 from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
@@ -50,15 +55,15 @@ class PendingResponse:
 
     records: to be appended at the `end_offset` of the call, as one batch, or as
     MAX_RECORDS_PER_BATCH each. wait_for: the response is released when everything below this offset
-    is committed; None: at once. kraft_version: raft is to be asked for this level besides, and its
-    answer decides. batches: the records, if they are encoded already. throttled_until: when the
-    client may ask again, in milliseconds since 1970; 0 for at once.
+    is committed; None: at once. kraft_version: raft is to be asked for it; if it agrees, the
+    request is to be handled once more. batches: the records, if they are encoded already.
+    throttled_until: when the client may ask again, in milliseconds since 1970; 0 for at once.
     """
 
     response: Response
     records: tuple[VersionedRecord, ...] = ()
     wait_for: int | None = None
-    kraft_version: int | None = None
+    kraft_version: KRaftVersionRequest | None = None
     batches: tuple[bytes, ...] | None = None
     throttled_until: int = 0
 

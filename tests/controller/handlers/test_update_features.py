@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwire.controller.handlers.result import QuorumView
+from kwire.controller.handlers.result import KRaftVersionRequest, QuorumView
 from kwire.error_codes import ErrorCode
 from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from kwire.messages.metadata_versions import (
@@ -97,11 +97,28 @@ def test_kraft_version_is_left_to_raft(lab: Any) -> None:
 
     answer = lab.answer(UpdateFeaturesRequest(feature_updates=[key]))
 
-    assert (answer.kraft_version, answer.records) == (1, ())
+    assert answer.kraft_version == KRaftVersionRequest(level=1, validate_only=False)
     only = UpdateFeaturesRequest(feature_updates=[key], validate_only=True)
-    assert lab.answer(only).kraft_version is None
+    assert lab.answer(only).kraft_version == KRaftVersionRequest(level=1, validate_only=True)
     lab.controller.quorum = QuorumView(kraft_version=1)
     assert update(lab, KRAFT_VERSION, 0, SAFE)[0] == ErrorCode.INVALID_UPDATE_VERSION
+
+
+def test_nothing_is_written_before_raft_agrees_and_then_a_no_op_record_is_waited_for(
+    lab: Any,
+) -> None:
+    groups = FeatureUpdateKey(feature="group.version", max_version_level=1)
+    kraft = FeatureUpdateKey(feature=KRAFT_VERSION, max_version_level=1)
+    both = UpdateFeaturesRequest(feature_updates=[groups, kraft])
+
+    assert lab.answer(both).records == ()
+    lab.controller.quorum = QuorumView(kraft_version=1)
+    agreed = lab.answer(both)
+
+    written = [type(record.record).__name__ for record in agreed.records]
+    assert (written, agreed.kraft_version) == (["FeatureLevelRecord", "NoOpRecord"], None)
+    same = kraft.replace(upgrade_type=SAFE)
+    assert lab.answer(UpdateFeaturesRequest(feature_updates=[same])).records == ()
 
 
 def test_an_update_is_all_or_nothing_and_may_only_validate(lab: Any) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -15,13 +13,9 @@ import pytest
 from kwire.batches import read_batches
 from kwire.batches.metadata_records import read_metadata_record
 from kwire.codec.declaration import Request
-from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
-from kwire.local_kafka.address import free_port
-from kwire.local_kafka.launcher import Launcher, Site
-from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, random_uuid
-from kwire.local_kafka.running import RunningNode
-from kwire.logdir.format import FormatOptions, plan, write
+from kwire.local_kafka.launcher import Launcher
+from kwire.local_kafka.node import KnownQuorum
 from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -47,12 +41,12 @@ from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.metadata_versions import LATEST_PRODUCTION, METADATA_VERSION, MINIMUM, NAMES
 from kwire.messages.records.feature_level import FeatureLevelRecord
-from kwire.net.address import Address
 from kwire.net.connection import Connection
 from tests.support.controller.live.admin_session import leader_of
 from tests.support.controller.live.java_nodes import segment
+from tests.support.controller.live.static_controller import StaticJava, StaticKwire
 
-ID, KAFKA = 3000, "4.4.0"
+KAFKA = "4.4.0"
 LEVELS = range(MINIMUM, LATEST_PRODUCTION + 1)
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 ANY_TIME = {"NoOp", "RegisterController"}
@@ -69,14 +63,16 @@ class Climb:
     records: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
 
-async def climb(address: tuple[str, int], cluster_id: str) -> Climb:
+async def climb(quorum: KnownQuorum) -> Climb:
     """Raise metadata.version level by level, and have records of every kind written at each."""
-    await leader_of({ID: address})
+    (voter,) = quorum.voters
+    address = voter.address.host, voter.address.port
+    await leader_of({voter.node_id: address})
     found = Climb()
     async with await Connection.open(*address) as connection:
         for level in LEVELS:
             name = NAMES[level]
-            for step, request in _steps(level, cluster_id):
+            for step, request in _steps(level, quorum.cluster_id):
                 answer = await connection.send(request, timeout=60)
                 found.answers[name, step] = _codes(answer)
                 if isinstance(answer, BrokerRegistrationResponse):
@@ -185,76 +181,26 @@ def records(data: Path) -> dict[str, list[tuple[str, int]]]:
     return found
 
 
-class Java:
-    """A lone controller of Kafka's with static voters, formatted at the lowest metadata.version."""
-
-    def __init__(self, site: Site) -> None:
-        self.cluster_id = random_uuid()
-        machine = site.machine(ID)
-        listeners = site.listeners(ID, ("controller",))
-        voter = KafkaVoter(node_id=ID, directory_id="", address=listeners[0].advertised)
-        quorum = KnownQuorum(cluster_id=self.cluster_id, voters=(voter,), static=True)
-        node = KafkaNode(
-            node_id=ID,
-            roles=("controller",),
-            listeners=listeners,
-            quorum=quorum,
-            folder=machine.folder,
-            properties=QUIET,
-        )
-        self.data = Path(machine.folder) / "data"
-        format_at_the_lowest(_properties(self.data, listeners[0].advertised), self.cluster_id)
-        self.node = RunningNode(node, machine, lambda text: None)
-
-    @property
-    def address(self) -> tuple[str, int]:
-        at = self.node.controller_address
-        return at.host, at.port
-
-
-def _properties(data: Path, at: Address) -> dict[str, str]:
-    return {
-        "process.roles": "controller",
-        "node.id": str(ID),
-        "log.dirs": str(data),
-        "listeners": f"CONTROLLER://{at}",
-        "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": f"{ID}@{at}",
-        **QUIET,
-    }
-
-
-def format_at_the_lowest(properties: dict[str, str], cluster_id: str) -> NodeConfig:
-    """Format a directory at the lowest metadata.version."""
-    config = NodeConfig.of(properties)
-    options = FormatOptions(cluster_id=cluster_id, release_version=NAMES[MINIMUM])
-    write(plan(config.storage, options), datetime.now(UTC))
-    return config
-
-
 @pytest.fixture
-def java(kafka: Launcher) -> Iterator[Java]:
+def java(kafka: Launcher) -> Iterator[StaticJava]:
     site = kafka.site(KAFKA, lambda text: None)
     try:
-        yield Java(site)
+        yield StaticJava(site, NAMES[MINIMUM], QUIET)
     finally:
         site.close()
 
 
 async def test_every_metadata_version_writes_the_records_that_kafka_writes(
-    java: Java, tmp_path: Path
+    java: StaticJava, tmp_path: Path
 ) -> None:
-    at = Address("127.0.0.1", free_port())
-    cluster_id, data = random_uuid(), tmp_path / "kwire"
-    config = format_at_the_lowest(_properties(data, at), cluster_id)
-    async with AsyncExitStack() as running:
-        await running.enter_async_context(ControllerNode(config))
-        ours = await climb((at.host, at.port), cluster_id)
+    kwire = StaticKwire(tmp_path, NAMES[MINIMUM], QUIET)
+    async with ControllerNode(kwire.config):
+        ours = await climb(kwire.quorum)
     await asyncio.to_thread(java.node.start)
-    theirs = await climb(java.address, java.cluster_id)
+    theirs = await climb(java.quorum)
 
     assert ours.answers == theirs.answers
     assert len(ours.answers) > 700
-    written = records(data)
+    written = records(kwire.data)
     assert written == records(java.data)
     assert written.keys() == {NAMES[level] for level in LEVELS}

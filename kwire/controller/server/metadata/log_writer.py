@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Hashable
 
 from kwire.controller.errors import ApiError
+from kwire.controller.handlers.result import KRaftVersionRequest
 from kwire.controller.raft import Append, Event, UpgradeKRaftVersion
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
@@ -28,10 +29,16 @@ class LogWriter:
         token = self._runtime.token()
         return self._ask(Append(token=token, epoch=epoch, batch=batch), token)
 
-    def upgrade(self, level: int, epoch: int) -> int:
-        """Append the records that raise kraft.version; return and raise as `append` does."""
+    def upgrade(self, request: KRaftVersionRequest, epoch: int) -> None:
+        """Append the records that raise kraft.version, or only validate; raise as `append` does."""
         token = self._runtime.token()
-        return self._ask(UpgradeKRaftVersion(token=token, epoch=epoch, kraft_version=level), token)
+        upgrade = UpgradeKRaftVersion(
+            token=token,
+            epoch=epoch,
+            kraft_version=request.level,
+            validate_only=request.validate_only,
+        )
+        self._ask(upgrade, token)
 
     def appended(self, token: Hashable, end_offset: int) -> None:
         """Take the end of the log after an append."""

@@ -173,11 +173,15 @@ class MetadataRuntime:
                     # answer (docs/decisions/0027).
                     deferred_events = self._deferred_events
                     answer = await self._handle_write(request, context, deferred_events)
+                    if deferred_events is not None and answer.kraft_version is not None:
+                        # Raft's records come first: if it refuses, nothing has been written.
+                        self._writer.upgrade(answer.kraft_version, deferred_events.epoch)
+                        answer = await self._handle_write(request, context, deferred_events)
                     if deferred_events is not None and answer.records:
                         self._append(answer.records, deferred_events, answer.batches)
                 # 4.
-                if deferred_events is not None:
-                    await self._wait_for_answer(answer, deferred_events)
+                if deferred_events is not None and answer.wait_for is not None:
+                    await wait_for_commit(answer.wait_for, deferred_events)
         except ApiError as error:
             # An error for each of a million topics is long work, too.
             return await in_thread_if_many(request, handler.refuse, request, context.version, error)
@@ -224,16 +228,6 @@ class MetadataRuntime:
             voter_ids=raft.voters.ids,
             kraft_version=raft.kraft_version,
         )
-
-    async def _wait_for_answer(
-        self, answer: PendingResponse, deferred_events: DeferredEventQueue
-    ) -> None:
-        """Wait until an answer's records are committed. ApiError if the leadership ends first."""
-        if answer.wait_for is not None:
-            await wait_for_commit(answer.wait_for, deferred_events)
-        if answer.kraft_version is not None:
-            end = self._writer.upgrade(answer.kraft_version, deferred_events.epoch)
-            await wait_for_commit(end, deferred_events)
 
     def _append(
         self,
