@@ -27,11 +27,14 @@ class ToolOutcome:
 
 
 class ToolProcess:
-    """One Java process; a context manager that ends it. Not for several threads."""
+    """One Java process; a context manager that ends it. Not for several threads.
 
-    def __init__(self) -> None:
+    newest_features: as in `tools_command`.
+    """
+
+    def __init__(self, *, newest_features: bool = False) -> None:
         self._process = subprocess.Popen(
-            tools_command(),
+            tools_command(newest_features=newest_features),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
