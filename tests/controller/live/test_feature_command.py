@@ -50,7 +50,7 @@ PUBLISHED = 0.5
 
 @dataclass(slots=True, kw_only=True)
 class FeatureHistory:
-    """What FeatureCommand said, by number and line, and the records that it caused."""
+    """The outcome of each line, by its number and its words, and the records about features."""
 
     outcomes: dict[str, list[str]] = field(default_factory=dict)
     records: list[object] = field(default_factory=list)
