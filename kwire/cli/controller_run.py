@@ -38,15 +38,24 @@ async def _run_node(config: NodeConfig, address: Address | None) -> None:
     ended = _terminated()
     node = ControllerNode(config, metered=address is not None)
     async with _metrics(address, lambda: [node]), node:
-        failed = asyncio.create_task(node.failed())
-        stopped = asyncio.create_task(ended.wait())
-        try:
-            await asyncio.wait([failed, stopped], return_when=asyncio.FIRST_COMPLETED)
-            if failed.done():
-                failed.result()
-        finally:
-            failed.cancel()
-            stopped.cancel()
+        await _until_ended(ended, [node])
+
+
+async def _until_ended(ended: asyncio.Event, nodes: Iterable[ControllerNode]) -> None:
+    """Wait for SIGTERM, or until a node cannot go on; raise why, as StorageFailed."""
+    waits = [asyncio.create_task(node.failed()) for node in nodes]
+    waits.append(asyncio.create_task(_set(ended)))
+    try:
+        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for wait in done:
+            wait.result()
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _set(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +118,7 @@ async def _run_quorum(quorum: Quorum, address: Address | None, *, as_json: bool)
         async with _metrics(address, lambda: quorum.nodes.values()), quorum:
             starting.cancel()
             _print_addresses(quorum, as_json=as_json)
-            await ended.wait()
+            await _until_ended(ended, quorum.nodes.values())
     except asyncio.CancelledError:
         if not ended.is_set():  # Ctrl-C
             raise

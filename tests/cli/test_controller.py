@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import resource
 import signal
 import subprocess
 from pathlib import Path
@@ -45,6 +46,28 @@ def properties(folder: Path, more: str = "") -> Path:
         f"controller.quorum.bootstrap.servers=127.0.0.1:{port}\n{more}"
     )
     return file
+
+
+def limit_files() -> None:
+    """Let no file of this process grow beyond 16 KiB, as on a disk that is nearly full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
+
+
+def test_a_quorum_on_a_full_disk_ends_and_says_why(tmp_path: Path) -> None:
+    command = [str(KWIRE), "controller", "quorum", "-n", "3"]
+    often = ["--property", "metadata.max.idle.interval.ms=5"]
+    done = subprocess.run(
+        [*command, *often],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        preexec_fn=limit_files,
+    )
+    assert done.returncode == 1
+    assert "bootstrap.servers=" in done.stdout
+    assert re.search(r"Error: .*__cluster_metadata-0.*File too large", done.stderr)
+    assert list(tmp_path.iterdir()) == []
 
 
 def format_of(file: Path) -> tuple[str, ...]:
@@ -160,7 +183,7 @@ def test_a_directory_that_kwire_cannot_lead_is_refused_at_the_start(
 def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
-        [KWIRE, "controller", "quorum", "-n", "3"],
+        [str(KWIRE), "controller", "quorum", "-n", "3"],
         env=environment,
         stdout=PIPE,
         stderr=PIPE,

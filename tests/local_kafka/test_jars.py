@@ -100,6 +100,18 @@ def test_an_interrupted_download_leaves_nothing(
     assert [file.name for file in (fresh / "jars").iterdir()] == ["a+b+1.lock"]
 
 
+def test_the_next_load_removes_what_a_killed_one_left(
+    fresh: Path, resolve: Callable[[FakeResolver], None]
+) -> None:
+    resolve(put_jar)
+    artifact("a:b:1.1")
+    left = fresh / "jars" / "a+b+1~x5k2"
+    left.mkdir()
+    artifact("a:b:1")
+    names = {file.name for file in (fresh / "jars").iterdir()}
+    assert names == {"a+b+1", "a+b+1.lock", "a+b+1.1", "a+b+1.1.lock"}
+
+
 @pytest.mark.parametrize("coordinate", ["ecj", "a:b", "a:b:1:jar", "../a:b:1", ""])
 def test_what_is_no_coordinate_is_refused(coordinate: str) -> None:
     with pytest.raises(JarsNotFound, match="group:artifact:version"):

@@ -133,3 +133,16 @@ def test_the_guard_goes_on_past_what_is_gone_already(tmp_path: Path) -> None:
         guard.keep("folder", str(tmp_path / "never was"))
         (tmp_path / "last").mkdir()
     assert not (tmp_path / "last").exists()
+
+
+def test_a_closed_guard_removes_at_once_what_comes_too_late(tmp_path: Path) -> None:
+    """A thread may still prepare a cluster whose owner has given it up."""
+    with Guard() as guard:
+        pass
+    late = tmp_path / "late"
+    late.mkdir()
+    guard.keep("folder", str(late))
+    assert not late.exists()
+    sleeper = subprocess.Popen(["sleep", "600"], process_group=0)
+    guard.keep("group", str(sleeper.pid))
+    assert sleeper.wait(timeout=60) == -signal.SIGKILL

@@ -12,6 +12,7 @@ from pathlib import Path
 from uuid import UUID
 
 from kwire.errors import InvalidValue
+from kwire.local_kafka.guard import Guard
 from kwire.local_kafka.installed import installed
 from kwire.local_kafka.jars import VERSIONS
 from kwire.local_kafka.local import LocalLauncher, LocalSite
@@ -60,6 +61,7 @@ class LocalBrokers:
         self._progress = progress
         self._timeout = timeout
         self._site: LocalSite | None = None
+        self._guard: Guard | None = None
         self._advertised: dict[int, Address] = {}
         self.nodes: dict[int, RunningNode] = {}
 
@@ -115,12 +117,13 @@ class LocalBrokers:
 
         folder: removed at the end, too, also after kill -9. Raises KafkaUnavailable.
         """
-        self._site = await asyncio.to_thread(self._prepared)
+        self._guard = Guard()  # at once: jars may be loaded for minutes
         if folder is not None:
-            self._site.keep(folder)
+            self._guard.keep("folder", str(folder))
+        self._site = await asyncio.to_thread(self._prepared, self._guard)
 
-    def _prepared(self) -> LocalSite:
-        site = LocalLauncher(self._kafka).site(self.version, self._progress)
+    def _prepared(self, guard: Guard) -> LocalSite:
+        site = LocalLauncher(self._kafka, guard).site(self.version, self._progress)
         for node_id in range(FIRST_BROKER, FIRST_BROKER + self.count):
             machine = site.machine(node_id)
             node = KafkaNode(
@@ -174,6 +177,9 @@ class LocalBrokers:
         if self._site is not None:
             site, self._site = self._site, None
             await asyncio.to_thread(site.close)
+        if self._guard is not None:
+            guard, self._guard = self._guard, None
+            await asyncio.to_thread(guard.close)
 
 
 def _release(version: str) -> tuple[int, int]:

@@ -1,6 +1,9 @@
 """The Kafka of a quorum's brokers: which are run, and how others are refused before any start."""
 
+import os
 import re
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,8 @@ import pytest
 from kwire.controller import LocalBrokers, Quorum
 from kwire.errors import InvalidValue
 from kwire.local_kafka.errors import JarsNotFound
+from tests.support.cli.command import KWIRE
+from tests.support.eventually import eventually_blocking
 
 
 def unpacked(folder: Path, version: str) -> Path:
@@ -64,3 +69,29 @@ def test_a_quorum_that_is_refused_holds_no_port_and_no_folder(
     with pytest.raises(InvalidValue, match="0 to 9 brokers beside it, not 10"):
         Quorum(3, brokers=10)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_a_command_that_ends_while_it_loads_jars_leaves_no_folder(
+    tmp_path: Path, end: signal.Signals
+) -> None:
+    files, tools, pid = tmp_path / "tmp", tmp_path / "bin", tmp_path / "pid"
+    files.mkdir()
+    tools.mkdir()
+    mvn = tools / "mvn"
+    mvn.write_text(f"#!/bin/sh\necho $$ > {pid}\nexec sleep 2\n")
+    mvn.chmod(0o755)
+    environment = {
+        **os.environ,
+        "TMPDIR": str(files),
+        "KWIRE_CACHE": str(tmp_path / "cache"),
+        "KWIRE_RESOLVER": "mvn",
+        "PATH": f"{tools}:{os.environ['PATH']}",
+    }
+    command = [str(KWIRE), "controller", "quorum", "-n", "1", "--brokers", "1"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as running:
+        eventually_blocking(pid.exists, timeout=60, pause=0.1)
+        assert any(file.name.startswith("kwire-quorum-") for file in files.iterdir())
+        running.send_signal(end)
+        running.communicate(timeout=60)
+    eventually_blocking(lambda: not list(files.iterdir()), timeout=30, pause=0.1)
