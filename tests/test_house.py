@@ -102,6 +102,7 @@ BREAKS = ROOT / "tests" / "conform" / "breaks"
 ROOMS_OF_TESTS = {
     "cli/watch": "the screen, the browser and the plain form of one command",
     "controller/live": "quorums of kwire's and Kafka's nodes",
+    "controller/live/libraries": "what client libraries do on brokers of both",
     "controller/live/session": "requests that both get, by subject",
     "portability": "all rooms, without what only POSIX has",
     "support": "what tests share",

@@ -86,7 +86,7 @@ def settle_numbers(cluster: ApplicationCluster, log: Path) -> ShareGroupRun:
             _produce(cluster.servers, EARLY, NUMBERS[:BEFORE])
             members.until(_has_settled(NUMBERS[:BEFORE]))
             # 2.
-            cluster.kill_leader()
+            killed = cluster.kill_leader()
             # 3.
             _produce(cluster.servers, EARLY, NUMBERS[BEFORE:MEANWHILE])
             late = f"TopicCommand --create --topic {LATE} --partitions {PARTITIONS}"
@@ -99,6 +99,7 @@ def settle_numbers(cluster: ApplicationCluster, log: Path) -> ShareGroupRun:
             found += described(tools, cluster.servers, steps, MASKS)
             members.close()
         found += described(tools, cluster.servers, AFTERWARDS)
+    assert cluster.leader() != killed
     return ShareGroupRun(settled=members.lines, descriptions=found)
 
 

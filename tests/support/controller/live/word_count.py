@@ -19,11 +19,14 @@ from tests.support.controller.live.application_cluster import (
 )
 from tests.support.controller.live.tool_descriptions import Descriptions, cluster_steps, described
 from tests.support.controller.live.tool_runner import ToolProcess
-from tests.support.controller.live.tool_steps import TOOLS
 
 APPLICATION = "wordcount"
 INPUT, OUTPUT = "lines", "counted"
 PARTITIONS = {INPUT: 4, OUTPUT: 2}
+CREATION = tuple(
+    f"TopicCommand --create --topic {topic} --partitions {partitions}"
+    for topic, partitions in PARTITIONS.items()
+)
 INTERNAL = (
     f"{APPLICATION}-words-repartition",
     f"{APPLICATION}-counts-changelog",
@@ -80,18 +83,14 @@ def count_words(cluster: ApplicationCluster, protocol: str, folder: Path) -> Wor
     third = len(LINES) // 3
     words = [len(line.split()) for line in LINES]
     with ToolProcess() as tools:
-        for topic, partitions in PARTITIONS.items():
-            create = f"--create --topic {topic} --partitions {partitions}"
-            tools.run(
-                f"{TOOLS}TopicCommand", "--bootstrap-server", cluster.servers, *create.split()
-            )
+        found = [*described(tools, cluster.servers, CREATION)]
         # 1.
         with _started(cluster, protocol, folder / "first") as first:
             first.until(_is_running)
             _produce(cluster.servers, 0, third)
             _counted(cluster.servers, sum(words[:third]) // 2)
             # 2.
-            cluster.kill_leader()
+            killed = cluster.kill_leader()
             _produce(cluster.servers, third, 2 * third)
             # 3.
             with _started(cluster, protocol, folder / "second") as second:
@@ -102,9 +101,10 @@ def count_words(cluster: ApplicationCluster, protocol: str, folder: Path) -> Wor
                 counts = _counted(cluster.servers, sum(words), pause=SETTLED)
                 second.until(_is_running)
                 steps = [*cluster_steps(INTERNAL), *GROUP_STEPS[protocol]]
-                descriptions = described(tools, cluster.servers, steps, MASKS)
+                found += described(tools, cluster.servers, steps, MASKS)
                 second.close()
-        return WordCountRun(counts=counts, descriptions=descriptions)
+    assert cluster.leader() != killed
+    return WordCountRun(counts=counts, descriptions=found)
 
 
 def _started(cluster: ApplicationCluster, protocol: str, state: Path) -> Application:
