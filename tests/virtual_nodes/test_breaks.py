@@ -4,16 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from virtual_nodes.breaks import BREAKS
-from virtual_nodes.brokers.breaks import BROKER_BREAKS
-from virtual_nodes.brokers.scenarios import BROKER_SCENARIOS
-from virtual_nodes.machine_breaks import MACHINE_BREAKS
-from virtual_nodes.machine_scenarios import MACHINE_SCENARIOS
+from virtual_nodes.all_scenarios import ALL_BREAKS, ALL_SCENARIOS
 from virtual_nodes.play import ScenarioResult, play
-from virtual_nodes.scenarios import SCENARIOS
-
-ALL_BREAKS = BREAKS | MACHINE_BREAKS | BROKER_BREAKS
-ALL_SCENARIOS = SCENARIOS | MACHINE_SCENARIOS | BROKER_SCENARIOS
 
 
 def first_failing(name: str, folder: Path) -> ScenarioResult | None:

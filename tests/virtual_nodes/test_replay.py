@@ -7,12 +7,9 @@ import sys
 import pytest
 
 from tests.support.paths import ROOT
-from virtual_nodes.brokers.scenarios import BROKER_SCENARIOS
-from virtual_nodes.machine_scenarios import MACHINE_SCENARIOS
-from virtual_nodes.scenarios import SCENARIOS
+from virtual_nodes.all_scenarios import ALL_SCENARIOS
 
-ALL = {*SCENARIOS, *MACHINE_SCENARIOS, *BROKER_SCENARIOS}
-QUICK = ("paused_in_a_request", "power_cuts", "voter_changes")
+QUICK = ("paused_in_a_request", "power_cuts", "voter_changes", "power_cuts_over_tls")
 
 
 def timeline(scenario: str, hash_seed: str) -> str:
@@ -30,6 +27,6 @@ def test_a_seed_replays_exactly(scenario: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scenario", sorted(ALL - {*QUICK}))
+@pytest.mark.parametrize("scenario", sorted({*ALL_SCENARIOS} - {*QUICK}))
 def test_a_seed_of_any_other_scenario_replays_exactly(scenario: str) -> None:
     assert timeline(scenario, "1") == timeline(scenario, "2")
