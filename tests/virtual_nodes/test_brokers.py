@@ -20,4 +20,4 @@ def test_isrs_and_leaders_keep_the_rules(name: str, seed: int, tmp_path: Path) -
     assert result.counts["registrations acknowledged"] >= 4, result.report
     assert result.counts["ISRs acknowledged"] > 10, result.report
     assert result.counts["clients' changes acknowledged"] > 5, result.report
-    assert result.counts["feature levels set"] > 3, result.report
+    assert result.counts["settings set"] > 3, result.report
