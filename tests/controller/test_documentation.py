@@ -3,6 +3,7 @@
 import re
 
 from tests.support.controller.live.listed_differences import FETCH_SNAPSHOT, LISTED, documented_rows
+from tests.support.controller.live.tool_steps import count_of_steps, every_step
 from tests.support.paths import ROOT
 
 ROW = re.compile(r"^\| (\d+) \| .* \| (.*) \|$", re.MULTILINE)
@@ -26,3 +27,12 @@ def test_the_table_of_differences_is_the_list_that_the_scripted_session_is_held_
     assert FETCH_SNAPSHOT.cells in documented_rows(
         "| FetchSnapshot of | kwire | Kafka | release | why |"
     )
+
+
+def test_the_table_of_command_lines_has_what_the_comparison_runs() -> None:
+    counts = count_of_steps()
+    text = (ROOT / "docs" / "controller.md").read_text()
+    rows = re.findall(r"^\| ([^|]+) \| (\d+) \|$", text, re.MULTILINE)
+    assert rows == [(name, str(count)) for name, count in counts.items()]
+    assert f"runs {sum(counts.values())} command lines" in text
+    assert len(every_step()) == sum(counts.values())

@@ -1,8 +1,7 @@
-"""Kafka's own tools print the same and end alike, whoever has the quorum."""
+"""Kafka's own tools and client libraries get the same, whoever has the quorum."""
 
 import asyncio
-import re
-import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,68 +11,71 @@ from kwire.controller.server.quorum import Quorum
 from real_kafka import Launcher, Layout
 from tests.support.controller.live.broker_traffic import until_broker
 from tests.support.controller.live.java_nodes import JavaNodes
-from tests.support.controller.live.tool_runner import LATE, UNKNOWN_CLASS, ToolProcess, comparable
-from tests.support.controller.live.tool_steps import PLAN, TOOLS, ToolStep, every_step
+from tests.support.controller.live.tool_comparison import (
+    ComparedCluster,
+    Outcomes,
+    configure,
+    outcomes,
+)
+from tests.support.controller.sasl_listeners import ADMIN
 from tests.support.real_kafka.own_cluster import OwnCluster
 
-PROPERTIES = {
+PROPERTIES: Mapping[str, str] = {
     "authorizer.class.name": CLASS_NAME,
-    "super.users": "User:ANONYMOUS",
+    "super.users": f"User:ANONYMOUS;User:{ADMIN}",
     "auto.create.topics.enable": "false",
+    "delegation.token.secret.key": "a secret of the cluster",
 }
-READS = re.compile(r"list|describe")
-PUBLISHED = 0.3
-"""Seconds after which brokers have applied what the controller has acknowledged."""
-READY = "--create --topic ready --partitions 1 --replication-factor 2"
+BROKERS, JOINING = (1, 2), 3200
+LEVELS = {"4.3.1": "4.3-IV0", "4.4.0": "4.4-IV2"}
+"""The metadata.version of a new cluster of each release."""
 
 
-def outcomes(servers: str, controllers: str, plan: Path) -> dict[str, list[str]]:
-    """Run every step; return what is compared of each, by its number and name."""
-    plan.write_text(PLAN)
-    found = {}
-    with ToolProcess() as tools:
-        ready = tools.run(f"{TOOLS}TopicCommand", "--bootstrap-server", servers, *READY.split())
-        assert ready.code == 0, ready
-        for number, step in enumerate(every_step()):
-            values = {"servers": servers, "controllers": controllers, "plan": plan}
-            line = [word.format_map(values) for word in step.words]
-            if READS.search(step.name):
-                time.sleep(PUBLISHED)
-            outcome = tools.run(*line, text=step.text, seconds=step.seconds)
-            assert outcome.code not in (LATE, UNKNOWN_CLASS), step.name
-            found[f"{number}. {step.name}"] = _without(step, comparable(outcome))
-    return found
-
-
-def _without(step: ToolStep, lines: list[str]) -> list[str]:
-    return [line for line in lines if not (step.skip and re.search(step.skip, line))]
-
-
-async def of_kwire(kafka: Launcher, plan: Path) -> dict[str, list[str]]:
-    async with Quorum(1, properties=PROPERTIES) as quorum:
-        nodes = JavaNodes(kafka, quorum)
+async def of_kwire(kafka: Launcher, folder: Path, release: str) -> Outcomes:
+    async with Quorum(1, properties=PROPERTIES, release=LEVELS[release]) as quorum:
+        nodes = JavaNodes(kafka, quorum, release)
         try:
-            brokers = [nodes.make(id, "broker", PROPERTIES) for id in (1, 2)]
-            for broker in brokers:
+            brokers = {id: nodes.make(id, "broker", PROPERTIES) for id in BROKERS}
+            ports = {id: configure(broker) for id, broker in brokers.items()}
+            for broker in brokers.values():
                 await asyncio.to_thread(broker.start)
                 await until_broker(quorum, broker.node_id, active=True)
-            servers = ",".join(str(broker.broker_address) for broker in brokers)
-            return await asyncio.to_thread(outcomes, servers, quorum.bootstrap_controllers, plan)
+            joining = nodes.make(JOINING, "controller", PROPERTIES)
+            await asyncio.to_thread(joining.start)
+            compared = ComparedCluster(
+                brokers=brokers,
+                sasl=ports,
+                controllers=quorum.bootstrap_controllers,
+                joining=joining,
+            )
+            return await asyncio.to_thread(outcomes, compared, folder)
         finally:
             await asyncio.to_thread(nodes.close)
 
 
-@pytest.mark.long
-async def test_kafkas_tools_print_the_same_for_either_quorum(
-    kafka: Launcher, own_cluster: OwnCluster, tmp_path: Path
-) -> None:
-    plan = tmp_path / "plan.json"
-    ours = await of_kwire(kafka, plan)
-    cluster = own_cluster(Layout(controllers=(3000,), brokers=(1, 2), properties=PROPERTIES))
-    await asyncio.to_thread(cluster.start)
-    theirs = await asyncio.to_thread(
-        outcomes, cluster.bootstrap_servers, cluster.bootstrap_controllers, plan
+def of_kafka(own_cluster: OwnCluster, folder: Path, release: str) -> Outcomes:
+    layout = Layout(controllers=(3000,), brokers=BROKERS, version=release, properties=PROPERTIES)
+    cluster = own_cluster(layout)
+    ports = {id: configure(broker) for id, broker in cluster.brokers.items()}
+    cluster.start()
+    controllers = cluster.bootstrap_controllers
+    compared = ComparedCluster(
+        brokers=dict(cluster.brokers),
+        sasl=ports,
+        controllers=controllers,
+        joining=cluster.join_controller(JOINING),
     )
+    return outcomes(compared, folder)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("release", LEVELS)
+async def test_tools_and_libraries_get_the_same_from_either_quorum(
+    kafka: Launcher, own_cluster: OwnCluster, tmp_path: Path, release: str
+) -> None:
+    ours = await of_kwire(kafka, tmp_path / "kwire", release)
+    theirs = await asyncio.to_thread(of_kafka, own_cluster, tmp_path / "kafka", release)
     assert len(ours) >= STEPS
     differing = {
         step: (lines, theirs[step]) for step, lines in ours.items() if lines != theirs[step]
@@ -81,5 +83,5 @@ async def test_kafkas_tools_print_the_same_for_either_quorum(
     assert differing == {}
 
 
-STEPS = 220
+STEPS = 445
 """The comparison has as many at least."""

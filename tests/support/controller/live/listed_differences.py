@@ -32,12 +32,13 @@ class ListedDifference:
 
 
 API_VERSIONS = r"ApiVersions v\d(, empty(, at a follower)?)?"
-_NEW_KEYS = (
+NEW_KEYS = (
     *("max.decompressed.message.bytes", "remote.copy.lag.bytes", "remote.copy.lag.ms"),
     *("errors.deadletterqueue.group.enable", "errors.deadletterqueue.copy.record.enable"),
     *("errors.deadletterqueue.topic.name", "streams.assignor.name"),
     "streams.rack.aware.assignment.tags",
 )
+"""Keys of configurations that only Kafka 4.4 has."""
 
 LISTED = (
     ListedDifference(
@@ -68,7 +69,7 @@ LISTED = (
                 ABSENT,
                 PRESENT,
             )
-            for key in _NEW_KEYS
+            for key in NEW_KEYS
         },
     ),
     ListedDifference(

@@ -16,7 +16,7 @@ from tests.support.controller.live.application_cluster import (
 )
 from tests.support.controller.live.tool_descriptions import Descriptions, cluster_steps, described
 from tests.support.controller.live.tool_runner import ToolProcess
-from tests.support.controller.live.tool_steps import CONFIGS
+from tests.support.controller.live.tool_step import CONFIGS
 from tests.support.eventually import eventually_blocking
 
 GROUP = "settlers"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from tests.support.controller.live.tool_runner import LATE, UNKNOWN_CLASS, ToolProcess, comparable
-from tests.support.controller.live.tool_steps import CONFIGS, TOOLS
+from tests.support.controller.live.tool_step import CONFIGS, TOOLS
 
 Descriptions = Sequence[tuple[str, list[str]]]
 """Command lines of tools, and the lines of their output."""

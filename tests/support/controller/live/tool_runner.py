@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import subprocess
 import threading
 from dataclasses import dataclass
-from typing import IO, Self
+from datetime import UTC, datetime
+from typing import IO, Any, Self
 
 from clients import tools_command
 
@@ -91,15 +93,32 @@ _MASKS = (
     (re.compile(r"(?<![\w/+-])[\w-]{22}(?![\w-])(?=.*)"), "<id>"),
     (re.compile(r"\b(localhost|127\.0\.0\.1):\d+"), "<address>"),
     (re.compile(r"\b1[67]\d{11}\b"), "<time>"),
-    (re.compile(r"/[\w./-]*(kwire|kafka|comparison)[\w./-]*"), "<path>"),
-    (re.compile(r"\bmin\.insync\.replicas=1( sensitive.*|,)?"), ""),
+    (re.compile(r"(?<![\w+/])[\w+/]{86}=="), "<hmac>"),
+    (
+        re.compile(
+            r"/[\w./-]*(?:kwire|kafka|comparison)[\w./-]*?(/data|/more|/nowhere)?(?![\w./-])"
+        ),
+        r"<path>\1",
+    ),
     (re.compile(r"127\.0\.0\.1 \d+"), "<address>"),
     (re.compile(r"^(Could not \w+ \S+).*"), r"\1"),
-    (re.compile(r"^(Error while executing [\w ]+:).*"), r"\1"),
+    (
+        re.compile(
+            r"^(Error while executing [\w ]+:)"
+            r"(?:.*(Authentication failed|does not exist))?.*"
+        ),
+        r"\1 \2",
+    ),
+    (re.compile(r"^(\d+\s+<id>)\s.*\s(Leader|Follower|Observer)\s*$"), r"\1 \2"),
     (re.compile(r"\[\d{4}-\d\d-\d\d [\d:,]+\] "), ""),
+    (re.compile(r"<address>\s+\(\d+\)"), "<coordinator>"),
+    (re.compile(r"((?:metadata|share)\.version.*SupportedMaxVersion: )\S+"), r"\1<newest>"),
+    (re.compile(r"\bEpoch: \d+"), "Epoch: <number>"),
 )
-"""Parts of the output that are each run's own, and sentences of errors; and what Kafka formats
-a cluster with."""
+"""Parts of the output that are each run's own, and sentences of errors; and the newest levels of
+features, which kwire has of the newest release."""
+_JSON = re.compile(r"(\w+:\s+)?([\[{].*[\]}])$")
+_MINUTE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 _EXCEPTION = re.compile(r"\b(\w+(?:Exception|Error))\b")
 
 
@@ -120,6 +139,31 @@ def comparable(outcome: ToolOutcome) -> list[str]:
 
 
 def _masked(line: str) -> str:
+    if found := _JSON.match(line):
+        line = (found[1] or "") + _sorted_json(found[2])
+    line = _MINUTE.sub(lambda found: _hours_from_now(found[0]), line)
     for pattern, name in _MASKS:
         line = pattern.sub(name, line)
     return re.sub(r"\s+", " ", line).strip()
+
+
+def _sorted_json(line: str) -> str:
+    """Return JSON with its lists sorted, which are sets; the line if it is none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return line
+    return json.dumps(_in_order(found), sort_keys=True)
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _in_order(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return sorted(map(_in_order, value), key=repr)
+    return value
+
+
+def _hours_from_now(minute: str) -> str:
+    then = datetime.fromisoformat(minute).replace(tzinfo=UTC)
+    return f"now + {round((then - datetime.now(UTC)).total_seconds() / 3600)} h"

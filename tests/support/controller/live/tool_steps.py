@@ -1,50 +1,26 @@
-"""The steps of the comparison by Kafka's tools: command lines, group by group.
-
-In the words `{servers}` stands for the brokers, `{controllers}` for the controllers, `{plan}` for
-the file of the PLAN.
-"""
+"""The steps of the comparison by Kafka's tools: command lines, group by group."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 
-TOOLS = "org.apache.kafka.tools."
-CONFIGS = "kafka.admin.ConfigCommand"
-PLAN = (
-    '{"version":1,"partitions":[{"topic":"b","partition":0,"replicas":[2,1]},'
-    '{"topic":"b","partition":1,"replicas":[1]}]}'
+from tests.support.controller.live.tool_directory_steps import directories
+from tests.support.controller.live.tool_group_steps import groups, transactions
+from tests.support.controller.live.tool_security_steps import credentials, tokens
+from tests.support.controller.live.tool_step import (
+    CONFIGS,
+    CONTROLLERS,
+    SERVERS,
+    TOOLS,
+    CallStep,
+    ToolStep,
+    step,
+    step_at,
 )
-"""A file for ReassignPartitionsCommand: another order, and a replica fewer."""
-SERVERS = ("--bootstrap-server", "{servers}")
-CONTROLLERS = ("--bootstrap-controller", "{controllers}")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStep:
-    """A command line of one of Kafka's tools.
-
-    seconds: how long it may take. skip: a regular expression of lines that are each run's own.
-    """
-
-    name: str
-    words: tuple[str, ...]
-    text: str = ""
-    seconds: int = 60
-    skip: str = ""
-
-
-def _step(tool: str, words: str, *, skip: str = "") -> ToolStep:
-    """Make a step of a tool and its words, asked at the brokers."""
-    return _at(SERVERS, tool, words, skip=skip)
-
-
-def _at(place: tuple[str, ...], tool: str, words: str, *, skip: str = "") -> ToolStep:
-    main = tool if tool.startswith("kafka.") else TOOLS + tool
-    name = f"{main.rpartition('.')[2]} {words}"
-    if place == CONTROLLERS:
-        name += " at the controllers"
-    return ToolStep(name=name, words=(main, *place, *words.split()), skip=skip)
+QUORUM = "MetadataQuorumCommand"
+MOVING = "Epoch|HighWatermark|Max|Lag|Observers"
+"""Lines about the quorum that are each run's own."""
 
 
 def topics() -> Iterator[ToolStep]:
@@ -76,7 +52,7 @@ def topics() -> Iterator[ToolStep]:
         "--delete --topic gone",
         "--delete --topic gone --if-exists",
     ):
-        yield _step("TopicCommand", words)
+        yield step("TopicCommand", words)
     for config in (
         "cleanup.policy=burn",
         "cleanup.policy=compact,delete",
@@ -92,13 +68,13 @@ def topics() -> Iterator[ToolStep]:
         "leader.replication.throttled.replicas=x",
     ):
         words = f"--create --if-not-exists --topic k --replica-assignment 1:2 --config {config}"
-        yield _step("TopicCommand", words)
-    yield _step("TopicCommand", "--delete --topic k")
+        yield step("TopicCommand", words)
+    yield step("TopicCommand", "--delete --topic k")
 
 
 def configs() -> Iterator[ToolStep]:
-    """Configurations of every entity."""
-    for entity, good, bad in (
+    """Configurations of every entity that has no quotas."""
+    yield from _altered(
         ("--entity-type topics --entity-name b", "retention.ms=2000", "retention.ms=soon"),
         ("--entity-type brokers --entity-name 1", "log.cleaner.threads=2", "broker.id=5"),
         ("--entity-type brokers --entity-default", "log.cleaner.threads=2", "no.such=1"),
@@ -109,14 +85,27 @@ def configs() -> Iterator[ToolStep]:
             "consumer.session.timeout.ms=50000",
             "consumer.session.timeout.ms=1",
         ),
-        ("--entity-type users --entity-name u", "producer_byte_rate=1000", "producer_byte_rate=x"),
-        ("--entity-type clients --entity-name k", "request_percentage=50", "no_such=1"),
-        (
-            "--entity-type ips --entity-name 10.0.0.1",
-            "connection_creation_rate=5",
-            "producer_byte_rate=5",
-        ),
+    )
+    for words in (
+        "--describe --entity-type topics --entity-name nothing",
+        "--alter --entity-type topics --entity-name nothing --add-config retention.ms=1",
+        "--describe --entity-type client-metrics",
+        "--describe --entity-type groups",
+        "--describe --entity-type brokers",
     ):
+        yield step(CONFIGS, words)
+    for words in (
+        "--describe --entity-type brokers --entity-default",
+        "--alter --entity-type brokers --entity-default --add-config log.cleaner.threads=3",
+        "--describe --entity-type brokers --entity-default",
+        "--alter --entity-type brokers --entity-default --delete-config log.cleaner.threads",
+    ):
+        yield step_at(CONTROLLERS, CONFIGS, words)
+
+
+def _altered(*entities: tuple[str, str, str]) -> Iterator[ToolStep]:
+    """Set, show and remove a right value of each entity, and try a wrong one."""
+    for entity, good, bad in entities:
         key = good.partition("=")[0]
         for words in (
             f"--alter {entity} --add-config {good}",
@@ -125,10 +114,21 @@ def configs() -> Iterator[ToolStep]:
             f"--alter {entity} --delete-config {key}",
             f"--describe {entity}",
         ):
-            yield _step(CONFIGS, words)
+            yield step(CONFIGS, words)
+
+
+def quotas() -> Iterator[ToolStep]:
+    """Quotas of users, client ids and addresses, of single ones, of both and of all."""
+    yield from _altered(
+        ("--entity-type users --entity-name u", "producer_byte_rate=1000", "producer_byte_rate=x"),
+        ("--entity-type clients --entity-name k", "request_percentage=50", "no_such=1"),
+        (
+            "--entity-type ips --entity-name 10.0.0.1",
+            "connection_creation_rate=5",
+            "producer_byte_rate=5",
+        ),
+    )
     for words in (
-        "--describe --entity-type topics --entity-name nothing",
-        "--alter --entity-type topics --entity-name nothing --add-config retention.ms=1",
         "--alter --entity-type users --entity-default --add-config consumer_byte_rate=7",
         "--describe --entity-type users --entity-default",
         "--describe --entity-type users",
@@ -136,11 +136,9 @@ def configs() -> Iterator[ToolStep]:
         " --add-config consumer_byte_rate=9",
         "--describe --entity-type users --entity-name u --entity-type clients --entity-name k",
         "--alter --entity-type users --entity-default --delete-config consumer_byte_rate",
-        "--describe --entity-type client-metrics",
-        "--describe --entity-type groups",
         "--describe --entity-type ips",
     ):
-        yield _step(CONFIGS, words)
+        yield step(CONFIGS, words)
     for entity, key in (
         ("clients", "producer_byte_rate"),
         ("ips", "connection_creation_rate"),
@@ -152,7 +150,11 @@ def configs() -> Iterator[ToolStep]:
             f"--describe {who}",
             f"--alter {who} --delete-config {key}",
         ):
-            yield _step(CONFIGS, words)
+            yield step(CONFIGS, words)
+
+
+def passwords() -> Iterator[ToolStep]:
+    """SCRAM credentials of one user."""
     for words in (
         "--alter --entity-type users --entity-name s --add-config"
         " SCRAM-SHA-256=[iterations=4096,password=secret]",
@@ -163,14 +165,7 @@ def configs() -> Iterator[ToolStep]:
         "--alter --entity-type users --entity-name s --delete-config SCRAM-SHA-256",
         "--describe --entity-type users --entity-name s",
     ):
-        yield _step(CONFIGS, words)
-    for words in (
-        "--describe --entity-type brokers --entity-default",
-        "--alter --entity-type brokers --entity-default --add-config log.cleaner.threads=3",
-        "--describe --entity-type brokers --entity-default",
-        "--alter --entity-type brokers --entity-default --delete-config log.cleaner.threads",
-    ):
-        yield _at(CONTROLLERS, CONFIGS, words)
+        yield step(CONFIGS, words)
 
 
 def acls() -> Iterator[ToolStep]:
@@ -193,7 +188,7 @@ def acls() -> Iterator[ToolStep]:
         "--remove --force --topic nothing",
         "--list --topic a",
     ):
-        yield _step("AclCommand", words)
+        yield step("AclCommand", words)
     for resource, operation in (
         ("--transactional-id t", "Write"),
         ("--delegation-token t", "Describe"),
@@ -202,24 +197,34 @@ def acls() -> Iterator[ToolStep]:
     ):
         rule = f"{resource} --allow-principal User:carol --operation {operation}"
         for words in (f"--add {rule}", f"--list {resource}", f"--remove --force {rule}"):
-            yield _step("AclCommand", words)
+            yield step("AclCommand", words)
     for words in (
         f"--add --topic z {alice}",
         "--list --topic z",
         "--remove --force --topic z",
         "--list --topic z",
     ):
-        yield _at(CONTROLLERS, "AclCommand", words)
+        yield step_at(CONTROLLERS, "AclCommand", words)
 
 
-def cluster() -> Iterator[ToolStep]:
-    """Quorum, cluster, features and brokers."""
-    quorum = "MetadataQuorumCommand"
+def quorum() -> Iterator[ToolStep]:
+    """The quorum, the cluster and its nodes."""
     for place in (SERVERS, CONTROLLERS):
-        yield _at(place, quorum, "describe --status", skip="Epoch|HighWatermark|Max|Lag|Observers")
-        yield _at(place, quorum, "remove-controller -i 9 -d AAAAAAAAAAAAAAAAAAAAAQ")
-        yield _at(place, "FeatureCommand", "describe", skip="^Feature: ")
+        yield step_at(place, QUORUM, "describe --status", skip=MOVING)
+        yield step_at(place, QUORUM, "remove-controller -i 9 -d AAAAAAAAAAAAAAAAAAAAAQ")
+        for words in ("cluster-id", "list-endpoints", "unregister --id 77"):
+            command, _, rest = words.partition(" ")
+            yield ToolStep(
+                name=f"ClusterTool {words}" + " at the controllers" * (place == CONTROLLERS),
+                words=(f"{TOOLS}ClusterTool", command, *place, *rest.split()),
+            )
+
+
+def features() -> Iterator[ToolStep]:
+    """Levels of features, and changes of them that are refused or change nothing."""
+    for place in (SERVERS, CONTROLLERS):
         for words in (
+            "describe",
             "upgrade --feature metadata.version=999",
             "upgrade --feature no.such=1",
             "downgrade --feature group.version=9",
@@ -227,17 +232,11 @@ def cluster() -> Iterator[ToolStep]:
             "disable --feature no.such",
             "downgrade --feature metadata.version=1",
         ):
-            yield _at(place, "FeatureCommand", words)
-    for words in ("cluster-id", "list-endpoints", "unregister --id 77"):
-        command, _, rest = words.partition(" ")
-        yield ToolStep(
-            name=f"ClusterTool {words}",
-            words=(f"{TOOLS}ClusterTool", command, *SERVERS, *rest.split()),
-        )
+            yield step_at(place, "FeatureCommand", words)
 
 
-def moves() -> Iterator[ToolStep]:
-    """Reassignments, elections, directories, tokens."""
+def reassignments() -> Iterator[ToolStep]:
+    """Partitions get other replicas."""
     reassign = "reassign.ReassignPartitionsCommand"
     for words in (
         "--list",
@@ -247,8 +246,12 @@ def moves() -> Iterator[ToolStep]:
         "--reassignment-json-file {plan}.none --execute",
         "--list",
     ):
-        yield _step(reassign, words)
-    yield _step("TopicCommand", "--describe --topic b")
+        yield step(reassign, words)
+    yield step("TopicCommand", "--describe --topic b")
+
+
+def elections() -> Iterator[ToolStep]:
+    """Elections of both kinds, needed or not."""
     for election in ("preferred", "unclean"):
         for words in (
             "--all-topic-partitions",
@@ -256,65 +259,60 @@ def moves() -> Iterator[ToolStep]:
             "--topic b --partition 9",
             "--topic nothing --partition 0",
         ):
-            yield _step("LeaderElectionCommand", f"--election-type {election} {words}")
-    for words in ("--describe --topic-list b", "--describe --broker-list 1 --topic-list nothing"):
-        yield _step("LogDirsCommand", words)
-    for words in (
-        "--create --max-life-time-period -1",
-        "--describe",
-        "--renew --hmac abcd --renew-time-period -1",
-        "--expire --hmac abcd --expiry-time-period -1",
-    ):
-        yield _step("DelegationTokenCommand", words)
+            yield step("LeaderElectionCommand", f"--election-type {election} {words}")
 
 
-def groups() -> Iterator[ToolStep]:
-    """Records, groups of every kind, transactions."""
-    yield ToolStep(
-        name="ConsoleProducer --topic a",
-        words=(f"{TOOLS}ConsoleProducer", *SERVERS, "--topic", "a"),
-        text="one\ntwo\nthree\n",
-    )
-    for group, protocol in (("g1", "classic"), ("g2", "consumer")):
-        yield _step(
-            "consumer.ConsoleConsumer",
-            f"--topic a --group {group} --from-beginning --max-messages 3 --timeout-ms 30000"
-            f" --consumer-property group.protocol={protocol}",
-        )
-    for words in (
-        "--list",
-        "--describe --group g1",
-        "--describe --group g2",
-        "--describe --group nobody",
-        "--describe --group g1 --state",
-        "--reset-offsets --group g1 --topic a --to-earliest --dry-run",
-        "--reset-offsets --group g1 --topic a --to-earliest --execute",
-        "--delete-offsets --group g1 --topic a",
-        "--delete --group g1",
-        "--delete --group nobody",
-    ):
-        yield _step("consumer.group.ConsumerGroupCommand", words, skip=r"^g[12] |^a \d")
-    for tool in ("consumer.group.ShareGroupCommand", "streams.StreamsGroupCommand"):
-        for words in ("--list", "--describe --group nobody", "--delete --group nobody"):
-            yield _step(tool, words)
-    for words in ("--list", "--list --consumer", "--list --share", "--list --streams"):
-        yield _step("GroupsCommand", words)
-    for words in ("list", "describe --transactional-id nobody", "describe-producers"):
-        yield _step("TransactionsCommand", words)
-    for words in ("--topic a", "--topic a --time -2", "--topic nothing", "--topic-partitions a:0"):
-        yield _step("GetOffsetShell", words, skip="^a:")
-    for words in (
-        "--alter --name m2 --interval 5000 --metrics a.",
-        "--describe --name m2",
-        "--alter --name m2 --interval 1",
-        "--list",
-        "--delete --name m2",
-    ):
-        yield _step("ClientMetricsCommand", words)
-    for words in ("--describe --topic b", "--delete --topic a", "--delete --topic b", "--list"):
-        yield _step("TopicCommand", words)
+def voters() -> Iterator[ToolStep]:
+    """A controller is added and removed, through the controllers and through the brokers.
+
+    The file {joining} is its server.properties, {joining_directory} its directory's id.
+    """
+    for place in (CONTROLLERS, SERVERS):
+        with_config = (*place, "--command-config", "{joining}")
+        yield step_at(with_config, QUORUM, "add-controller --dry-run")
+        # It has to catch up first.
+        yield step_at(with_config, QUORUM, "add-controller", until="Added controller")
+        yield step_at(with_config, QUORUM, "add-controller")
+        yield step_at(place, QUORUM, "describe --status", skip=MOVING)
+        yield step_at(place, QUORUM, "describe --replication")
+        remove = "remove-controller --controller-id 3200 --controller-directory-id"
+        for words in (
+            f"{remove} AAAAAAAAAAAAAAAAAAAAAQ",
+            f"{remove} {{joining_directory}} --dry-run",
+            f"{remove} {{joining_directory}}",
+            f"{remove} {{joining_directory}}",
+            "describe --status",
+        ):
+            yield step_at(place, QUORUM, words, skip=MOVING)
 
 
-def every_step() -> list[ToolStep]:
+THEMES: Mapping[str, tuple[Callable[[], Iterator[ToolStep | CallStep]], ...]] = {
+    "topics": (topics,),
+    "configurations": (configs,),
+    "quotas": (quotas,),
+    "SCRAM credentials": (passwords, credentials),
+    "ACLs": (acls,),
+    "quorum": (quorum, voters),
+    "features": (features,),
+    "reassignments": (reassignments,),
+    "elections": (elections,),
+    "log directories": (directories,),
+    "groups": (groups,),
+    "transactions, offsets, client metrics": (transactions,),
+    "delegation tokens": (tokens,),
+}
+"""The lists of steps by what they are about; docs/controller.md has how many there are."""
+
+
+def every_step() -> list[ToolStep | CallStep]:
     """Return all steps in their order; they build on each other."""
-    return [*topics(), *configs(), *acls(), *cluster(), *moves(), *groups()]
+    order = (
+        *(topics, configs, quotas, passwords, acls, quorum, features, reassignments, elections),
+        *(directories, groups, transactions, credentials, tokens, voters),
+    )
+    return [step for steps in order for step in steps()]
+
+
+def count_of_steps() -> dict[str, int]:
+    """Return how many steps each theme has."""
+    return {name: sum(len(list(steps())) for steps in lists) for name, lists in THEMES.items()}
