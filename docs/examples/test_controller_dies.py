@@ -1,6 +1,6 @@
 """A client's test that survives the loss of the active controller.
 
-pytest -p kwire.controller.pytest_plugin docs/examples/test_controller_dies.py
+pytest docs/examples/test_controller_dies.py
 """
 
 from confluent_kafka import Producer

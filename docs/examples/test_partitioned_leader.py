@@ -1,6 +1,6 @@
 """A partitioned leader acknowledges nothing that is lost: two clients' history is linearizable.
 
-pytest -p kwire.controller.pytest_plugin docs/examples/test_partitioned_leader.py
+pytest docs/examples/test_partitioned_leader.py
 """
 
 import threading
