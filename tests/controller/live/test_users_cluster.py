@@ -67,6 +67,19 @@ async def test_clients_work_through_every_fault(kafka: Launcher, version: str) -
         await works(60)
 
 
+@pytest.mark.long
+async def test_two_clusters_run_beside_each_other(kafka: Launcher) -> None:
+    async with Quorum(1, brokers=1) as first, Quorum(1, brokers=1) as second:
+        assert first.cluster_id != second.cluster_id
+        for quorum, count in ((first, 3), (second, 5)):
+            servers = quorum.bootstrap_servers
+            await asyncio.to_thread(create, servers, "t", 1, 1)
+            await asyncio.to_thread(produce, servers, "t", count)
+        for quorum, count in ((first, 3), (second, 5)):
+            found = await asyncio.to_thread(consume, quorum.bootstrap_servers, "t", count)
+            assert found == list(range(count))
+
+
 @pytest.fixture
 def command(kafka: Launcher, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
