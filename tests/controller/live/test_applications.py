@@ -34,11 +34,14 @@ def test_a_streams_application_counts_every_word_exactly_once(
     assert different(ours.descriptions, theirs.descriptions) == {}
 
 
-def test_a_share_group_settles_every_number_once(kafka: Launcher, tmp_path: Path) -> None:
-    with kwire_cluster(kafka, tmp_path) as cluster:
+@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])  # share.version 1 and 2
+def test_a_share_group_settles_every_number_once(
+    kafka: Launcher, tmp_path: Path, version: str
+) -> None:
+    with kwire_cluster(kafka, tmp_path, version) as cluster:
         ours = settle_numbers(cluster, tmp_path / "ours.log")
     assert sorted(ours.settled) == sorted(settlements(NUMBERS))
-    with java_cluster(kafka) as cluster:
+    with java_cluster(kafka, version) as cluster:
         theirs = settle_numbers(cluster, tmp_path / "theirs.log")
     assert sorted(ours.settled) == sorted(theirs.settled)
     assert different(ours.descriptions, theirs.descriptions) == {}

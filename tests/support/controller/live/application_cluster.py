@@ -63,11 +63,14 @@ class ApplicationCluster:
 
 
 @contextmanager
-def kwire_cluster(kafka: Launcher, folder: Path) -> Iterator[ApplicationCluster]:
-    """Controllers of kwire's."""
+def kwire_cluster(
+    kafka: Launcher, folder: Path, version: str = "4.3.1"
+) -> Iterator[ApplicationCluster]:
+    """Controllers of kwire's, and brokers of that version, whose metadata.version they have."""
+    release = version.rpartition(".")[0]
     with (
-        ControllerProcesses(folder, CONTROLLERS, PROPERTIES) as kwire,
-        closing(JavaNodes(kafka, kwire)) as nodes,
+        ControllerProcesses(folder, CONTROLLERS, PROPERTIES, release=release) as kwire,
+        closing(JavaNodes(kafka, kwire, version)) as nodes,
     ):
         brokers = [nodes.make(id, "broker", PROPERTIES) for id in BROKERS]
         for broker in brokers:
@@ -82,9 +85,11 @@ def kwire_cluster(kafka: Launcher, folder: Path) -> Iterator[ApplicationCluster]
 
 
 @contextmanager
-def java_cluster(kafka: Launcher) -> Iterator[ApplicationCluster]:
-    """Controllers of Kafka's."""
-    layout = Layout(controllers=CONTROLLERS, brokers=BROKERS, properties=PROPERTIES)
+def java_cluster(kafka: Launcher, version: str = "4.3.1") -> Iterator[ApplicationCluster]:
+    """Controllers of Kafka's, of the brokers' version."""
+    layout = Layout(
+        controllers=CONTROLLERS, brokers=BROKERS, version=version, properties=PROPERTIES
+    )
     with Cluster(kafka, layout) as cluster:
         at = {id: node.controller_address for id, node in cluster.controllers.items()}
         yield ApplicationCluster(

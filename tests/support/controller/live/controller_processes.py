@@ -124,9 +124,19 @@ class ControllerProcess:
 
 
 class ControllerProcesses:
-    """Some that vote, in folders below `folder`; none outlives the `with`, nor the test."""
+    """Some that vote, in folders below `folder`; none outlives the `with`, nor the test.
 
-    def __init__(self, folder: Path, ids: Iterable[int], properties: Mapping[str, str]) -> None:
+    release: metadata.version of the cluster, as `4.4`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        ids: Iterable[int],
+        properties: Mapping[str, str],
+        *,
+        release: str | None = None,
+    ) -> None:
         self.cluster_id = uuid_text(random_uuid())
         self._guard = Guard()
         self.members = {id: ControllerProcess(self._guard, folder / f"node-{id}", id) for id in ids}
@@ -135,7 +145,9 @@ class ControllerProcesses:
             for id, one in self.members.items()
         )
         servers = ",".join(f"127.0.0.1:{member.port}" for member in self.members.values())
-        options = FormatOptions(cluster_id=self.cluster_id, initial_controllers=voters)
+        options = FormatOptions(
+            cluster_id=self.cluster_id, initial_controllers=voters, release_version=release
+        )
         for member in self.members.values():
             member.configure(
                 {"controller.quorum.bootstrap.servers": servers, **properties}, options
