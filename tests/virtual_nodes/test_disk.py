@@ -102,3 +102,11 @@ def test_a_failed_fsync_brings_nothing_to_the_disk() -> None:
     with pytest.raises(OSError, match="Input/output"):
         failing.replace_file(FOLDER / "quorum-state", b"{}")
     assert not failing.exists(FOLDER / "quorum-state")
+
+
+def test_a_closed_file_takes_no_more_bytes() -> None:
+    file = disk().open(LOG, write=True)
+    file.close()
+    for write in (file.flush, lambda: file.append(b"a"), lambda: file.truncate(0)):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            write()
