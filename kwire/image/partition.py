@@ -85,8 +85,15 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
         )
 
     def without_elr(self) -> PartitionRegistration:
-        """Return the partition after a ClearElrRecord."""
-        return replace(self, elr=(), last_known_elr=())
+        """Return the partition after a ClearElrRecord.
+
+        It counts as a change if there was something to clear (Java: TopicDelta.maybeClearElr): a
+        leader proposes its next ISR by the partition epoch after it.
+        """
+        if not self.elr and not self.last_known_elr:
+            return self
+        epoch = self.partition_epoch + 1
+        return replace(self, elr=(), last_known_elr=(), partition_epoch=epoch)
 
     @property
     def preferred_leader(self) -> int:

@@ -107,10 +107,13 @@ def test_a_snapshot_has_eligible_leader_replicas_only_with_the_feature(
 
 @pytest.mark.parametrize("name", ["foo", ""])
 def test_eligible_leader_replicas_are_cleared_of_one_topic_or_of_all(name: str) -> None:
+    """It is a change of the partition, where there is something to clear."""
     image = apply(with_topic(), ClearElrRecord(topic_name=name))
 
     partition = image.topics.by_id[TOPIC].partitions[0]
-    assert (partition.elr, partition.partition_epoch) == ((), 9)
+    assert (partition.elr, partition.partition_epoch, partition.leader_epoch) == ((), 10, 5)
+    again = apply(image, ClearElrRecord(topic_name=name))
+    assert again.topics.by_id[TOPIC].partitions[0].partition_epoch == 10
 
 
 def test_a_broker_is_active_only_unfenced_and_not_shutting_down() -> None:

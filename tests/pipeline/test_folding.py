@@ -203,8 +203,8 @@ def test_partitions_have_a_row_a_state() -> None:
         ("PartitionRecord", 1, 0, -1, (1, 2), (), ()),
         ("PartitionChangeRecord", 2, 1, 0, (2,), (1,), ()),
         ("PartitionChangeRecord", 2, 1, 1, (2, 1), (1,), ()),
-        ("ClearElrRecord", 2, 1, 1, (2, 1), (), ()),
-        ("PartitionChangeRecord", 2, 1, 2, (2, 1), (), (3,)),
+        ("ClearElrRecord", 2, 1, 2, (2, 1), (), ()),
+        ("PartitionChangeRecord", 2, 1, 3, (2, 1), (), (3,)),
         ("RemoveTopicRecord", None, None, None, None, None, None),
     ]
     assert set(found[0]) <= set(HISTORY.names)

@@ -81,7 +81,11 @@ class EligibleLeaders:
         yield self._elect(UNCLEAN)
         yield self._beat(3)
         # 4. The feature goes while partitions have eligible replicas.
-        yield self._beat(2, want_fence=True)
+        yield self._beat(1)
+        yield self._isr("all", 2, 3)
+        yield self._isr("two", 2, 1)
+        for broker_id in (3, 1):
+            yield self._beat(broker_id, want_fence=True)
         yield self._feature(0, UPGRADE)
         yield self._feature(0, SAFE_DOWNGRADE)
         async for step in self._without():
@@ -102,10 +106,9 @@ class EligibleLeaders:
         """Without the feature: the last of an ISR stays in it, whatever the ELR says."""
         for broker_id in (2, 1):
             yield self._beat(broker_id)
-        yield self._isr("all", 3, 1)
-        yield self._beat(3, want_fence=True)
-        yield self._beat(1, want_fence=True)
-        yield self._beat(2, want_fence=True)
+        yield self._isr("two", 2, 1)
+        for broker_id in (3, 1, 2):
+            yield self._beat(broker_id, want_fence=True)
         yield self._elect(UNCLEAN)
         yield self._configured(BROKER, "", DELETE, None)
         yield self._configured(BROKER, "1", SET, "3")
