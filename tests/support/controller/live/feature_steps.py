@@ -13,7 +13,7 @@ Line = tuple[str, str]
 def mixed() -> Iterator[Line]:
     """With a broker of an older release and one of 4.4.0, at metadata.version 3.9-IV0."""
     yield from _offline()
-    yield from _described()
+    yield CONTROLLERS, "describe"
     for place in (SERVERS, CONTROLLERS):
         for words in (
             "upgrade --release-version 4.4",
@@ -51,7 +51,7 @@ def mixed() -> Iterator[Line]:
         "upgrade --release-version 4.3",
     ):
         yield CONTROLLERS, words
-    yield from _described()
+    yield CONTROLLERS, "describe"
 
 
 def stopped() -> Iterator[Line]:
@@ -60,8 +60,16 @@ def stopped() -> Iterator[Line]:
     yield CONTROLLERS, "upgrade --metadata 4.4-IV2 --dry-run"
 
 
+def held_back() -> Iterator[Line]:
+    """With brokers of 4.4.0, and a controller of the older release that does not vote."""
+    yield CONTROLLERS, "describe"
+    for place in (SERVERS, CONTROLLERS):
+        yield place, "upgrade --release-version 4.4"
+        yield place, "upgrade --feature share.version=2 --dry-run"
+
+
 def replaced() -> Iterator[Line]:
-    """After a broker of 4.4.0 has taken its place."""
+    """With nodes of 4.4.0 alone."""
     yield from _described()
     for words in (
         "upgrade --release-version 4.4 --dry-run",
