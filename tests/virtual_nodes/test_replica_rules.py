@@ -79,9 +79,22 @@ def broken(before: MetadataImage, after: MetadataImage, stops: Stops | None = No
                 (1, 3),
             ),
         ),
+        (
+            image(replace(NOBODY, isr=(3,), elr=(1,)), (2,)),
+            image(
+                replace(LED_BY_2, isr=(1,), elr=(), leader=1, leader_recovery_state=RECOVERING),
+                (1, 2),
+            ),
+        ),
         (image(OLD), image(OLD)),
     ],
-    ids=["of the ISR", "of the ELR", "the last known leader", "no change"],
+    ids=[
+        "of the ISR",
+        "of the ELR",
+        "the last known leader",
+        "of the ELR, unclean, beside an ISR that is not active",
+        "no change",
+    ],
 )
 def test_what_kafka_does_breaks_none(before: MetadataImage, after: MetadataImage) -> None:
     assert broken(before, after) == set()
