@@ -16,6 +16,7 @@ from tests.support.controller.live.answer_differences import differences, flat
 from tests.support.controller.live.config_script import EVERY_KEY
 from tests.support.controller.live.entity_records import (
     PROPERTIES,
+    ends_of_tokens,
     entity_records,
     token_fields,
 )
@@ -48,7 +49,9 @@ def _comparable(step: str, session: Session) -> dict[str, object]:
     answer = session.answers[step]
     if isinstance(answer, str):
         return {"": answer}
-    return flat(answer, session.leader_id) | token_fields(answer, session.times[step])
+    ends = ends_of_tokens(session.answers.values())
+    fields = token_fields(answer, session.times[step], ends)
+    return flat(answer, session.leader_id) | fields
 
 
 def messages(session: Session) -> dict[str, str | None]:

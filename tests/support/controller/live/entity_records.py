@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +36,31 @@ OF_ENTITIES = (
 )
 
 
-def token_fields(answer: Response, now: float) -> dict[str, Any]:
+def token_fields(answer: Response, now: float, ends: Container[int]) -> dict[str, Any]:
     """Return the fields of an answer about a token, by name; none of other answers.
 
-    Times are those after now, in milliseconds since 1970. An HMAC is right, or its length.
+    Times are those after now, in milliseconds since 1970, or one of the ends of tokens' lives,
+    which were fixed before. An HMAC is right, or its length.
     """
     fields = type(answer).fields
     found: dict[str, Any] = {
         name: _rounded(getattr(answer, name), now) for name in TIMES if name in fields
     }
-    if isinstance(answer, CreateDelegationTokenResponse):
-        expected = hmac.digest(SECRET.encode(), answer.token_id.encode(), "sha512")
-        found["hmac"] = "right" if answer.hmac == expected else len(answer.hmac)
-        found["token_id"] = len(answer.token_id)
+    if not isinstance(answer, CreateDelegationTokenResponse):
+        return {
+            name: "the end" if getattr(answer, name) in ends else value
+            for name, value in found.items()
+        }
+    expected = hmac.digest(SECRET.encode(), answer.token_id.encode(), "sha512")
+    found["hmac"] = "right" if answer.hmac == expected else len(answer.hmac)
+    found["token_id"] = len(answer.token_id)
     return found
+
+
+def ends_of_tokens(answers: Iterable[Response | str]) -> set[int]:
+    """Return the times after which the tokens of these answers cannot be renewed."""
+    created = (one for one in answers if isinstance(one, CreateDelegationTokenResponse))
+    return {answer.max_timestamp_ms for answer in created if answer.max_timestamp_ms > 0}
 
 
 def _rounded(timestamp: int, now: float) -> int | str:
@@ -62,8 +73,8 @@ def _rounded(timestamp: int, now: float) -> int | str:
 def entity_records(data: Path) -> list[bytes]:
     """Return the records about entities in the log of a data directory.
 
-    Tokens have numbers and begin at 0. Left out are quotas that are no finite numbers, which only
-    Kafka before 4.4 takes.
+    Tokens have numbers and begin at 0; when they expire is told from when that was written. Left
+    out are quotas that are no finite numbers, which only Kafka before 4.4 takes.
     """
     ids: dict[str, str] = {}
     found = []
@@ -73,19 +84,20 @@ def entity_records(data: Path) -> list[bytes]:
             record = written.record
             is_odd = isinstance(record, ClientQuotaRecord) and record.value - record.value != 0
             if isinstance(record, OF_ENTITIES) and not is_odd:
-                plain = VersionedRecord(record=_plain(record, ids), version=written.version)
-                found.append(plain.encode())
+                plain = _plain(record, ids, raw.timestamp)
+                found.append(VersionedRecord(record=plain, version=written.version).encode())
     return found
 
 
-def _plain(record: MetadataRecord, ids: dict[str, str]) -> MetadataRecord:
+def _plain(record: MetadataRecord, ids: dict[str, str], now: int) -> MetadataRecord:
     if isinstance(record, DelegationTokenRecord):
-        issued = record.issue_timestamp
+        issued, expiration = record.issue_timestamp, record.expiration_timestamp
+        is_end = expiration == record.max_timestamp
         return record.replace(
             token_id=ids.setdefault(record.token_id, str(len(ids))),
             issue_timestamp=0,
             max_timestamp=record.max_timestamp - issued,
-            expiration_timestamp=round((record.expiration_timestamp - issued) / ROUNDED_MS),
+            expiration_timestamp=0 if is_end else round((expiration - now) / ROUNDED_MS),
         )
     if isinstance(record, RemoveDelegationTokenRecord):
         return record.replace(token_id=ids[record.token_id])

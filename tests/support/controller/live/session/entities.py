@@ -29,9 +29,9 @@ from tests.support.controller.live.admin_session import Step
 
 ALICE, BOB, CAROL = "User:alice", "User:bob", "User:carol"
 LARGEST = 2**63 - 1
-SEEN = 1.5
-"""Seconds after which Kafka's controller finds a change of a token: its cache of tokens follows the
-log, and makes the passwords' keys for each."""
+SEEN, REMOVED = 3, 6
+"""Seconds after which Kafka's controller finds a token, or finds none any more: its cache of tokens
+follows the log, and makes the passwords' keys for each."""
 
 
 def _forwarded(request: Request, principal: str = ALICE, **changes: Any) -> Step:
@@ -109,7 +109,7 @@ TOKENS: Mapping[str, Step] = {
     "expire an ended one later": _forwarded(_expire(0), token=_SHORT),
     "expire an ended one": _forwarded(_expire(), token=_SHORT),
     "expire now": _forwarded(_expire(), BOB, token=_OWN),
-    "expire now again": _forwarded(_expire(), BOB, token=_OWN, pause=SEEN),
+    "expire now again": _forwarded(_expire(), BOB, token=_OWN, pause=REMOVED),
     "renew one that is gone": _forwarded(_renew(), token=_OWN),
 }
 
