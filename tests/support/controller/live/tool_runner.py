@@ -112,7 +112,10 @@ _MASKS = (
     (re.compile(r"^(\d+\s+<id>)\s.*\s(Leader|Follower|Observer)\s*$"), r"\1 \2"),
     (re.compile(r"\[\d{4}-\d\d-\d\d [\d:,]+\] "), ""),
     (re.compile(r"<address>\s+\(\d+\)"), "<coordinator>"),
-    (re.compile(r"((?:metadata|share)\.version.*SupportedMaxVersion: )\S+"), r"\1<newest>"),
+    (
+        re.compile(r"((?:metadata|share)\.version.*SupportedMaxVersion: ).*(\sFinalized)"),
+        r"\1<newest>\2",
+    ),
     (re.compile(r"\bEpoch: \d+"), "Epoch: <number>"),
 )
 """Parts of the output that are each run's own, and sentences of errors; and the newest levels of
