@@ -60,7 +60,7 @@ def check_assignment(
     # 1.
     if not replicas:
         raise _invalid("An assignment has no replicas.")
-    # 2. to 4. In the order of the ids, as Java's sorted list: the first error is the answer.
+    # 2.–4. In the order of the ids, as Java's sorted list: the first error is the answer.
     for broker in sorted(replicas):
         registration = context.image.cluster.brokers.get(broker)
         if registration is None:

@@ -74,7 +74,7 @@ async def test_before_the_acls_are_loaded_only_super_users_get_an_answer() -> No
     ):
         quorum = await half_started(properties)
         try:
-            (answer,) = await ask(quorum, ElectLeadersRequest())
+            (answer,) = await ask(quorum, ElectLeadersRequest(topic_partitions=None))
             assert answer.error_code == code
         finally:
             await quorum.stop()
