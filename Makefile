@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test long bare lint bench conformance vectors faults fuzz simulate kills sanitize spark declarations clean
+.PHONY: demo test long releases bare lint bench conformance vectors faults fuzz simulate kills sanitize spark declarations clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -13,7 +13,10 @@ test: .venv/ready  ## the suite, real Kafka included, on two workers; without th
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not long"
 
 long: .venv/ready  ## the tests that drive clusters for minutes: sessions of operators, every operation, Spark
-	$(BIN)/pytest -n 2 --dist loadgroup -m long
+	$(BIN)/pytest -n 2 --dist loadgroup -m "long and not releases"
+
+releases: .venv/ready  ## the longest of them once more, with another release of Kafka
+	$(BIN)/pytest -n 2 --dist loadgroup -m releases
 
 bare:  ## the demo and one of each kind of test on a minimal Debian, as root; ALL=all for every test
 	.ci/bare $(ALL)

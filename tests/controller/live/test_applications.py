@@ -34,7 +34,9 @@ def test_a_streams_application_counts_every_word_exactly_once(
     assert different(ours.descriptions, theirs.descriptions) == {}
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])  # share.version 1 and 2
+@pytest.mark.parametrize(  # share.version 1 and 2
+    "version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)]
+)
 def test_a_share_group_settles_every_number_once(
     kafka: Launcher, tmp_path: Path, version: str
 ) -> None:

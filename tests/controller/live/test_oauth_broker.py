@@ -50,7 +50,7 @@ def allowed(token: Path) -> tuple[str, ...]:
     return (f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={token.as_uri()}",)
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_a_broker_with_a_signed_token_registers_and_serves(
     kafka: Launcher, version: str, tmp_path: Path
 ) -> None:

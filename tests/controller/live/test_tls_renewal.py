@@ -99,7 +99,7 @@ def end_connections(node: ControllerNode) -> None:
             writer.transport.abort()
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_kafkas_controller_reconnects_to_renewed_certificates(
     kafka: Launcher, version: str, tmp_path: Path
 ) -> None:
