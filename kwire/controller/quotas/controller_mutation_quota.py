@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from math import floor, isfinite
 
 from kwire.controller.errors import ApiError
-from kwire.controller.quotas.client_quota import client_quota, shares
+from kwire.controller.quotas.client_quota import ClientQuota, client_quota, shares
 from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.error_codes import ErrorCode
 from kwire.image.client_quotas import ClientQuotasImage
@@ -59,7 +60,7 @@ class ControllerMutationQuota:
         4. Take the tokens: as long as it is not in debt a client may take any number.
         5. If the request is not strict and the client in debt: it should wait, but is not refused.
         """
-        quota = client_quota(self._quotas, KEY, self._user, self._client_id)
+        quota = self._quota
         # 1.
         if quota is None or not isfinite(quota.limit):
             self.buckets = self.buckets.discard(shares(self._user, self._client_id))
@@ -81,6 +82,11 @@ class ControllerMutationQuota:
         if is_refused:
             text = f"The client's quota is used up for {self.throttle_time_ms} ms."
             raise ApiError(ErrorCode.THROTTLING_QUOTA_EXCEEDED, text)
+
+    @cached_property
+    def _quota(self) -> ClientQuota | None:
+        """The same for the whole request, which may have thousands of topics."""
+        return client_quota(self._quotas, KEY, self._user, self._client_id)
 
 
 def _throttle_time_ms(tokens: float, rate: float) -> int:
