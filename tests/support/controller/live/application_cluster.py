@@ -139,18 +139,18 @@ class Application:
     def until(self, holds: Callable[[list[str]], bool]) -> None:
         """Wait until what it has printed is as wanted."""
 
-        def is_so() -> bool:
-            assert self._process.poll() is None, self._told()
+        def is_reached() -> bool:
+            assert self._process.poll() is None, self._report()
             return holds(self.lines)
 
-        eventually_blocking(is_so, timeout=DEADLINE, report=self._told)
+        eventually_blocking(is_reached, timeout=DEADLINE, report=self._report)
 
     def close(self) -> None:
         """End its stdin, and wait until it has left its group; its exit code must be 0."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        assert self._process.wait(DEADLINE) == 0, self._told()
+        assert self._process.wait(DEADLINE) == 0, self._report()
 
-    def _told(self) -> str:
+    def _report(self) -> str:
         end = self._log.read_text().splitlines()[-60:]
         return "\n".join([*self.lines[-20:], *end])

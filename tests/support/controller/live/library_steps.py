@@ -221,7 +221,7 @@ def _results(futures: Mapping[Any, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, future in futures.items():
         try:
-            found[str(key)] = _told(future.result(timeout=TIMEOUT))
+            found[str(key)] = _compared(future.result(timeout=TIMEOUT))
         except KafkaException as error:
             found[str(key)] = _name(error)
     return found
@@ -231,12 +231,12 @@ def _awaited(call: Callable[[list[Any]], Any], changes: list[Any]) -> dict[str, 
     return _results(call(changes))
 
 
-def _told(value: Any) -> Any:
+def _compared(value: Any) -> Any:
     """Return the fields of a librdkafka object that are compared."""
     if isinstance(value, dict):
-        return {str(key): _told(inner) for key, inner in value.items()}
+        return {str(key): _compared(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_told(inner) for inner in value]
+        return [_compared(inner) for inner in value]
     if isinstance(value, rdadmin.ConfigEntry):
         return [value.value, int(value.source), value.is_read_only, value.is_sensitive]
     if isinstance(value, rdadmin.UserScramCredentialsDescription):
