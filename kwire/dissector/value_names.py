@@ -8,7 +8,9 @@ from enum import IntEnum
 from kwire.error_codes import ErrorCode
 from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
 from kwire.messages.config_resource import ConfigType, ResourceType, source_name
+from kwire.messages.control_requests import ControlRequestType
 from kwire.messages.index import APIS
+from kwire.messages.zk_migration_state import ZkMigrationState
 
 ERRORS = "ERRORS"
 
@@ -27,6 +29,8 @@ TABLES: Mapping[str, Mapping[int, str]] = {
     "RESOURCES": _enumeration(ResourceType),
     "CONFIG_TYPES": _enumeration(ConfigType),
     "CONFIG_SOURCES": {number: source_name(number) for number in range(9)},
+    "CONTROL_REQUESTS": _enumeration(ControlRequestType),
+    "ZK_MIGRATIONS": _enumeration(ZkMigrationState),
 }
 """The tables by their names in Lua."""
 
@@ -41,6 +45,14 @@ _ACLS = {
 }
 
 
+_MIGRATION = {
+    ("LeaderAndIsrRequest", "type"): "CONTROL_REQUESTS",
+    ("UpdateMetadataRequest", "type"): "CONTROL_REQUESTS",
+    ("ZkMigrationStateRecord", "zk_migration_state"): "ZK_MIGRATIONS",
+}
+"""Fields of a migration from ZooKeeper (KIP-866)."""
+
+
 def table_of(message: str, field: str, kind: str) -> str:
     """Return the name of the table for a field of a message, "" if it has none."""
     if field.endswith("error_code"):
@@ -49,6 +61,8 @@ def table_of(message: str, field: str, kind: str) -> str:
         return "APIS"
     if kind != "int8":
         return ""
+    if (message, field) in _MIGRATION:
+        return _MIGRATION[message, field]
     if "Acl" in message or "AccessControl" in message:
         return _ACLS.get(field, "")
     if field == "resource_type":

@@ -259,9 +259,9 @@ def listed(ids: Iterable[int]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def count(number: int, noun: str) -> str:
-    """Return `1 broker`, `2 brokers`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return `1 broker`, `2 brokers`. plural: if it is not the noun and an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
 def seconds_text(milliseconds: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import IntEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,19 +17,7 @@ from kwire.messages.metadata_versions import (
 )
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
-
-
-class ZkMigrationState(IntEnum):
-    """The state of a migration from ZooKeeper (KIP-866), by its number in Kafka 3.5 and later.
-
-    Kafka 3.4 had 1 and 2 the other way round.
-    """
-
-    NONE = 0
-    MIGRATION = 1
-    PRE_MIGRATION = 2
-    POST_MIGRATION = 3
-    ZK = 4
+from kwire.messages.zk_migration_state import ZkMigrationState as ZkMigrationState
 
 
 class FeaturesImage(Struct, frozen=True, kw_only=True):
@@ -60,6 +47,16 @@ class FeaturesImage(Struct, frozen=True, kw_only=True):
     def elr_enabled(self) -> bool:
         """True if partitions have eligible leader replicas (KIP-966)."""
         return self.level(ELIGIBLE_LEADER_REPLICAS) > 0
+
+    @property
+    def in_pre_migration(self) -> bool:
+        """True until the metadata of ZooKeeper are copied, while a migration waits (KIP-866)."""
+        return self.zk_migration_state == ZkMigrationState.PRE_MIGRATION
+
+    @property
+    def is_migrating(self) -> bool:
+        """True while a migration from ZooKeeper waits, or writes to both (KIP-866)."""
+        return self.in_pre_migration or self.zk_migration_state == ZkMigrationState.MIGRATION
 
     def put(self, record: FeatureLevelRecord) -> FeaturesImage:
         """Set the level of a feature; level 0 removes it."""

@@ -9,16 +9,20 @@ from typing import Any
 from kwire.batches import Batch, Record
 from kwire.batches.control_records import ControlRecordType, read_control_record
 from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
+from kwire.codec.declaration import MetadataRecord
 from kwire.codec.json_form import to_json
 from kwire.errors import BatchError, FileError, InvalidValue, WireError
 from kwire.logdir.dump import record_type_name
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, segment_offset, snapshot_id
 from kwire.logdir.segment import batches_in
+from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
+from kwire.messages.zk_migration_state import migration_state_name
 
 
 def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any]]:
-    """Yield a value for each record, with its offset, epoch, type, version and data.
+    """Yield a value for each record, with its offset, epoch, type, version and data; the state of a
+    migration from ZooKeeper by name, too.
 
     Raises InvalidValue for a file that has no records, FileError where one cannot be read on. A
     record whose value is broken has an `error` in place of its `data`.
@@ -74,4 +78,13 @@ def _metadata(record: Record) -> dict[str, Any]:
     if isinstance(read.record, OpaqueRecord):
         return {"type": read.type, "version": read.version, "value": read.record.body.hex()}
     data = to_json(read.record, read.version)
-    return {"type": record_type_name(type(read.record)), "version": read.version, "data": data}
+    content = {"type": record_type_name(type(read.record)), "version": read.version, "data": data}
+    return content | _names(read.record)
+
+
+def _names(record: MetadataRecord) -> dict[str, Any]:
+    """Return the name of a migration's state: the number 2 comes before 1 in a log (KIP-866)."""
+    if not isinstance(record, ZkMigrationStateRecord):
+        return {}
+    name = migration_state_name(record.zk_migration_state)
+    return {} if name is None else {"state": name}

@@ -53,6 +53,9 @@ MINIMUM = 7
 LATEST_PRODUCTION = 33
 LATEST_TESTING = 34
 
+LAST_OF_ZOOKEEPER = 21
+"""3.9-IV0: no broker that runs with ZooKeeper has a later one (KIP-866)."""
+
 DEFAULT = 30
 """The version of a new cluster unless its operator gives one: nodes of 4.3 and of 4.4 have it."""
 
@@ -102,6 +105,21 @@ class MetadataVersion:
     def list_offsets_request(self) -> int:
         """Version at which brokers ask each other for offsets."""
         return _step(self.level, {7: 7, 9: 8, 21: 9, 25: 10, 29: 11})
+
+    @property
+    def leader_and_isr_request(self) -> int:
+        """Version at which a controller has ZooKeeper-era brokers lead and follow (KIP-866)."""
+        return _step(self.level, {7: 6, 8: 7})
+
+    @property
+    def update_metadata_request(self) -> int:
+        """Version at which a controller tells ZooKeeper-era brokers of others (KIP-866)."""
+        return _step(self.level, {7: 7, 8: 8})
+
+    @property
+    def stop_replica_request(self) -> int:
+        """Version at which a controller has ZooKeeper-era brokers give up replicas (KIP-866)."""
+        return _step(self.level, {7: 3, 8: 4})
 
     @property
     def supports_migration(self) -> bool:

@@ -15,6 +15,7 @@ from kwire.logdir.dump import Dump, record_type_name
 from kwire.logdir.dump_json import records_as_json
 from kwire.logdir.lock import DirectoryLock
 from kwire.messages.index import METADATA_RECORDS
+from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.messages.registry import metadata_record
 
 SEGMENT = "00000000000000000000.log"
@@ -51,6 +52,16 @@ def test_json_has_them_too(segment: Path) -> None:
     assert (marker["type"], marker["data"]) == ("COMMIT", {"coordinatorEpoch": 7})
     assert (future["type"], future["value"]) == (9, b"?".hex())
     json.dumps([unknown, broken, marker, future])
+
+
+def test_the_state_of_a_migration_has_its_name_in_json(tmp_path: Path) -> None:
+    states = [ZkMigrationStateRecord(zk_migration_state=number) for number in (2, 1, 9)]
+    values = [VersionedRecord(record=state, version=0).encode() for state in states]
+    (tmp_path / SEGMENT).write_bytes(build_batch([Record(value=value) for value in values]))
+    pre, migration, unknown = records_as_json(tmp_path / SEGMENT)
+    assert (pre["data"], pre["state"]) == ({"zkMigrationState": 2}, "PRE_MIGRATION")
+    assert migration["state"] == "MIGRATION"
+    assert "state" not in unknown
 
 
 def test_a_file_without_records_has_none_as_json(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kwire.doctor.evidence import Evidence, listed
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
 from kwire.image import MetadataImage
-from kwire.image.features import ZkMigrationState
+from kwire.messages.zk_migration_state import ZkMigrationState, migration_state_name
 
 WAITS = FindingKind(
     id="migration/waits",
@@ -15,7 +15,8 @@ WAITS = FindingKind(
     meaning="A migration from ZooKeeper has not begun: the quorum waits for brokers to register"
     " with zookeeper.metadata.migration.enable.",
     advice="set zookeeper.metadata.migration.enable=true and the controllers' addresses on every"
-    " ZooKeeper broker, and restart them one by one",
+    " ZooKeeper broker, and restart them one by one; kwire migration status tells what is waited"
+    " for",
     source="KIP-866",
 )
 UNDER_WAY = FindingKind(
@@ -23,8 +24,8 @@ UNDER_WAY = FindingKind(
     verdict=FindingVerdict.WARNING,
     meaning="A migration from ZooKeeper is under way: metadata is written to both, and can still"
     " be rolled back.",
-    advice="restart the brokers in KRaft mode one by one; finalise only when none is a ZooKeeper"
-    " broker any more",
+    advice="compare both sides with kwire migration verify; restart the brokers in KRaft mode one"
+    " by one; finalise only when none is a ZooKeeper broker any more",
     source="KIP-866",
 )
 TOO_EARLY = FindingKind(
@@ -49,16 +50,19 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     if image is None:
         return
     state = image.features.zk_migration_state
+    name = migration_state_name(state) or str(state)
     remaining = sorted(
         broker.id for broker in image.cluster.brokers.values() if broker.is_migrating_zk_broker
     )
     if state == ZkMigrationState.PRE_MIGRATION:
-        yield WAITS(f"the migration waits: {_registered(image, remaining)}")
+        yield WAITS(f"the migration waits in state {name}: {_registered(image, remaining)}")
     elif state == ZkMigrationState.MIGRATION:
-        yield UNDER_WAY(f"the migration is under way: {_registered(image, remaining)}")
+        yield UNDER_WAY(f"the migration is in state {name}: {_registered(image, remaining)}")
     elif remaining:
         verb = "is still a ZooKeeper broker" if len(remaining) == 1 else "are ZooKeeper brokers"
-        yield TOO_EARLY(f"the migration is finalised, but {listed(remaining)} {verb}")
+        yield TOO_EARLY(f"the state of the migration is {name}, but {listed(remaining)} {verb}")
+    elif state == ZkMigrationState.POST_MIGRATION:
+        yield NONE(f"the migration from ZooKeeper is finalised: its state is {name}")
     else:
         yield NONE("no migration from ZooKeeper is under way")
 

@@ -137,15 +137,21 @@ def test_a_migration_says_what_it_waits_for() -> None:
         return f"{finding.id}: {finding.sentence}"
 
     assert stage(ZkMigrationState.PRE_MIGRATION) == (
-        "migration/waits: the migration waits: no broker is known to the quorum"
+        "migration/waits: the migration waits in state PRE_MIGRATION: no broker is known to"
+        " the quorum"
     )
     assert stage(ZkMigrationState.MIGRATION, zk) == (
-        "migration/under-way: the migration is under way: 11 still registered as ZooKeeper brokers"
+        "migration/under-way: the migration is in state MIGRATION: 11 still registered as ZooKeeper"
+        " brokers"
     )
     assert stage(ZkMigrationState.POST_MIGRATION, zk) == (
-        "migration/finalized-too-early: the migration is finalised, but 11 is still a ZooKeeper"
-        " broker"
+        "migration/finalized-too-early: the state of the migration is POST_MIGRATION, but 11 is"
+        " still a ZooKeeper broker"
     )
+    assert stage(ZkMigrationState.POST_MIGRATION) == (
+        "migration/ok: the migration from ZooKeeper is finalised: its state is POST_MIGRATION"
+    )
+    assert stage(ZkMigrationState.NONE) == "migration/ok: no migration from ZooKeeper is under way"
 
 
 def test_a_bootstrap_address_that_is_dead_and_a_node_that_refuses_are_named() -> None:
