@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rich.style import Style
@@ -15,6 +16,9 @@ from kwire.cli.watch_screen.flow_log import FlowLogEntry
 from kwire.proxy import DecodedFlow, flow_trees, summarize
 from kwire.proxy import Tree as Branch
 from kwire.proxy.flows.text import printable, size_text
+
+NAMED_NUMBER = re.compile(r"-?\d+ [A-Z_]{2,}( -?\d+)?")
+"""A number with its name behind it, which an edit does not take: that of an error code."""
 
 OPENED = 80
 """Branches that are opened at first."""
@@ -69,7 +73,7 @@ class Details(Tree[TreePosition]):
         if position is None or not position.path or position.branch.children:
             return ""
         value = position.branch.value
-        if position.path.endswith("error_code"):
+        if NAMED_NUMBER.fullmatch(value):
             value = value.partition(" ")[0]
         return f"{position.path}={value}"
 

@@ -10,6 +10,9 @@ import re
 
 from kwire.codec.declaration import Request
 from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a04_leader_and_isr import LeaderAndIsrRequest
+from kwire.messages.a05_stop_replica import StopReplicaRequest
+from kwire.messages.a06_update_metadata import UpdateMetadataRequest
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
@@ -61,6 +64,8 @@ def node_of_request(body: Request) -> int | None:
         case BrokerRegistrationRequest() | BrokerHeartbeatRequest() | AlterPartitionRequest():
             return body.broker_id
         case ControllerRegistrationRequest():
+            return body.controller_id
+        case LeaderAndIsrRequest() | StopReplicaRequest() | UpdateMetadataRequest():
             return body.controller_id
         case UpdateRaftVoterRequest():
             return body.voter_id

@@ -6,12 +6,18 @@ hidden before anything else sees them, unless they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Protocol
 
 from kwire.codec.declaration import Group
+from kwire.messages.a04_leader_and_isr import LeaderAndIsrRequest
+from kwire.messages.a06_update_metadata import UpdateMetadataRequest
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
+from kwire.messages.control_requests import ControlRequestType
+from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
+from kwire.messages.zk_migration_state import ZkMigrationState
 from kwire.net.frames import RequestFrame, ResponseFrame
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.masks import holds_secrets, is_secret
@@ -21,6 +27,13 @@ from kwire.proxy.flows.walk import RECORDS_FIELDS, fields
 
 ELEMENTS_SHOWN = 1000
 """Elements of an array that become branches."""
+
+NAMED_NUMBERS: Mapping[tuple[type[Group], str], type[IntEnum]] = {
+    (LeaderAndIsrRequest, "type"): ControlRequestType,
+    (UpdateMetadataRequest, "type"): ControlRequestType,
+    (ZkMigrationStateRecord, "zk_migration_state"): ZkMigrationState,
+}
+"""Fields whose numbers have names, which stand behind them as those of error codes do (KIP-866)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +148,13 @@ def _count(length: int) -> str:
 
 
 def _special(group: Group, name: str, value: Any) -> Tree | None:
-    """Return the branch of an Envelope's own field: its content is shown decoded, not as bytes."""
+    """Return the branch of a field with a text of its own, None for any other field.
+
+    The content of an Envelope is shown decoded, not as bytes.
+    """
+    names = NAMED_NUMBERS.get((type(group), name))
+    if names is not None and value in set(names):
+        return Tree(name=name, value=f"{value} {names(value).name}")
     if isinstance(group, EnvelopeRequest | EnvelopeResponse) and name.endswith("_data"):
         return Tree(name=name, value="null" if value is None else size_text(len(value)))
     if isinstance(group, EnvelopeRequest) and name == "client_host_address":

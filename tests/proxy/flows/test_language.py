@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse, FetchTopic
+from kwire.messages.a06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.flows.language import BadExpression, parse
@@ -27,6 +28,14 @@ def fetch() -> MatchTarget:
     request = FetchRequest(topics=[FetchTopic(topic_id=UUID(int=1))], max_bytes=7)
     dialogue.ask(asked(request, 17, 1, "broker-1"))
     dialogue.answer(answered(FetchResponse(error_code=41), 17, 1))
+    return MatchTarget.of_flow(DecodedFlow(dialogue.flows[0]))
+
+
+def full_update() -> MatchTarget:
+    dialogue = Dialogue()
+    request = UpdateMetadataRequest(controller_id=3001, is_k_raft_controller=True, type=2)
+    dialogue.ask(asked(request, 8, 1))
+    dialogue.answer(answered(UpdateMetadataResponse(), 8, 1))
     return MatchTarget.of_flow(DecodedFlow(dialogue.flows[0]))
 
 
@@ -73,6 +82,12 @@ def test_what_is_so_of_a_vote_is_found_and_its_opposite_is_not(text: str) -> Non
 def test_topics_are_found_by_name_id_and_field(text: str) -> None:
     assert parse(text)(fetch())
     assert not parse("~topic orders")(fetch())
+
+
+@pytest.mark.parametrize("text", ["type==2", "is_k_raft_controller==true", "~from 3001"])
+def test_a_full_update_of_a_kraft_controller_is_found(text: str) -> None:
+    assert parse(f"~api UpdateMetadata & {text}")(full_update())
+    assert not parse(f"!({text})")(full_update())
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from uuid import UUID
 import pytest
 
 from kwire.codec.declaration import Message
+from kwire.messages.a04_leader_and_isr import LeaderAndIsrRequest
+from kwire.messages.a06_update_metadata import UpdateMetadataRequest
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -38,6 +40,7 @@ from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteR
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.data.default_principal_data import DefaultPrincipalData
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
+from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.proxy import Tree, flow_trees
 from kwire.proxy.flows.masks import is_secret
 from kwire.proxy.flows.tree import lines, message_tree
@@ -85,6 +88,20 @@ def test_tagged_fields_are_shown_where_they_were_sent() -> None:
     vote = VoteResponse()
     vote.unknown_tags = {7: b"\x01\x02"}
     assert "unknown tag 7: 2 bytes: 0102" in text(vote, 2)
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "line"),
+    [
+        (LeaderAndIsrRequest(type=2), 7, "type: 2 FULL"),
+        (UpdateMetadataRequest(type=1), 8, "type: 1 INCREMENTAL"),
+        (UpdateMetadataRequest(type=7), 8, "type: 7"),
+        (ZkMigrationStateRecord(zk_migration_state=2), 0, "zk_migration_state: 2 PRE_MIGRATION"),
+        (ZkMigrationStateRecord(zk_migration_state=9), 0, "zk_migration_state: 9"),
+    ],
+)
+def test_numbers_of_a_migration_are_named(message: Message, version: int, line: str) -> None:
+    assert f"  {line}" in text(message, version).splitlines()
 
 
 def test_long_values_are_shortened_and_escapes_made_harmless() -> None:

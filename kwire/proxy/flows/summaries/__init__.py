@@ -3,12 +3,23 @@
 from collections.abc import Callable, Mapping
 
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.summaries import cluster, membership, quorum, replication, sasl
+from kwire.proxy.flows.summaries import (
+    cluster,
+    membership,
+    quorum,
+    replication,
+    sasl,
+    zookeeper_brokers,
+)
 
 Summary = Callable[[DecodedFlow], str | None]
 
 SUMMARIES: Mapping[int, Summary] = {
     1: replication.fetch,
+    4: zookeeper_brokers.leader_and_isr,
+    5: zookeeper_brokers.stop_replica,
+    6: zookeeper_brokers.update_metadata,
+    7: zookeeper_brokers.controlled_shutdown,
     17: sasl.sasl_handshake,
     18: cluster.api_versions,
     36: sasl.sasl_authenticate,

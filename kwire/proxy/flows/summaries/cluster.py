@@ -22,7 +22,7 @@ _ENDPOINT_NOUNS: dict[int, str] = {
 
 def api_versions(decoded: DecodedFlow) -> str | None:
     """Tell which software asks and whom it takes the node for, how many APIs and which feature
-    levels the node has."""
+    levels the node has, and if it is ready for a migration (KIP-866)."""
     request = decoded.request_as(ApiVersionsRequest)
     asked = "which APIs?"
     if request is not None and request.client_software_name:
@@ -36,8 +36,9 @@ def api_versions(decoded: DecodedFlow) -> str | None:
         f"{feature.name} {feature.max_version_level}" for feature in response.finalized_features
     ]
     apis = plural(len(response.api_keys), "API")
-    answer = ", ".join([text for text in (failed(response.error_code), apis, *levels) if text])
-    return with_answer(asked, answer)
+    ready = "ready to migrate from ZooKeeper" if response.zk_migration_ready else ""
+    phrases = [failed(response.error_code), apis, *levels, ready]
+    return with_answer(asked, ", ".join(phrase for phrase in phrases if phrase))
 
 
 def alter_partition(decoded: DecodedFlow) -> str | None:

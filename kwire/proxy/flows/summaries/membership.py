@@ -31,11 +31,15 @@ from kwire.proxy.flows.summaries.parts import (
 
 
 def broker_registration(decoded: DecodedFlow) -> str | None:
-    """Return the endpoints of a broker that registers, and its epoch."""
+    """Return the endpoints of a broker that registers, and its epoch.
+
+    A broker in ZooKeeper mode registers for a migration (KIP-866).
+    """
     request = decoded.request_as(BrokerRegistrationRequest)
     if request is None:
         return None
-    asked = f"broker {request.broker_id} registers at {endpoints(request.listeners)}"
+    kind = "ZooKeeper broker" if request.is_migrating_zk_broker else "broker"
+    asked = f"{kind} {request.broker_id} registers at {endpoints(request.listeners)}"
     response = decoded.response_as(BrokerRegistrationResponse)
     if response is None:
         return asked
@@ -90,8 +94,9 @@ def controller_registration(decoded: DecodedFlow) -> str | None:
     if request is None:
         return None
     answer = done(decoded.response_as(ControllerRegistrationResponse))
-    where = endpoints(request.listeners)
-    return with_answer(f"controller {request.controller_id} registers at {where}", answer)
+    ready = ", ready to migrate from ZooKeeper" if request.zk_migration_ready else ""
+    asked = f"controller {request.controller_id} registers at {endpoints(request.listeners)}{ready}"
+    return with_answer(asked, answer)
 
 
 def add_raft_voter(decoded: DecodedFlow) -> str | None:

@@ -70,6 +70,12 @@ LINES: list[tuple[Request, Response, int, str]] = [
         "kwire 0.1: 2 APIs, kraft.version 1",
     ),
     (
+        ApiVersionsRequest(),
+        ApiVersionsResponse(api_keys=[ApiVersion()], zk_migration_ready=True),
+        3,
+        "which APIs?: 1 API, ready to migrate from ZooKeeper",
+    ),
+    (
         ApiVersionsRequest(
             client_software_name="apache-kafka-java",
             client_software_version="4.4.0",

@@ -38,6 +38,10 @@ DIRECTORY = UUID(int=7)
 
 REGISTRATION = BrokerRegistrationRequest(broker_id=1, listeners=[Listener(host="b", port=9092)])
 
+MIGRATING = BrokerRegistrationRequest(
+    broker_id=1, is_migrating_zk_broker=True, listeners=[Listener(host="b", port=9092)]
+)
+
 
 LINES: list[tuple[Request, Response, int, str]] = [
     (
@@ -75,6 +79,12 @@ LINES: list[tuple[Request, Response, int, str]] = [
         "broker 1 registers at b:9092: DUPLICATE_BROKER_REGISTRATION",
     ),
     (
+        MIGRATING,
+        BrokerRegistrationResponse(error_code=102),
+        1,
+        "ZooKeeper broker 1 registers at b:9092: BROKER_ID_NOT_REGISTERED",
+    ),
+    (
         BrokerHeartbeatRequest(broker_id=1, current_metadata_offset=812, want_fence=True),
         BrokerHeartbeatResponse(is_fenced=True, should_shut_down=True),
         2,
@@ -105,6 +115,16 @@ LINES: list[tuple[Request, Response, int, str]] = [
         ControllerRegistrationResponse(error_code=41, error_message="not me"),
         0,
         "controller 3000 registers at c:9093: NOT_CONTROLLER (not me)",
+    ),
+    (
+        ControllerRegistrationRequest(
+            controller_id=3000,
+            zk_migration_ready=True,
+            listeners=[ControllerListener(host="c", port=9093)],
+        ),
+        ControllerRegistrationResponse(),
+        0,
+        "controller 3000 registers at c:9093, ready to migrate from ZooKeeper: done",
     ),
 ]
 
