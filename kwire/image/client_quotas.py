@@ -36,14 +36,22 @@ class ClientQuotasImage(Struct, frozen=True, kw_only=True):
 
     def records(self) -> Iterator[VersionedRecord]:
         """Yield the records that write them down."""
-        for entity in sorted(self.entities, key=_order):
+        for entity in sorted(self.entities, key=entity_order):
             parts = [
-                EntityData(entity_type=type, entity_name=name) for type, name in _order(entity)
+                EntityData(entity_type=type, entity_name=name)
+                for type, name in sorted(entity, key=_part_order)
             ]
             for key, value in sorted(self.entities[entity].items()):
                 record = ClientQuotaRecord(entity=parts, key=key, value=value, remove=False)
                 yield VersionedRecord(record=record, version=0)
 
 
-def _order(entity: Entity) -> list[tuple[str, str | None]]:
-    return sorted(entity, key=lambda part: (part[0], part[1] is not None, part[1] or ""))
+def entity_order(entity: Entity) -> list[tuple[str, bool, str]]:
+    """Return a key to sort entities by: their parts, a default before the names of its type."""
+    return sorted(_part_order(part) for part in entity)
+
+
+def _part_order(part: tuple[str, str | None]) -> tuple[str, bool, str]:
+    # None does not compare to a name.
+    type, name = part
+    return type, name is not None, name or ""

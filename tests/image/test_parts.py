@@ -51,6 +51,16 @@ def test_a_snapshot_has_every_record_back(record: MetadataRecord) -> None:
     assert [entry.record for entry in image.records()] == [LATEST, record]
 
 
+def test_a_snapshot_has_the_quotas_of_a_default_before_those_of_names() -> None:
+    """They are entities of one type, of which only one has a name."""
+    default = QUOTA.replace(entity=[EntityData(entity_type="user", entity_name=None)])
+    alice = QUOTA.replace(entity=[ALICE])
+
+    image = apply_all(EMPTY, [LATEST, alice, default])
+
+    assert [entry.record for entry in image.records()] == [LATEST, default, alice]
+
+
 def test_a_snapshot_forgets_who_had_the_last_producer_ids() -> None:
     image = apply_all(EMPTY, [ProducerIdsRecord(broker_id=5, broker_epoch=9, next_producer_id=7)])
 
