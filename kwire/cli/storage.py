@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from kwire.cli.errors import CommandFailed, WrongUsage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from kwire.logdir.format import FormatPlan
     from kwire.logdir.inspect import Inspection
     from kwire.logdir.server_properties import StorageProperties
+
+Parsed = TypeVar("Parsed")
 
 app = typer.Typer(
     help="Format and show the directories of a node (KIP-631, KIP-853).",
@@ -54,7 +58,8 @@ ReleaseVersion = Annotated[
         "--release-version",
         "-r",
         metavar="VERSION",
-        help="Kafka's release, as 4.4 or 4.4-IV2. By default 4.3-IV0.",
+        help="Kafka's release, as 4.4 or 4.4-IV2. By default 4.3-IV0. In a migration from"
+        " ZooKeeper: inter.broker.protocol.version of the file.",
     ),
 ]
 Features = Annotated[
@@ -134,8 +139,10 @@ def info(config: Config, as_json: AsJson = False) -> None:
     kwire storage info -c server.properties
     """
     from kwire.logdir.inspect import inspect
+    from kwire.logdir.server_properties import node_directories
 
-    inspection = inspect(_properties(config).directories)
+    node = _parsed(config, node_directories)
+    inspection = inspect(node.paths, requires_version_0=node.requires_version_0)
     _print_json(inspection) if as_json else _print_text(inspection)
     if inspection.problems:
         raise typer.Exit(1)
@@ -155,12 +162,17 @@ def random_uuid() -> None:
 
 
 def _properties(config: Path) -> StorageProperties:
-    from kwire.errors import InvalidValue
     from kwire.logdir.server_properties import storage_properties
+
+    return _parsed(config, storage_properties)
+
+
+def _parsed(config: Path, parse: Callable[[Mapping[str, str]], Parsed]) -> Parsed:
+    from kwire.errors import InvalidValue
     from kwire.text.properties import parse_properties
 
     try:
-        return storage_properties(parse_properties(config.read_text(encoding="utf-8")))
+        return parse(parse_properties(config.read_text(encoding="utf-8")))
     except UnicodeDecodeError:
         raise CommandFailed(f"{config} is no text in UTF-8: give a server.properties.") from None
     except InvalidValue as error:

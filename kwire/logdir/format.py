@@ -27,7 +27,7 @@ from kwire.logdir.scram import FirstCredential
 from kwire.logdir.server_properties import StorageProperties
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
 from kwire.logdir.voters import InitialVoter, voters_record
-from kwire.messages.metadata_versions import KRAFT_VERSION, MetadataVersion
+from kwire.messages.metadata_versions import KRAFT_VERSION, METADATA_VERSION, MetadataVersion
 from kwire.text.ids import uuid_text
 
 
@@ -98,9 +98,10 @@ def plan(
     voters = _initial_voters(properties, options, new_id)
     unstable = properties.unstable_features
     # 2.
-    version = effective_metadata_version(
-        options.release_version, options.features, unstable=unstable
-    )
+    release = options.release_version
+    if release is None and METADATA_VERSION not in options.features:
+        release = properties.release or None
+    version = effective_metadata_version(release, options.features, unstable=unstable)
     dynamic = not properties.static_voters
     levels = effective_levels(version, options.features, dynamic_quorum=dynamic)
     if options.scram and not version.supports_scram:

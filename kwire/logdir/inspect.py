@@ -1,4 +1,10 @@
-"""Looks at a node's directories without changing them, as kafka-storage info does."""
+"""Looks at a node's directories without changing them, as kafka-storage info does.
+
+The tool calls version 0 of meta.properties, ZooKeeper's, a problem of every KRaft node. It is none:
+a broker that was migrated keeps version 0 for ever (KIP-866). Kafka 3.9.1 and 4.3.1 start with it,
+add a directory.id and write version 0 again (Java: KafkaRaftServer.initializeLogDirs). So the
+problems here are those with which a node does not start.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +26,14 @@ class Inspection:
     problems: tuple[str, ...]
 
 
-def inspect(folders: Iterable[Path], fs: FileSystem = DISK) -> Inspection:
-    """Look at the directories of one node; no problem is an error."""
+def inspect(
+    folders: Iterable[Path], fs: FileSystem = DISK, *, requires_version_0: bool = False
+) -> Inspection:
+    """Look at the directories of one node; no problem is an error.
+
+    requires_version_0: of meta.properties, as a broker in ZooKeeper mode does that is not in a
+    migration (Java: KafkaServer, REQUIRE_V0).
+    """
     existing, problems = [], []
     first: MetaProperties | None = None
     for folder in sorted(folders):
@@ -35,17 +47,32 @@ def inspect(folders: Iterable[Path], fs: FileSystem = DISK) -> Inspection:
         except FileError as error:
             problems.append(str(error))
             continue
-        problems += _problems(folder, meta, first)
+        problems += _problems(folder, meta, first, requires_version_0)
         first = first or meta
     return Inspection(existing=tuple(existing), meta=first, problems=tuple(problems))
 
 
-def _problems(folder: Path, meta: MetaProperties | None, first: MetaProperties | None) -> list[str]:
+def _problems(
+    folder: Path,
+    meta: MetaProperties | None,
+    first: MetaProperties | None,
+    requires_version_0: bool,
+) -> list[str]:
     if meta is None:
         return [f"{folder} is not formatted."]
     problems = []
-    if meta.version == 0:
-        problems.append(f"{folder} was formatted for ZooKeeper; Kafka 4 has no use for it.")
+    if requires_version_0:
+        if meta.version != 0:
+            problems.append(
+                f"{folder} was formatted for KRaft; a broker in ZooKeeper mode starts with it only"
+                " if zookeeper.metadata.migration.enable is set."
+            )
+    else:
+        values = (("broker.id", meta.node_id), ("cluster.id", meta.cluster_id))
+        missing = [name for name, value in values if value is None]
+        if missing:
+            names = " and ".join(missing)
+            problems.append(f"{folder} has no {names}: a node of KRaft does not start with it.")
     if first and first.cluster_id != meta.cluster_id:
         problems.append("Mismatched cluster IDs between storage directories.")
     elif first and first.node_id != meta.node_id:

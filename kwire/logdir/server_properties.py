@@ -18,6 +18,8 @@ class StorageProperties:
 
     static_voters: whether controller.quorum.voters names the voters, as before KIP-853.
     controller_endpoint: host and port of the first controller listener, as others reach it.
+    release: inter.broker.protocol.version of a node that migrates from ZooKeeper (KIP-866), else
+    empty: Kafka 3.9 formats for it, Kafka 4 knows it no more.
     """
 
     node_id: int
@@ -28,6 +30,7 @@ class StorageProperties:
     controller_listener: str
     controller_endpoint: tuple[str, int] | None
     unstable_features: bool = False
+    release: str = ""
 
     @property
     def is_controller(self) -> bool:
@@ -45,9 +48,7 @@ def storage_properties(pairs: Mapping[str, str]) -> StorageProperties:
     roles = frozenset(_listed(pairs.get("process.roles", "")))
     if not roles or roles - {"broker", "controller"}:
         raise InvalidValue("process.roles must be broker, controller or both")
-    log_dirs = _listed(pairs.get("log.dirs") or pairs.get("log.dir", DEFAULT_LOG_DIR))
-    if not log_dirs:
-        raise InvalidValue("log.dirs names no directory")
+    log_dirs = _log_dirs(pairs)
     listeners = _listed(pairs.get("controller.listener.names", ""))
     if not listeners:
         raise InvalidValue("controller.listener.names must name a listener")
@@ -59,8 +60,45 @@ def storage_properties(pairs: Mapping[str, str]) -> StorageProperties:
         static_voters=bool(_listed(pairs.get("controller.quorum.voters", ""))),
         controller_listener=listeners[0],
         controller_endpoint=_endpoint(pairs, listeners[0]),
+        release=pairs.get("inter.broker.protocol.version", "").strip() if _migrates(pairs) else "",
         unstable_features=pairs.get("unstable.feature.versions.enable", "").lower() == "true",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDirectories:
+    """The directories of a node in either mode, sorted.
+
+    requires_version_0: True for a broker in ZooKeeper mode that is not in a migration.
+    """
+
+    paths: tuple[Path, ...]
+    requires_version_0: bool
+
+
+def node_directories(pairs: Mapping[str, str]) -> NodeDirectories:
+    """Return the directories that a server.properties names, also that of a ZooKeeper-mode broker.
+
+    Raises InvalidValue if a value is missing or makes no sense.
+    """
+    if pairs.get("process.roles") or "zookeeper.connect" not in pairs:
+        return NodeDirectories(storage_properties(pairs).directories, False)
+    migrates = _migrates(pairs)
+    folders = set(_log_dirs(pairs))
+    if migrates and (metadata := pairs.get("metadata.log.dir")):
+        folders.add(metadata)
+    return NodeDirectories(tuple(sorted(map(Path, folders))), not migrates)
+
+
+def _migrates(pairs: Mapping[str, str]) -> bool:
+    return pairs.get("zookeeper.metadata.migration.enable", "").strip().lower() == "true"
+
+
+def _log_dirs(pairs: Mapping[str, str]) -> list[str]:
+    log_dirs = _listed(pairs.get("log.dirs") or pairs.get("log.dir", DEFAULT_LOG_DIR))
+    if not log_dirs:
+        raise InvalidValue("log.dirs names no directory")
+    return log_dirs
 
 
 def _listed(text: str) -> list[str]:

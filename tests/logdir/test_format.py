@@ -19,7 +19,7 @@ from kwire.logdir.format import DirectoryKind, FormatOptions, plan, write
 from kwire.logdir.inspect import inspect
 from kwire.logdir.meta_properties import read_meta_properties
 from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, BOOTSTRAP_SNAPSHOT, METADATA_FOLDER
-from kwire.logdir.server_properties import StorageProperties, storage_properties
+from kwire.logdir.server_properties import StorageProperties, node_directories, storage_properties
 from kwire.logdir.snapshots import load_snapshot
 from kwire.logdir.voters import parse_initial_voters
 from kwire.text.properties import parse_properties
@@ -31,6 +31,11 @@ SECOND = "2@example.com:9093:MvDxzVmcRsaTz33bUuRU6A"
 
 DYNAMIC = {"controller.quorum.bootstrap.servers": "127.0.0.1:29101"}
 STATIC = {"controller.quorum.voters": "1@127.0.0.1:29101"}
+MIGRATING = STATIC | {
+    "zookeeper.metadata.migration.enable": "true",
+    "zookeeper.connect": "127.0.0.1:2181",
+    "inter.broker.protocol.version": "3.8",
+}
 BROKER = {"process.roles": "broker", "node.id": "7", "listeners": "PLAINTEXT://127.0.0.1:29102"}
 
 
@@ -133,6 +138,31 @@ def test_the_files_are_those_of_storage_tool(
     assert by_kafka(theirs, flags, more, "4.3.1")
     assert files(ours) == files(theirs)
     assert said(ours) == said(theirs)
+
+
+@pytest.mark.java
+def test_a_controller_that_migrates_is_formatted_for_the_brokers_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.mkdir()
+    monkeypatch.chdir(ours)
+    by_kwire(ours, "", MIGRATING)
+    assert by_kafka(theirs, "", MIGRATING, "3.9.1")
+    assert files(ours) == files(theirs)
+    assert said(ours) == said(theirs)
+
+
+def test_another_release_than_the_brokers_can_be_asked_for() -> None:
+    properties = storage_properties(server_properties(Path("/none"), **MIGRATING))
+    assert plan(properties, options("")).metadata_version.name == "3.8-IV0"
+    asked = plan(properties, options("--release-version 3.9"))
+    assert asked.metadata_version.name == "3.9-IV0"
+    levels = plan(properties, options("--feature metadata.version=20"))
+    assert levels.metadata_version.name == "3.8-IV0"
+    alone = {name: value for name, value in MIGRATING.items() if not name.startswith("zookeeper.")}
+    other = storage_properties(server_properties(Path("/none"), **alone))
+    assert plan(other, options("")).metadata_version.name == "4.3-IV0"
 
 
 @pytest.mark.java
@@ -245,6 +275,59 @@ def test_info_sees_directories_that_do_not_belong_together(
     assert inspect(formatted.directories).problems == (
         "Mismatched node IDs between storage directories.",
     )
+
+
+MIGRATED = "version=0\nbroker.id=1\ncluster.id=x\n"
+"""Kafka 3.9.1 and 4.3.1 start with it in KRaft mode, although kafka-storage names a problem."""
+
+
+@pytest.mark.parametrize(
+    ("text", "requires_version_0", "problem"),
+    [
+        (MIGRATED, False, None),
+        (MIGRATED, True, None),
+        ("version=0\ncluster.id=x\n", False, "has no broker.id: a node of KRaft does not"),
+        ("broker.id=1\n", False, "has no cluster.id: a node of KRaft does not"),
+        ("", False, "has no broker.id and cluster.id: a node of KRaft does not"),
+        ("", True, None),
+        ("version=1\nnode.id=1\ncluster.id=x\n", True, "was formatted for KRaft; a broker in"),
+    ],
+)
+def test_info_names_what_a_node_does_not_start_with(
+    tmp_path: Path, text: str, requires_version_0: bool, problem: str | None
+) -> None:
+    (tmp_path / "meta.properties").write_text(text)
+    problems = inspect([tmp_path], requires_version_0=requires_version_0).problems
+    assert len(problems) == (problem is not None)
+    assert not problem or problems[0].startswith(f"{tmp_path} {problem}")
+
+
+ZOOKEEPER_MODE = {"zookeeper.connect": "localhost:2181", "log.dirs": "/b,/a"}
+
+
+@pytest.mark.parametrize(
+    ("more", "paths", "requires_version_0"),
+    [
+        ({}, "/a /b", True),
+        ({"metadata.log.dir": "/m"}, "/a /b", True),
+        (
+            {"metadata.log.dir": "/m", "zookeeper.metadata.migration.enable": "true"},
+            "/a /b /m",
+            False,
+        ),
+        (
+            {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C"},
+            "/a /b",
+            False,
+        ),
+    ],
+)
+def test_the_directories_of_a_node_in_zookeeper_mode_are_known(
+    more: dict[str, str], paths: str, requires_version_0: bool
+) -> None:
+    node = node_directories(ZOOKEEPER_MODE | more)
+    assert " ".join(map(str, node.paths)) == paths
+    assert node.requires_version_0 is requires_version_0
 
 
 @pytest.mark.parametrize(
