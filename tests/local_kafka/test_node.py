@@ -85,7 +85,7 @@ def test_formatting_tells_each_kind_of_node_what_quorum_it_is_in(
     node: KafkaNode, flags: list[str]
 ) -> None:
     common = ["kafka.tools.StorageTool", "format", "--ignore-formatted"]
-    common += ["-t", "JgxuGe9URy-E-ceaL04lEw", "-c", "/kafka/server.properties"]
+    common += ["--cluster-id=JgxuGe9URy-E-ceaL04lEw", "-c", "/kafka/server.properties"]
     assert node.format_arguments() == [*common, *flags]
 
 
