@@ -1,12 +1,21 @@
-"""The login modules of Java's `sasl.jaas.config`."""
+"""The login modules of Java's `sasl.jaas.config`, and of JAAS files."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kwire.net.wrong_property import WrongProperty
+
+_PART = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)"""
+    r"""|(?P<equals>\s*=\s*)"""
+    r"""|(?P<sign>[{};])"""
+    r"""|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\s+|[^\s{};="'/]+|.)""",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +43,23 @@ def login_module(text: str, property_name: str) -> LoginModule:
     pairs = (word.partition("=") for word in rest)
     options = {name: value for name, separator, value in pairs if separator}
     return LoginModule(name=first.rpartition(".")[2], options=options)
+
+
+def login_section(text: str, section: str, property_name: str) -> LoginModule | None:
+    """Return the first login module of a section of a JAAS file; None without such a section.
+
+    Sections are `Name { module; module; };` (javax.security.auth.login.Configuration). Raises as
+    `login_module`.
+    """
+    is_inside, words = False, ""
+    for part in _PART.finditer(text):
+        sign = part["sign"]
+        if sign == "{":
+            is_inside, words = words.strip() == section, ""
+        elif sign and is_inside:
+            return login_module(words, property_name)
+        elif sign:
+            words = ""
+        elif not part["comment"]:
+            words += "=" if part["equals"] else part["text"]
+    return None

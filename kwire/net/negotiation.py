@@ -37,13 +37,15 @@ class NodeApiVersions:
     """A node's APIs by key, and its cluster's features by name (KIP-584).
 
     finalized_features_epoch: None where the node knows none. A broker counts it otherwise than a
-    controller does: compare it only with what the same node said before.
+    controller does: compare it only with what the same node said before. zk_migration_ready: True
+    for nodes of Kafka 3.x that run with zookeeper.metadata.migration.enable (KIP-866).
     """
 
     api_versions: Mapping[int, VersionRange]
     supported_features: Mapping[str, VersionRange] = field(default_factory=dict)
     finalized_features: Mapping[str, VersionRange] = field(default_factory=dict)
     finalized_features_epoch: int | None = None
+    zk_migration_ready: bool = False
 
     @classmethod
     def of(cls, response: ApiVersionsResponse) -> NodeApiVersions:
@@ -63,6 +65,7 @@ class NodeApiVersions:
                 for feature in response.finalized_features
             },
             finalized_features_epoch=None if epoch == _UNKNOWN_EPOCH else epoch,
+            zk_migration_ready=response.zk_migration_ready,
         )
 
     def version_for(self, request: type[Request], peer: str = "the node") -> int:
