@@ -16,6 +16,7 @@ class ReplicaProgress:
     """A voter or an observer. end_offset: None until it fetches. Times are milliseconds, or -1.
 
     last_caught_up: the last time at which it had everything that the leader had then.
+    told_high_watermark: in the last answer to it; None before the first.
     """
 
     key: ReplicaKey
@@ -25,6 +26,7 @@ class ReplicaProgress:
     last_caught_up: int = UNKNOWN
     leader_end_at_last_fetch: int = UNKNOWN
     has_acknowledged: bool = False
+    told_high_watermark: int | None = None
 
     def record_fetch(self, offset: int, leader_end: int, now: int) -> None:
         """Note a fetch at `offset`: everything before it is on the replica's disk."""

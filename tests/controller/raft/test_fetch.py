@@ -174,6 +174,22 @@ def test_versions_up_to_17_do_not_tell_the_high_watermark_and_wait() -> None:
     assert solo.ask(fetch_request(3, 5, solo.raft.end_offset, 5), version=17) == []
 
 
+def test_a_broker_before_version_18_is_told_a_commit_that_came_between_its_fetches() -> None:
+    """Kafka 3.9's leader without other voters commits before it answers: nothing comes between."""
+    alone = leader(voters=voter_set(1))
+    alone.flushes = False
+    end = alone.raft.end_offset
+    assert alone.ask(fetch_request(7, 5, end, 5), version=17) == []
+    token = alone.last_token
+    alone.step(Append(token="a", epoch=5, records=(Record(value=b"a"),)))
+    answer = only(alone.replies(token), FetchResponse).responses[0].partitions[0]
+    assert (bool(answer.records), answer.high_watermark) == (True, end)
+    alone.step(LogFlushed(offset=end + 1))
+    news = partition(alone, fetch_request(7, 5, end + 1, 5), version=17)
+    assert (bool(news.records), news.high_watermark) == (False, end + 1)
+    assert alone.ask(fetch_request(7, 5, end + 1, 5), version=17) == []
+
+
 def test_a_follower_flushes_before_its_next_fetch() -> None:
     solo = follower()
     solo.flushes = False

@@ -16,6 +16,7 @@ from kwire.controller.raft.fetch_purgatory import DelayedFetch
 from kwire.controller.raft.high_watermark import advance_high_watermark
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
+from kwire.controller.raft.replica_progress import ReplicaProgress
 from kwire.controller.raft.replicated_log import OffsetValidation
 from kwire.controller.raft.roles import Follower, Leader
 from kwire.controller.raft.roles.follower import FetchedSnapshot
@@ -45,6 +46,7 @@ from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, ME
 _UNKNOWN = -1
 _TOPIC_IDS_SINCE = 13
 _ENDPOINTS_SINCE = 17
+_HIGH_WATERMARK_SINCE = 18
 
 
 def handle_request(
@@ -65,7 +67,8 @@ def handle_request(
        them.
     4. A position that is not in this log: DivergingEpoch; before its start: SnapshotId.
     5. Else everything before the position is on the fetcher's disk, which may commit records.
-    6. Records, if there are; a high watermark that the fetcher does not know yet (version 18).
+    6. Records, if there are; a high watermark that the fetcher does not know yet: by its request
+       (version 18), or by the last answer to it (before).
 
     7. If there is neither, return None: the request waits for either, until MaxWaitMs
        (`complete_delayed_fetches`).
@@ -81,8 +84,9 @@ def handle_request(
         return _response(replica, received, error=ErrorCode.INVALID_REQUEST)
     # 3.–6.
     response = _answer(replica, received, request, requested, now)
-    leader = replica.leader
-    if leader is None or request.max_wait_ms == 0 or _has_anything_new(response, requested):
+    leader, known = replica.leader, _fetchers_high_watermark(replica, received, request)
+    if leader is None or request.max_wait_ms == 0 or _has_anything_new(response, known):
+        _note_high_watermark(replica, request, response)
         return response
     # 7.
     replica.fetch_purgatory.append(
@@ -109,7 +113,9 @@ def complete_delayed_fetches(replica: Replica, now: int) -> None:
             request = delayed.received.request
             assert isinstance(request, FetchRequest)
             requested = request.topics[0].partitions[0]
-            _reply(replica, delayed, _answer(replica, delayed.received, request, requested, now))
+            response = _answer(replica, delayed.received, request, requested, now)
+            _note_high_watermark(replica, request, response)
+            _reply(replica, delayed, response)
         else:
             replica.fetch_purgatory.append(delayed)
 
@@ -135,17 +141,42 @@ def _is_malformed(requested: FetchPartition) -> bool:
     )
 
 
-def _has_anything_new(response: FetchResponse, requested: FetchPartition) -> bool:
+def _has_anything_new(response: FetchResponse, known: int) -> bool:
     partition = response.responses[0].partitions[0]
     return bool(
         partition.error_code
         or partition.records
         or partition.diverging_epoch
         or partition.snapshot_id
-        # Versions below 18 do not tell what the fetcher knows: the default is the greatest
-        # number, so that their requests wait for records as before (KIP-1166).
-        or requested.high_watermark < partition.high_watermark
+        or known < partition.high_watermark
     )
+
+
+def _fetchers_high_watermark(
+    replica: Replica, received: RequestReceived, request: FetchRequest
+) -> int:
+    """Return the high watermark that the fetcher knows; the greatest number if nobody can tell.
+
+    A leader answers with records before they are flushed, here even one without other voters. The
+    high watermark may rise before the next request, which then waited for the next record: a broker
+    of 3.9 was unfenced half a second late. Java's leader without others commits before it answers.
+    """
+    # Versions below 18 do not tell it (KIP-1166): the default is the greatest number.
+    told = request.topics[0].partitions[0].high_watermark
+    progress = _progress(replica, request)
+    if received.version >= _HIGH_WATERMARK_SINCE or progress is None:
+        return told
+    return told if progress.told_high_watermark is None else progress.told_high_watermark
+
+
+def _note_high_watermark(replica: Replica, request: FetchRequest, response: FetchResponse) -> None:
+    progress, partition = _progress(replica, request), response.responses[0].partitions[0]
+    if progress is not None and not partition.error_code:
+        progress.told_high_watermark = partition.high_watermark
+
+
+def _progress(replica: Replica, request: FetchRequest) -> ReplicaProgress | None:
+    return replica.leader.progress(_fetcher(request)) if replica.leader else None
 
 
 def _known_high_watermark(leader: Leader) -> int:
@@ -167,7 +198,7 @@ def _answer(
         return _response(replica, received, error=error)
     leader = replica.leader
     assert leader is not None
-    fetcher = ReplicaKey.from_wire(_replica_id(request), requested.replica_directory_id)
+    fetcher = _fetcher(request)
     # Another node with this leader's id: its offset must not count as the leader's own.
     if fetcher.id == leader.local.id:
         return _response(replica, received, error=ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -188,8 +219,9 @@ def _answer(
     return _response(replica, received, records=replica.log.read(requested.fetch_offset, limit))
 
 
-def _replica_id(request: FetchRequest) -> int:
-    return request.replica_state.replica_id if request.replica_state else request.replica_id
+def _fetcher(request: FetchRequest) -> ReplicaKey:
+    id = request.replica_state.replica_id if request.replica_state else request.replica_id
+    return ReplicaKey.from_wire(id, request.topics[0].partitions[0].replica_directory_id)
 
 
 def _response(
