@@ -30,11 +30,7 @@ def handle(request: AlterConfigsRequest, context: ControllerContext) -> Controll
 
     def alter(requested: AlterConfigsResource) -> Records:
         resource = ConfigResource(requested.resource_type, requested.resource_name)
-        # 2.
-        if resource.type == ResourceType.BROKER_LOGGER:
-            raise ApiError(ErrorCode.INVALID_REQUEST, "Loggers are not altered by this API.")
-        # 3.
-        check_access(context.access, AclOperation.ALTER_CONFIGS, resource)
+        _check_resource(resource, context)
         # 4.
         values = {config.name: config.value for config in requested.configs}
         return config_records(resource, values, context, checker, others_stay=False)
@@ -45,3 +41,22 @@ def handle(request: AlterConfigsRequest, context: ControllerContext) -> Controll
         records=() if request.validate_only else tuple(records),
         response=AlterConfigsResponse(responses=responses(outcomes, AlterConfigsResourceResponse)),
     )
+
+
+def refuses_all(request: AlterConfigsRequest, context: ControllerContext) -> bool:
+    """Return True if each resource is refused by steps 1 to 3 of `handle`."""
+
+    def check(requested: AlterConfigsResource) -> Records:
+        _check_resource(ConfigResource(requested.resource_type, requested.resource_name), context)
+        return []
+
+    _, outcomes = alter_each(request.resources, check, context.image.features)
+    return all(outcome.code for outcome in outcomes)
+
+
+def _check_resource(resource: ConfigResource, context: ControllerContext) -> None:
+    # 2.
+    if resource.type == ResourceType.BROKER_LOGGER:
+        raise ApiError(ErrorCode.INVALID_REQUEST, "Loggers are not altered by this API.")
+    # 3.
+    check_access(context.access, AclOperation.ALTER_CONFIGS, resource)

@@ -1,4 +1,4 @@
-"""BrokerRegistration (KIP-631, KIP-858, KIP-896)."""
+"""BrokerRegistration (KIP-631, KIP-858, KIP-866, KIP-896)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
 
     1. Another cluster's id: INCONSISTENT_CLUSTER_ID.
     2. The id has a valid session under another incarnation: DUPLICATE_BROKER_REGISTRATION.
-    3. It wants to migrate from ZooKeeper: BROKER_ID_NOT_REGISTERED.
+    3. It runs with ZooKeeper, and no migration is enabled here; or it does not, and the metadata of
+       ZooKeeper are still to be copied: BROKER_ID_NOT_REGISTERED. It runs with ZooKeeper, and lacks
+       the listener among brokers, at which this controller will send it metadata:
+       INVALID_REGISTRATION (KIP-866).
     4. Directories, once metadata.version has them: none, reserved ones, one twice, or another
        broker's: INVALID_REGISTRATION.
     5. A finalised feature level outside what it supports: UNSUPPORTED_VERSION. It must name
@@ -47,8 +50,7 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
     known = context.image.cluster.brokers.get(request.broker_id)
     _check_session(request, known, context)
     # 3.
-    if request.is_migrating_zk_broker:
-        raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, "ZooKeeper brokers cannot register.")
+    _check_migration(request, context)
     # 4.
     if context.metadata_version.supports_directory_assignment:
         _check_directories(request, context)
@@ -79,6 +81,20 @@ def _check_session(
     if context.heartbeat_manager.has_valid_session(known.id, context.now):
         text = f"Broker {known.id} is running elsewhere: its session has not ended."
         raise ApiError(ErrorCode.DUPLICATE_BROKER_REGISTRATION, text)
+
+
+def _check_migration(request: BrokerRegistrationRequest, context: ControllerContext) -> None:
+    if not request.is_migrating_zk_broker:
+        if context.image.features.in_pre_migration:
+            text = "The metadata of ZooKeeper are not copied yet: only its brokers can register."
+            raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
+        return
+    if not context.zk_migration_enabled:
+        text = "The controller does not register brokers with ZooKeeper: no migration is enabled."
+        raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
+    listener = context.config.inter_broker_listener
+    if listener not in {listener.name for listener in request.listeners}:
+        raise _invalid(f"The broker has no listener {listener}, the inter.broker.listener.name.")
 
 
 def _check_directories(request: BrokerRegistrationRequest, context: ControllerContext) -> None:
@@ -127,6 +143,7 @@ def _record(
     return RegisterBrokerRecord(
         broker_id=request.broker_id,
         incarnation_id=request.incarnation_id,
+        is_migrating_zk_broker=request.is_migrating_zk_broker,
         broker_epoch=epoch,
         end_points=[
             BrokerEndpoint(

@@ -22,7 +22,7 @@ def handle(request: ControllerRegistrationRequest, context: ControllerContext) -
     A controller that is not active answers NOT_CONTROLLER before this (`QuorumController.begin`).
 
     1. metadata.version below 3.7-IV0: UNSUPPORTED_VERSION.
-    2. Record them as they are; a migration from ZooKeeper is never ready.
+    2. Record them as they are, and whether it is ready to migrate from ZooKeeper (KIP-866).
     """
     # 1.
     if not context.metadata_version.supports_controller_registration:
@@ -32,7 +32,7 @@ def handle(request: ControllerRegistrationRequest, context: ControllerContext) -
     record = RegisterControllerRecord(
         controller_id=request.controller_id,
         incarnation_id=request.incarnation_id,
-        zk_migration_ready=False,
+        zk_migration_ready=request.zk_migration_ready,
         end_points=[
             ControllerEndpoint(
                 name=listener.name,

@@ -92,6 +92,11 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
     )
 
 
+def refuses_all(request: DeleteTopicsRequest, context: ControllerContext) -> bool:
+    """Return True if no topic would be deleted. Raises ApiError as of step 1 of `handle`."""
+    return not handle(request, context).records
+
+
 def _delete(topic: TopicImage, records: Records, context: ControllerContext) -> None:
     # 7.
     context.record_mutations(len(topic.partitions), strict_since=STRICT_SINCE)

@@ -30,11 +30,8 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
 
     def alter(requested: AlterConfigsResource) -> Records:
         resource = ConfigResource(requested.resource_type, requested.resource_name)
-        # 2.
-        is_logger = resource.type == ResourceType.BROKER_LOGGER
-        operation = AclOperation.CLUSTER_ACTION if is_logger else AclOperation.ALTER_CONFIGS
-        check_access(context.access, operation, resource)
-        if is_logger:
+        _check_access(resource, context)
+        if resource.type == ResourceType.BROKER_LOGGER:
             logger_validation.check(requested, context.config.node_id)
             return []
         # 3.
@@ -54,3 +51,23 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
             responses=responses(outcomes, AlterConfigsResourceResponse)
         ),
     )
+
+
+def refuses_all(request: IncrementalAlterConfigsRequest, context: ControllerContext) -> bool:
+    """Return True if steps 1 and 2 of `handle` refuse each resource but loggers, which are here."""
+
+    def check(requested: AlterConfigsResource) -> Records:
+        _check_access(ConfigResource(requested.resource_type, requested.resource_name), context)
+        return []
+
+    _, outcomes = alter_each(request.resources, check, context.image.features)
+    return all(
+        outcome.code or outcome.resource.type == ResourceType.BROKER_LOGGER for outcome in outcomes
+    )
+
+
+def _check_access(resource: ConfigResource, context: ControllerContext) -> None:
+    # 2.
+    is_logger = resource.type == ResourceType.BROKER_LOGGER
+    operation = AclOperation.CLUSTER_ACTION if is_logger else AclOperation.ALTER_CONFIGS
+    check_access(context.access, operation, resource)

@@ -15,7 +15,12 @@ from kwire.image.partition import PartitionRegistration
 def replication_control(context: ControllerContext) -> ReplicationControl:
     """Return the rules of leadership and ISR over the image of a request."""
     config = context.config
-    return ReplicationControl(image=context.image, static=config.static.get, node_id=config.node_id)
+    return ReplicationControl(
+        image=context.image,
+        static=config.static.get,
+        node_id=config.node_id,
+        zk_migration_enabled=context.zk_migration_enabled,
+    )
 
 
 def place_partitions(

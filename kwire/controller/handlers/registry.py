@@ -81,6 +81,9 @@ class Handler:
     writes: the handler sees what is written but not committed, and the answer waits for the
     commit. active_only: other controllers answer NOT_CONTROLLER, but for requests of which
     `needs_no_leader` is True: there is nothing to do, or the sender may not ask, whoever leads.
+    runs_in_pre_migration: a write that is carried out before the metadata of ZooKeeper are copied
+    (Java 3.9: ControllerOperationFlag.RUNS_IN_PREMIGRATION). So are requests of which
+    `refuses_all` is True: each element is refused before Java's ControllerApis asks the controller.
     """
 
     request: type[Request]
@@ -90,7 +93,9 @@ class Handler:
     writes: bool = True
     active_only: bool = True
     needs_authorizer: bool = False
+    runs_in_pre_migration: bool = False
     needs_no_leader: Callable[[Any, ControllerContext], bool] = lambda request, context: False
+    refuses_all: Callable[[Any, ControllerContext], bool] = lambda request, context: False
 
     @property
     def key(self) -> int:
@@ -123,6 +128,16 @@ def _at_any(needs_no_leader: Callable[[Any, ControllerContext], bool], handler: 
     return replace(handler, needs_no_leader=needs_no_leader)
 
 
+def _in_pre_migration(handler: Handler) -> Handler:
+    """Register an API that is carried out while the controller waits to copy ZooKeeper's data."""
+    return replace(handler, runs_in_pre_migration=True)
+
+
+def _by_element(refuses_all: Callable[[Any, ControllerContext], bool], handler: Handler) -> Handler:
+    """Register an API whose elements are looked at before it is asked if they may be changed."""
+    return replace(handler, refuses_all=refuses_all)
+
+
 def _read(
     request: type[Request], handle: Handle, versions: str, needs: AclOperation | None = None
 ) -> Handler:
@@ -144,12 +159,16 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
         handler.key: handler
         for handler in (
             _write(CreateTopicsRequest, create_topics.handle, "2-7"),
-            _write(DeleteTopicsRequest, delete_topics.handle, "1-6"),
+            _by_element(
+                delete_topics.refuses_all, _write(DeleteTopicsRequest, delete_topics.handle, "1-6")
+            ),
             _of_acls(_read(DescribeAclsRequest, describe_acls.handle, "1-3", DESCRIBE)),
             _of_acls(_write(CreateAclsRequest, create_acls.handle, "1-3", ALTER)),
             _of_acls(_write(DeleteAclsRequest, delete_acls.handle, "1-3", ALTER)),
             _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
-            _write(AlterConfigsRequest, alter_configs.handle, "0-2"),
+            _by_element(
+                alter_configs.refuses_all, _write(AlterConfigsRequest, alter_configs.handle, "0-2")
+            ),
             _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
             _at_any(
                 create_delegation_token.is_refused,
@@ -167,7 +186,10 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
                 elect_leaders.is_empty,
                 _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
             ),
-            _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
+            _by_element(
+                incremental_alter_configs.refuses_all,
+                _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
+            ),
             _at_any(
                 alter_partition_reassignments.is_empty,
                 _write(
@@ -193,12 +215,23 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             ),
             _write(UpdateFeaturesRequest, update_features.handle, "0-2", ALTER),
             _read(DescribeClusterRequest, describe_cluster.handle, "0-2"),
-            _write(BrokerRegistrationRequest, broker_registration.handle, "0-4", CLUSTER_ACTION),
-            _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2", CLUSTER_ACTION),
-            _write(UnregisterBrokerRequest, unregister_broker.handle, "0", ALTER),
+            _in_pre_migration(
+                _write(BrokerRegistrationRequest, broker_registration.handle, "0-4", CLUSTER_ACTION)
+            ),
+            _in_pre_migration(
+                _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2", CLUSTER_ACTION)
+            ),
+            _in_pre_migration(
+                _write(UnregisterBrokerRequest, unregister_broker.handle, "0", ALTER)
+            ),
             _write(AllocateProducerIdsRequest, allocate_producer_ids.handle, "0", CLUSTER_ACTION),
-            _write(
-                ControllerRegistrationRequest, controller_registration.handle, "0", CLUSTER_ACTION
+            _in_pre_migration(
+                _write(
+                    ControllerRegistrationRequest,
+                    controller_registration.handle,
+                    "0",
+                    CLUSTER_ACTION,
+                )
             ),
             _write(
                 AssignReplicasToDirsRequest, assign_replicas_to_dirs.handle, "0", CLUSTER_ACTION

@@ -60,6 +60,8 @@ class ControllerConfig:
     authorizer: None if everybody may do everything.
     security_protocols: of the listeners, by name; PLAINTEXT where there is none.
     no_op_interval_ms: time without records after which a NoOpRecord is written; 0: never (KIP-835).
+    zk_migration_enabled: True to migrate from ZooKeeper; inter_broker_listener: where ZooKeeper's
+    brokers are reached then (KIP-866).
     quota_window_num, quota_window_size_seconds: a client may save up its mutation quota for as many
     windows of this size (KIP-599).
     """
@@ -80,6 +82,8 @@ class ControllerConfig:
     authorizer: StandardAuthorizer | None = None
     security_protocols: Mapping[str, str] = field(default_factory=dict)
     delegation_tokens: DelegationTokenConfig = DelegationTokenConfig()
+    zk_migration_enabled: bool = False
+    inter_broker_listener: str = "PLAINTEXT"
 
 
 _DASH = 62
@@ -134,6 +138,11 @@ class ControllerContext:
     def metadata_version(self) -> MetadataVersion:
         """The metadata.version, which decides the versions of records."""
         return self.image.features.metadata_version
+
+    @property
+    def zk_migration_enabled(self) -> bool:
+        """True if brokers with ZooKeeper may register (Java 3.9: zkRegistrationAllowed)."""
+        return self.config.zk_migration_enabled and self.metadata_version.supports_migration
 
     def broker(self, id: int, epoch: int) -> BrokerRegistration:
         """Return a broker's registration. Raises ApiError for another epoch: STALE_BROKER_EPOCH.

@@ -50,7 +50,8 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
     2. a level that this controller, a broker or another registered controller does not support;
        a voter that has not registered;
     3. a lower level as an upgrade, a higher one as a downgrade;
-    4. a metadata.version that would have to forget what is in the metadata;
+    4. a metadata.version that would have to forget what is in the metadata, or any while a
+       migration from ZooKeeper is under way (KIP-866);
     5. another feature whose level needs a higher metadata.version than there will be;
     6. a lower kraft.version.
 
@@ -151,7 +152,7 @@ def _check(
         raise _invalid(update, f"it is at {current}, which a downgrade cannot raise")
     # 4.
     if name == METADATA_VERSION:
-        _check_metadata_version(update, current)
+        _check_metadata_version(update, current, context)
     # 5.
     elif name in FEATURES:
         _check_needs(update, updates, context)
@@ -197,8 +198,12 @@ def _unsupported(name: str, level: int, context: ControllerContext) -> Iterator[
             yield f"controller {id} has not registered, and may not support it"
 
 
-def _check_metadata_version(update: FeatureUpdateKey, current: int) -> None:
+def _check_metadata_version(
+    update: FeatureUpdateKey, current: int, context: ControllerContext
+) -> None:
     level = update.max_version_level
+    if context.image.features.is_migrating:
+        raise _invalid(update, "a migration from ZooKeeper is under way")
     if any(level < changed <= current for changed in CHANGED_METADATA):
         old, new = metadata_version_level(current).name, metadata_version_level(level).name
         raise _invalid(update, f"from {old} to {new} metadata might be lost")

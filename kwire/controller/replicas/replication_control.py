@@ -31,11 +31,15 @@ IN_CONTROLLED_SHUTDOWN = 1
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicationControl:
-    """The rules of leadership and ISR over one image. static: looks up server.properties."""
+    """The rules of leadership and ISR over one image.
+
+    static: looks up server.properties. zk_migration_enabled: brokers may run with ZooKeeper.
+    """
 
     image: MetadataImage
     static: Callable[[str], str | None]
     node_id: int = NO_LEADER
+    zk_migration_enabled: bool = False
 
     @cached_property
     def _configs(self) -> EffectiveConfigs:
@@ -74,6 +78,7 @@ class ReplicationControl:
             eligible_leader_replicas_enabled=self.image.features.elr_enabled,
             min_isr=self.min_isr(topic) if self.image.features.elr_enabled else 1,
             unclean_shutdown_replicas=unclean_shutdown,
+            zk_migration_enabled=self.zk_migration_enabled,
             isr=isr,
             leader_recovery_state=leader_recovery_state,
             directories=directories or {},

@@ -192,7 +192,24 @@ class PeriodicOperation:
         return OperationResult(prepared=prepared, schedule=task.schedule)
 
 
-Operation = RequestOperation | PeriodicOperation
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationOperation:
+    """Records of a copy from ZooKeeper (Java: MigrationRecordConsumer.MigrationWriteOperation)."""
+
+    context: ControllerContext
+    copied: tuple[VersionedRecord, ...]
+    view: MetadataView
+
+    def run(self) -> OperationResult:
+        """Apply the records. Raises ReplayError if they do not fit."""
+        context = self.context
+        prepared = PreparedBatches.of(
+            self.copied, self.view, context.heartbeat_manager, context.now
+        )
+        return OperationResult(prepared=prepared)
+
+
+Operation = RequestOperation | PeriodicOperation | MigrationOperation
 
 
 def run_and_encode(operation: Operation) -> OperationResult:

@@ -69,8 +69,22 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
     2. Partitions without leader get an unclean one if their topics allow it.
     3. Leadership goes back to the preferred replicas.
     4. Expired delegation tokens are removed.
-    5. A log that rested gets a NoOpRecord.
+    5. A log that rested gets a NoOpRecord. This is all until the metadata of ZooKeeper are copied
+       (KIP-866).
     """
+    if not context.image.features.in_pre_migration:
+        task = _due_change(context, schedule)
+        if task.records:
+            return task
+        schedule = task.schedule
+    # 5.
+    if schedule.no_op is not None and schedule.no_op <= context.now:
+        schedule = replace(schedule, no_op=_later(context.now, context.config.no_op_interval_ms))
+        return DueTask(schedule=schedule, records=(versioned(NoOpRecord()),))
+    return DueTask(schedule=schedule)
+
+
+def _due_change(context: ControllerContext, schedule: Schedule) -> DueTask:
     now, config = context.now, context.config
     replication = replication_control(context)
     # 1.
@@ -100,10 +114,6 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
         records = tuple(removed_expired_tokens(context.image.delegation_tokens, now))
         if records:
             return DueTask(schedule=schedule, records=records)
-    # 5.
-    if schedule.no_op is not None and schedule.no_op <= now:
-        schedule = replace(schedule, no_op=_later(now, config.no_op_interval_ms))
-        return DueTask(schedule=schedule, records=(versioned(NoOpRecord()),))
     return DueTask(schedule=schedule)
 
 

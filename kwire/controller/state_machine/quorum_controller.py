@@ -33,6 +33,7 @@ from kwire.controller.replicas.replica_placer import RandomSource
 from kwire.controller.state_machine.activation import activation_records
 from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.controller.state_machine.operations import (
+    MigrationOperation,
     Operation,
     OperationResult,
     PeriodicOperation,
@@ -105,6 +106,11 @@ class QuorumController:
         return self.committed.image.published
 
     @property
+    def in_pre_migration(self) -> bool:
+        """True while little else than the metadata of ZooKeeper may be written (KIP-866)."""
+        return self.ahead.image.features.in_pre_migration
+
+    @property
     def end_offset(self) -> int:
         """The offset of the next batch."""
         return self.ahead.end_offset
@@ -151,12 +157,13 @@ class QuorumController:
         2. Every broker begins a full session: this node has not heard of them before.
         """
         # 1.
-        records = activation_records(self.committed.image, bootstrap, self.config.static)
+        records = activation_records(self.committed.image, bootstrap, self.config)
         self.epoch = epoch
         # Raft has written control records after what was replayed.
         self.ahead = self.committed = replace(self.committed, end_offset=end_offset)
         # 2.
-        self.heartbeat_manager = self.heartbeat_manager.activated(self.ahead.image.cluster, now)
+        cluster = self.ahead.image.published.cluster  # an open transaction is aborted
+        self.heartbeat_manager = self.heartbeat_manager.activated(cluster, now)
         self._schedule = Schedule.starting(now, self.config)
         self._write(PreparedBatches.of(records, self.ahead, self.heartbeat_manager, now), now)
         return tuple(records)
@@ -200,7 +207,9 @@ class QuorumController:
         1. Without the operation on the cluster that the API needs: CLUSTER_AUTHORIZATION_FAILED;
            without the authorizer that it needs: SECURITY_DISABLED.
         2. Not active: NOT_CONTROLLER, but for the APIs and requests that every controller answers.
-        3. A handler that reads sees what is committed, and its answer is released at once; one that
+        3. A write before the metadata of ZooKeeper are copied: NOT_CONTROLLER, but for those that
+           Java flags with RUNS_IN_PREMIGRATION (KIP-866).
+        4. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
         try:
@@ -232,10 +241,20 @@ class QuorumController:
         self._move_end_to(end_offset)
         context = self._context(handler, now, origin)
         # 2.
-        is_refused = handler.active_only and not self.is_active
-        if is_refused and not handler.needs_no_leader(request, context):
-            raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
+        refusal: str | None = None
+        if handler.active_only and not self.is_active:
+            refusal = "This controller is not the active one."
         # 3.
+        elif (
+            handler.writes
+            and not handler.runs_in_pre_migration
+            and self.in_pre_migration
+            and not handler.refuses_all(request, context)
+        ):
+            refusal = "The controller is in pre-migration mode."
+        if refusal is not None and not handler.needs_no_leader(request, context):
+            raise ApiError(ErrorCode.NOT_CONTROLLER, refusal)
+        # 4.
         view = self.ahead if handler.writes else self.committed
         return RequestOperation(request=request, handler=handler, context=context, view=view)
 
@@ -290,18 +309,29 @@ class QuorumController:
         context = self._context(None, now)
         return PeriodicOperation(context=context, schedule=self._schedule, view=self.ahead)
 
+    def begin_migration_batch(
+        self, records: tuple[VersionedRecord, ...], now: int, end_offset: int
+    ) -> MigrationOperation:
+        """Return the operation that writes records of a copy from ZooKeeper, as `begin` does."""
+        self._move_end_to(end_offset)
+        context = self._context(None, now)
+        return MigrationOperation(context=context, copied=records, view=self.ahead)
+
     def finish_tick(
-        self, operation: PeriodicOperation, result: OperationResult
+        self, operation: PeriodicOperation | MigrationOperation, result: OperationResult
     ) -> tuple[VersionedRecord, ...]:
-        """Write the result of a periodic task; return its records."""
+        """Write the result of an operation for which no client waits; return its records."""
         assert result.prepared is not None
-        assert result.schedule is not None
-        self._schedule = result.schedule
+        if result.schedule is not None:
+            self._schedule = result.schedule
         self._write(result.prepared, operation.context.now)
         return result.prepared.records
 
     def is_tick_long(self, now: int) -> bool:
         """Return True if the task that is due has to look at every partition."""
+        return not self.in_pre_migration and self._is_task_long(now)
+
+    def _is_task_long(self, now: int) -> bool:
         return self._schedule.is_election_due(now) or (
             self.heartbeat_manager.stale_broker(now) is not None
         )
@@ -310,6 +340,8 @@ class QuorumController:
         """Return the time of the next `tick`, in milliseconds; None while not active."""
         if not self.is_active:
             return None
+        if self.in_pre_migration:
+            return self._schedule.no_op
         times = [self._schedule.deadline, self.heartbeat_manager.deadline]
         return min(time for time in times if time is not None)
 

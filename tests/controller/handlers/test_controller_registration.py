@@ -11,9 +11,10 @@ from tests.support.controller.handlers.registrations import (
 BROKERS, CONTROLLERS = 1, 2
 
 
-def test_a_registered_controller_is_never_ready_to_migrate(lab: Any) -> None:
+def test_a_registered_controller_is_ready_to_migrate_if_it_says_so(lab: Any) -> None:
+    """The driver of a migration waits for all voters to be (KIP-866)."""
     assert register(lab, 3001) == ErrorCode.NONE
-    assert not lab.image.cluster.controllers[3001].zk_migration_ready
+    assert lab.image.cluster.controllers[3001].zk_migration_ready
 
 
 def test_controllers_are_not_registered_before_3_7(make_lab: Any) -> None:

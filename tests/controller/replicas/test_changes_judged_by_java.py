@@ -90,6 +90,7 @@ def record(change: dict[str, Any]) -> bytes | None:
         removing=change["removing"],
         adding=change["adding"],
         leader_recovery_state=change["recovery"],
+        zk_migration_enabled=change.get("zk_migration", False),
     ).build()
     return None if built is None else built.encode()
 
@@ -111,3 +112,28 @@ def test_random_changes_are_written_alike(release: str) -> None:
             assert record(change) == theirs, (SEED, change)
             written += theirs is not None
     assert written > 3000
+
+
+def test_brokers_with_zookeeper_get_a_higher_leader_epoch_where_kafkas_do() -> None:
+    """An ISR that shrinks bumps it at every level (KIP-866).
+
+    Kafka 3.9 and 4 differ in some changes; where they agree, they agree for such brokers, too.
+    """
+    random = Random(SEED)
+    levels = (8, 11, 12, 14, 17, 21)
+    compared = bumped = 0
+    with vectors.PartitionChangeJudge("3.9.1") as kafka:
+        for _ in range(4000):
+            change = random_change(random)
+            if change["elr"] or change["level"] == 30:
+                continue
+            change["level"] = random.choice(levels)
+            without = record(change)
+            if without != kafka(question(change)):
+                continue
+            change["zk_migration"] = True
+            assert record(change) == kafka(question(change)), (SEED, change)
+            compared += 1
+            bumped += record(change) != without
+    assert compared > 500
+    assert bumped > 50
