@@ -1,0 +1,109 @@
+"""The writes that make ZooKeeper equal to an image, beyond the cases that Java judges (KIP-866)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kwire.controller.migration.synchronisation import synchronise
+from kwire.controller.migration.znode_write import ZnodeWrite
+from kwire.controller.migration.znode_writes.passwords import PasswordWriter
+from kwire.image import EMPTY, MetadataImage, apply_all
+from kwire.messages.records.config import ConfigRecord
+from kwire.zookeeper import Create, Delete
+from kwire.zookeeper.errors import InvalidZnode
+from kwire.zookeeper.password_encoder import PasswordEncoder
+from kwire.zookeeper.znodes import AclResource, AclZnode, ConfigZnode
+from kwire.zookeeper.zookeeper_metadata import Stored, ZooKeeperMetadata
+from memory_zookeeper import MemoryZooKeeper
+from tests.support.controller.migration.random_metadata import RandomMetadata
+from tests.support.controller.migration.znode_trees import carried_out, metadata_in
+
+RAFT_EPOCH = 7
+PASSWORDS = PasswordWriter(PasswordEncoder(secret="secret"), bytes)
+
+ALWAYS = {"UpdateClientQuota", "UpdateDelegationToken", "UpdateProducerId"}
+"""Types of writes that Kafka repeats each time, whether something differs or not."""
+
+
+def writes_of(zookeeper: ZooKeeperMetadata, image: MetadataImage) -> list[ZnodeWrite]:
+    return synchronise(zookeeper, image, RAFT_EPOCH, PASSWORDS)
+
+
+def random_image(seed: int) -> MetadataImage:
+    metadata = RandomMetadata(seed)
+    for _ in range(10):
+        metadata.records(12)
+    return metadata.image
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_second_synchronisation_has_only_the_writes_that_kafka_repeats(seed: int) -> None:
+    image = random_image(seed)
+    server = MemoryZooKeeper()
+    empty = ("/brokers", "/brokers/topics", "/config", "/config/topics", "/config/changes")
+    tree = carried_out(server.tree, [folders(*empty)])
+
+    tree = carried_out(tree, writes_of(metadata_in(tree), image))
+    again = writes_of(metadata_in(tree), image)
+
+    # A partition's epoch is the version of its state: one that has changed before differs for ever.
+    rest = [write for write in again if write.type not in ALWAYS | {"UpdatePartition"}]
+    assert rest == []
+
+
+def folders(*paths: str) -> ZnodeWrite:
+    return ZnodeWrite(type="", description="", operations=tuple(Create(path) for path in paths))
+
+
+def test_pending_deletions_are_cleared_before_everything_else() -> None:
+    zookeeper = ZooKeeperMetadata(pending_deletions=frozenset({"b", "a"}))
+    first, *_ = writes_of(zookeeper, random_image(1))
+
+    assert first.type == "DeletePendingTopicDeletion"
+    assert first.operations == (
+        Delete("/admin/delete_topics/a"),
+        Delete("/admin/delete_topics/b"),
+    )
+
+
+def test_a_password_that_cannot_be_decoded_is_written_anew() -> None:
+    encoded = PasswordEncoder(secret="another").encode("visible", bytes)
+    config = Stored(ConfigZnode({"ssl.key.password": encoded}), 0)
+    image = apply_all(
+        EMPTY,
+        [
+            ConfigRecord(
+                resource_type=4, resource_name="1", name="ssl.key.password", value="visible"
+            )
+        ],
+    )
+
+    (write,) = writes_of(ZooKeeperMetadata(broker_configs={"1": config}), image)
+
+    assert (write.type, write.description) == (
+        "UpdateBrokerConfig",
+        "Updated configs for BROKER 1",
+    )
+
+
+def test_an_empty_configuration_is_none() -> None:
+    zookeeper = ZooKeeperMetadata(topic_configs={"a": Stored(ConfigZnode(), 0)})
+    assert writes_of(zookeeper, EMPTY) == []
+
+
+def test_a_configuration_that_zookeeper_alone_has_is_deleted() -> None:
+    config = Stored(ConfigZnode({"retention.ms": "1"}), 0)
+    (write,) = writes_of(ZooKeeperMetadata(topic_configs={"a": config}), EMPTY)
+    assert write.operations == (Delete("/config/topics/a"),)
+
+
+def test_a_resource_without_rules_is_deleted() -> None:
+    zookeeper = ZooKeeperMetadata(acls={AclResource(2, "a"): Stored(AclZnode(), 0)})
+    (write,) = writes_of(zookeeper, EMPTY)
+    assert write.operations == (Delete("/kafka-acl/Topic/a"),)
+
+
+def test_a_quota_that_is_no_number_is_named_with_its_path() -> None:
+    zookeeper = ZooKeeperMetadata(ips={None: Stored(ConfigZnode({"rate": "much"}), 0)})
+    with pytest.raises(InvalidZnode, match="/config/ips/<default>"):
+        writes_of(zookeeper, EMPTY)
