@@ -42,6 +42,9 @@ def run(
     Its directories are those that `kwire storage format`, or kafka-storage, has formatted. Settings
     that kwire does not support are named on stderr.
 
+    With zookeeper.metadata.migration.enable=true it migrates a cluster from ZooKeeper (KIP-866), as
+    a controller of Kafka 3.9 does: for laboratories, and for tests of migrations.
+
     \b
     kwire storage format -c server.properties -t $(kwire storage random-uuid) --standalone
     kwire controller run server.properties

@@ -30,6 +30,7 @@ def run_node(file: Path, metrics: str | None) -> None:
     address = _metrics_address(metrics)
     config = NodeConfig.read(file)
     _print_unknown(config)
+    _print_migration(config)
     _log_to_stderr()
     asyncio.run(_run_node(config, address))
 
@@ -179,6 +180,16 @@ def _print_unknown(config: NodeConfig) -> None:
     if config.unknown:
         screen(stderr=True).print(
             f"not taken by kwire: {', '.join(config.unknown)}", style="yellow"
+        )
+
+
+def _print_migration(config: NodeConfig) -> None:
+    if config.migration is not None:
+        screen(stderr=True).print(
+            f"migrates from ZooKeeper at {config.migration.zookeeper.connect}: this is for"
+            " laboratories, and for tests of migrations; migrate what you need with the controllers"
+            " of Kafka 3.9",
+            style="yellow",
         )
 
 

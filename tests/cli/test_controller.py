@@ -14,19 +14,14 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Response
 from kwire.error_codes import ErrorCode
-from kwire.image.features import ZkMigrationState
-from kwire.logdir.bootstrap import write_bootstrap
-from kwire.logdir.snapshots import snapshot_content
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
-from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
 from kwire.net.sasl import Credentials, Mechanism
@@ -164,20 +159,31 @@ def test_the_documented_commands_make_a_controller_that_leads(
 def test_a_directory_that_kwire_cannot_lead_is_refused_at_the_start(
     kwire: Command, tmp_path: Path
 ) -> None:
-    file = properties(tmp_path)
+    """A migration at a metadata.version that no broker with ZooKeeper has (KIP-866)."""
+    enabled = "zookeeper.metadata.migration.enable=true\nzookeeper.connect=127.0.0.1:2181\n"
+    file = properties(tmp_path, enabled)
     assert kwire(*format_of(file)).code == 0
-    state = ZkMigrationStateRecord(zk_migration_state=ZkMigrationState.MIGRATION)
-    checkpoint = tmp_path / "data" / "bootstrap.checkpoint"
-    records = snapshot_content(checkpoint.read_bytes(), checkpoint).records
-    write_bootstrap(checkpoint.parent, (*records, VersionedRecord(record=state, version=0)), 0)
 
     run = kwire("controller", "run", str(file))
 
     assert run.code == 1
     assert run.error == (
-        "the move from ZooKeeper is in state MIGRATION, and kwire writes nothing to ZooKeeper:"
-        " finish it with the controllers of Kafka 3.9 first"
+        "zookeeper.metadata.migration.enable is true, but at metadata.version 4.3-IV0 no broker can"
+        " migrate from ZooKeeper: format the directories of all controllers with the brokers'"
+        " inter.broker.protocol.version, such as --release-version 3.9"
     )
+
+
+def test_a_migration_without_an_address_of_zookeeper_is_refused(
+    kwire: Command, tmp_path: Path
+) -> None:
+    file = properties(tmp_path, "zookeeper.metadata.migration.enable=true\n")
+    assert kwire(*format_of(file)).code == 0
+
+    run = kwire("controller", "run", str(file))
+
+    assert run.code == 1
+    assert run.error == (f"{file}: zookeeper.connect is missing: write host:port,host:port/chroot")
 
 
 def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ class ControllerApis:
     """The `Service` of one controller.
 
     late_listeners: names of the listeners whose requests wait until the ACLs are loaded.
+    zk_migration_ready: ApiVersions says that a migration from ZooKeeper is enabled (KIP-866).
     """
 
     def __init__(
@@ -105,7 +106,9 @@ class ControllerApis:
         foreign: ForeignClusters,
         *,
         late_listeners: Collection[str] = (),
+        zk_migration_ready: bool = False,
     ) -> None:
+        self._zk_migration_ready = zk_migration_ready
         self._late_listeners = frozenset(late_listeners)
         self._runtime = runtime
         self._foreign = foreign
@@ -242,6 +245,7 @@ class ControllerApis:
                 # 3.
                 if levels.min_version > 0 or version >= _ZERO_LEVELS_SINCE
             ],
+            zk_migration_ready=self._zk_migration_ready,
             finalized_features_epoch=metadata.features_epoch,
             finalized_features=[
                 FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)

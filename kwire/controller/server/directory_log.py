@@ -98,6 +98,13 @@ class DirectoryLog:
         """Return the end offset of the greatest epoch not above `epoch`, and that epoch."""
         return _raft_id(self._log.end_offset_for_epoch(epoch))
 
+    def epoch_of(self, offset: int) -> int:
+        """Return the epoch of a record, which may be in a snapshot in place of the log."""
+        epochs = [start.epoch for start in self._log.epoch_starts if start.offset <= offset]
+        if epochs:
+            return epochs[-1]
+        return next((id.epoch for id in self._log.snapshots if id.offset > offset), 0)
+
     def read(self, offset: int, max_bytes: int, end: int | None = None) -> bytes:
         """Return whole batches from the one with `offset` on, none of them at or after `end`."""
         return self._log.read(offset, max_bytes, end)

@@ -9,6 +9,7 @@ from random import Random
 from secrets import token_bytes
 from uuid import UUID
 
+from kwire.controller.server.zookeeper_opening import OpenZooKeeper, open_zookeeper
 from kwire.logdir.filesystem import DISK, FileSystem
 
 
@@ -18,13 +19,15 @@ class Environment:
 
     wall_clock: seconds since 1970, read once when a node starts; its event loop's clock goes on
     from there. filesystem: of its directories. token_bytes: returns so many bytes that nobody can
-    guess, for the nonces and salts of logins; `random` is not for secrets.
+    guess, for the nonces and salts of logins; `random` is not for secrets. open_zookeeper: of a
+    node that migrates from ZooKeeper.
     """
 
     random: Random = field(default_factory=Random)
     wall_clock: Callable[[], float] = time.time
     filesystem: FileSystem = DISK
     token_bytes: Callable[[int], bytes] = token_bytes
+    open_zookeeper: OpenZooKeeper = open_zookeeper
 
     def new_uuid(self) -> UUID:
         """Return a random UUID (version 4)."""

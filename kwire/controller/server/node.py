@@ -18,6 +18,9 @@ from kwire.controller.server.environment import Environment
 from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.controller.server.listener import ControllerListener
 from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
+from kwire.controller.server.migration.assembly import migration_runtime
+from kwire.controller.server.migration.migration_runtime import MigrationRuntime
+from kwire.controller.server.migration_sensors import MigrationSensors
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.server.registration import Registrar
 from kwire.controller.server.request_metrics import MeteredService, RequestMetrics
@@ -38,6 +41,7 @@ class ControllerNode:
     sockets: bound sockets by listener name, if the ports had to be known beforehand.
     metered: True to count requests in `requests`.
     environment: random source, time of day and disk; by default the machine's.
+    migration, migration_sensors: of a migration from ZooKeeper, where one is enabled.
     """
 
     def __init__(
@@ -50,10 +54,12 @@ class ControllerNode:
     ) -> None:
         self.config = config
         self.requests = RequestMetrics() if metered else None
+        self.migration_sensors = MigrationSensors()
         self._environment = environment or Environment()
         self._sockets = dict(sockets or {})
         self._listeners: list[ControllerListener] = []
         self._running = False
+        self.migration: MigrationRuntime | None = None
 
     async def start(self) -> None:
         """Open the directory, listen, and take part in the quorum.
@@ -94,10 +100,15 @@ class ControllerNode:
         self.metadata = MetadataRuntime(config, self.log, self.runtime, self._environment)
         self._running = True
         try:
+            self.migration = self._migration()
             names = {listener.name for listener in config.listeners}
             late_listeners = names - config.early_start_listeners
             apis = ControllerApis(
-                self.runtime, self.metadata, foreign, late_listeners=late_listeners
+                self.runtime,
+                self.metadata,
+                foreign,
+                late_listeners=late_listeners,
+                zk_migration_ready=config.migration is not None,
             )
             metered = MeteredService(apis, self.requests) if self.requests else apis
             self._service = SuspendableService(metered)
@@ -106,13 +117,34 @@ class ControllerNode:
         except BaseException:
             await self.kill()
             raise
+        self._spawn_helpers()
+        log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
+
+    def _migration(self) -> MigrationRuntime | None:
+        config = self.config
+        if config.migration is None:
+            return None
+        return migration_runtime(
+            config,
+            config.migration,
+            self.metadata,
+            self.runtime,
+            self.log,
+            self._environment,
+            self.migration_sensors,
+        )
+
+    def _spawn_helpers(self) -> None:
+        """Begin to register the node, to look for new stores of its listeners, and to migrate."""
+        config = self.config
+        if self.migration is not None:
+            self.migration.start()
         registrar = Registrar(
             config, self.raft, self.metadata, self._registration, self._environment
         )
         self._registration.spawn(registrar.run())
         reloader = TlsReloader(config, self.metadata, self._listeners, self._use_stores)
         self._registration.spawn(reloader.run())
-        log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
 
     async def _opened(self) -> tuple[DirectoryLog, Raft]:
         """Open and read the log in a thread: it may be long, and other nodes may share the loop."""
@@ -180,11 +212,15 @@ class ControllerNode:
         """Stand still until `resume`: answer nothing, decide nothing; connections stay open."""
         self._service.suspend()
         self.runtime.suspend()
+        if self.migration is not None:
+            self.migration.suspend()
 
     def resume(self) -> None:
         """Go on after `suspend`; do nothing if the node does not stand still."""
         self.runtime.resume()
         self._service.resume()
+        if self.migration is not None:
+            self.migration.resume()
 
     async def stop(self) -> None:
         """Stop in order: a leader hands over first, as a Kafka controller does on SIGTERM."""
@@ -202,6 +238,8 @@ class ControllerNode:
         self._running = False
         # First the replica: nothing is acknowledged any more while the rest is closed.
         self.runtime.stop()
+        if self.migration is not None:
+            await self.migration.stop()
         await self.metadata.stop()
         await self.runtime.stopped()
         for listener in self._listeners:

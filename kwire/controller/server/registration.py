@@ -39,7 +39,7 @@ def registration(
     return ControllerRegistrationRequest(
         controller_id=config.node_id,
         incarnation_id=incarnation,
-        zk_migration_ready=False,
+        zk_migration_ready=config.migration is not None,
         listeners=[
             Listener(
                 name=listener.name,

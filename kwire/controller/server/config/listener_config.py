@@ -39,7 +39,7 @@ def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
     names = [name.upper() for name in property_values.listed(pairs, "controller.listener.names")]
     bound = _addresses_by_name(pairs, "listeners")
     advertised = _addresses_by_name(pairs, "advertised.listeners")
-    protocols = _protocols(pairs)
+    protocols = security_protocols(pairs)
     listeners: list[ListenerConfig] = []
     for name in names:
         if name not in bound:
@@ -76,7 +76,8 @@ def _addresses_by_name(pairs: Mapping[str, str], name: str) -> dict[str, tuple[s
     return addresses
 
 
-def _protocols(pairs: Mapping[str, str]) -> dict[str, str]:
+def security_protocols(pairs: Mapping[str, str]) -> dict[str, str]:
+    """Return listener.security.protocol.map."""
     name = "listener.security.protocol.map"
     pieces = (text.rpartition(":") for text in property_values.listed(pairs, name))
     return {listener.upper(): protocol.upper() for listener, _, protocol in pieces}

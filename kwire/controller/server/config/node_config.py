@@ -16,6 +16,13 @@ from kwire.controller.handlers.result import ControllerConfig, DelegationTokenCo
 from kwire.controller.raft import Config, Endpoints, ListenerEndpoint, ReplicaKey, Voter, VoterSet
 from kwire.controller.server.config import property_values
 from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
+from kwire.controller.server.config.migration import (
+    ENABLE,
+    MIGRATION_KNOWN,
+    MigrationConfig,
+    inter_broker_listener,
+    migration_config,
+)
 from kwire.controller.server.config.sasl import SASL_LISTENER_KNOWN, TOKEN_SECRET
 from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import StorageProperties, storage_properties
@@ -30,6 +37,7 @@ class NodeConfig:
     quorum: the times among the `controller.quorum.*` settings, by name.
     authorizer: None without authorizer.class.name. early_start_listeners: names of the listeners
     that answer super users before the ACLs are loaded; the others wait.
+    migration: None unless zookeeper.metadata.migration.enable is true.
     static: all names and values; some are defaults of topics.
     unknown: names that have no effect here, sorted. They are no error: the file of a Kafka
     controller should run.
@@ -49,6 +57,7 @@ class NodeConfig:
     static: Mapping[str, str] = field(repr=False)
     authorizer: StandardAuthorizer | None = None
     early_start_listeners: frozenset[str] = frozenset()
+    migration: MigrationConfig | None = None
     unknown: tuple[str, ...] = ()
 
     @classmethod
@@ -68,6 +77,7 @@ class NodeConfig:
         if storage.roles != {"controller"}:
             raise InvalidValue("process.roles must be controller: kwire has no brokers")
         listeners = listener_configs(pairs)
+        migration = migration_config(pairs)
         return cls(
             storage=storage,
             listeners=listeners,
@@ -94,9 +104,8 @@ class NodeConfig:
             static=dict(pairs),
             authorizer=standard_authorizer(pairs),
             early_start_listeners=_early_start_listeners(pairs, listeners),
-            unknown=tuple(
-                sorted(name for name in pairs if _OF_A_LISTENER.sub("", name) not in _KNOWN)
-            ),
+            migration=migration,
+            unknown=_unknown(pairs, _KNOWN | MIGRATION_KNOWN if migration else _KNOWN),
         )
 
     @property
@@ -164,6 +173,8 @@ class NodeConfig:
                 listener.name: listener.security_protocol for listener in self.listeners
             },
             delegation_tokens=_delegation_tokens(static),
+            zk_migration_enabled=self.migration is not None,
+            inter_broker_listener=inter_broker_listener(static),
         )
 
 
@@ -186,6 +197,7 @@ _KNOWN = (
     frozenset(_QUORUM)
     | SASL_LISTENER_KNOWN
     | {
+        ENABLE,
         "advertised.listeners",
         "allow.everyone.if.no.acl.found",
         "authorizer.class.name",
@@ -234,6 +246,10 @@ _KNOWN = (
         "unstable.feature.versions.enable",
     }
 )
+
+
+def _unknown(pairs: Mapping[str, str], known: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in pairs if _OF_A_LISTENER.sub("", name) not in known))
 
 
 def _early_start_listeners(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kwire.controller.authentication.token_validators import TokenValidator
 
 LOGIN_MECHANISM = "sasl.mechanism.controller.protocol"
+BROKER_LOGIN_MECHANISM = "sasl.mechanism.inter.broker.protocol"
 ENABLED_MECHANISMS = "sasl.enabled.mechanisms"
 CALLBACK_HANDLER = "sasl.server.callback.handler.class"
 SESSION_LIMIT = "connections.max.reauth.ms"
@@ -103,11 +104,16 @@ def sasl_config(pairs: Mapping[str, str], listener: str, *, logs_in: bool) -> Sa
     mechanisms = {name: _mechanism_config(reader, _known(name)) for name in names}
     return SaslConfig(
         mechanisms=mechanisms,
-        login=_login(reader) if logs_in else None,
+        login=_login(reader, LOGIN_MECHANISM) if logs_in else None,
         receive_limit=reader.number(RECEIVE_LIMIT, 512 * 1024),
         failure_delay_ms=reader.number(FAILURE_DELAY, 100),
         token_secret=pairs.get(TOKEN_SECRET) or None,
     )
+
+
+def broker_login(pairs: Mapping[str, str], listener: str) -> Credentials:
+    """Return the credentials of requests to brokers at a listener. Raises as `sasl_config`."""
+    return _login(_SaslProperties(pairs, listener), BROKER_LOGIN_MECHANISM)
 
 
 class _SaslProperties:
@@ -166,12 +172,15 @@ def _mechanism_config(reader: _SaslProperties, mechanism: Mechanism) -> Mechanis
     )
 
 
-def _login(reader: _SaslProperties) -> Credentials:
-    """Return the credentials of requests to other controllers, from the listener's own module."""
-    name = reader.value(LOGIN_MECHANISM)
+def _login(reader: _SaslProperties, setting: str) -> Credentials:
+    """Return the credentials of requests to other nodes, from the listener's own module.
+
+    setting: names the mechanism.
+    """
+    name = reader.value(setting)
     if name is None or name not in set(Mechanism):
         known = ", ".join(Mechanism)
-        raise InvalidValue(f"{LOGIN_MECHANISM} is {name}, and must be one of {known}")
+        raise InvalidValue(f"{setting} is {name}, and must be one of {known}")
     property_name, _ = reader.module(Mechanism(name))
     client = {"sasl.mechanism": name, JAAS: reader.pairs[property_name]}
     for known_name in SASL_KNOWN - {"sasl.mechanism", JAAS}:

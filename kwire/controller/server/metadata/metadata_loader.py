@@ -40,6 +40,7 @@ class MetadataLoader:
     ) -> None:
         self.offset = 0
         self._high_watermark = 0
+        self._zk_migration_enabled = config.migration is not None
         self._log = log
         self._runtime = runtime
         self._controller = controller
@@ -97,9 +98,14 @@ class MetadataLoader:
     def _check_leadable(self) -> None:
         """Raise CannotLead for features of the log, committed or not, or of the bootstrap file."""
         image = self._replay.last.view.image.published
-        if not image.features.has_metadata_version and self._runtime.raft.is_voter:
+        is_empty = not image.features.has_metadata_version
+        if is_empty and not self._runtime.raft.is_voter:
+            return
+        if is_empty:
             image = apply_all(image, self._log.bootstrap)
-        check_can_lead(image.features)
+        check_can_lead(
+            image.features, is_empty=is_empty, zk_migration_enabled=self._zk_migration_enabled
+        )
 
     def committed(self, high_watermark: int) -> None:
         """Apply what is committed, at once or, if it is much, in later turns of the loop."""

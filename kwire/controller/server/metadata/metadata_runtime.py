@@ -25,6 +25,7 @@ from kwire.controller.server.large_messages import in_thread_if, in_thread_if_ma
 from kwire.controller.server.metadata.log_writer import LogWriter, wait_for_commit
 from kwire.controller.server.metadata.long_requests import is_long
 from kwire.controller.server.metadata.metadata_loader import MetadataLoader
+from kwire.controller.server.metadata.migration_writer import MigrationWriter
 from kwire.controller.server.metadata.periodic_writer import PeriodicWriter
 from kwire.controller.server.metadata.write_queue import (
     WriteQueue,
@@ -33,7 +34,7 @@ from kwire.controller.server.metadata.write_queue import (
     turn_limit_ms,
 )
 from kwire.controller.server.raft_runtime import RaftRuntime
-from kwire.controller.state_machine.activation import CannotLead
+from kwire.controller.state_machine.activation import CannotLead, activation_notice
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.controller.state_machine.operations import (
     RequestOperation,
@@ -55,7 +56,7 @@ logger = logging.getLogger(__name__)
 class MetadataRuntime:
     """Runs a QuorumController on one node's log, and answers requests from it.
 
-    controller: the state machine.
+    controller: the state machine. migration: writes what is copied from ZooKeeper.
     """
 
     def __init__(
@@ -78,6 +79,14 @@ class MetadataRuntime:
             self._writing,
             refresh=self._update_quorum_view,
             write=self._write,
+        )
+        self.migration = MigrationWriter(
+            self.controller,
+            runtime,
+            self._writing,
+            leadership=lambda: self._deferred_events if self.is_active else None,
+            append=self._append,
+            completed=self._periodic_writer.run,
         )
 
     @property
@@ -313,6 +322,10 @@ class MetadataRuntime:
         is_behind = self.offset < self._raft.end_offset
         if deferred_events.has_ended or self.is_active or is_behind:
             return
+        notice = activation_notice(
+            self.controller.image.features,
+            zk_migration_enabled=self.controller.config.zk_migration_enabled,
+        )
         try:
             records = self.controller.activate(
                 deferred_events.epoch, self._runtime.now, self.offset, self._log.bootstrap
@@ -321,6 +334,8 @@ class MetadataRuntime:
             logger.error("controller %d resigns: %s", self._config.node_id, error)
             self._runtime.feed(Resign(epoch=deferred_events.epoch))
             return
+        if notice is not None:
+            logger.warning("controller %d: %s", self._config.node_id, notice)
         self._write(records)
         self._periodic_writer.run()
         self._wake()

@@ -48,15 +48,16 @@ class PeriodicWriter:
         self._turns = turns
         self._refresh = refresh
         self._write = write
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def run(self) -> None:
         """Write the records of due work; come again at the next deadline.
 
-        Long work waits for its turn among the writes and runs in a thread.
+        Long work waits for its turn among the writes and runs in a thread. May be called before
+        the deadline, too.
         """
-        self._timer = None
+        self.pause()
         controller = self._controller
         # At once, unless a write has its turn: the log keeps the order in which both were handled.
         while controller.is_active and not self._turns.is_busy and not self._is_long:
@@ -68,7 +69,9 @@ class PeriodicWriter:
             self._write(records)
         if controller.epoch is not None:
             work = self._run_in_thread(controller.epoch)
-            self._task = asyncio.get_running_loop().create_task(work)
+            task = asyncio.get_running_loop().create_task(work)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     @property
     def _is_long(self) -> bool:
@@ -106,5 +109,4 @@ class PeriodicWriter:
 
     async def stop(self) -> None:
         """Cancel work in a thread; return when it has ended."""
-        if self._task is not None:
-            await cancel_and_wait([self._task])
+        await cancel_and_wait(list(self._tasks))

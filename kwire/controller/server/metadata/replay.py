@@ -136,7 +136,7 @@ class Replay:
             for batch in read_batches(data):
                 assert isinstance(batch, RecordBatch), "the metadata log has format 2 only"
                 delta = ViewDelta(self.last.view)
-                for offset, record in enumerate(_records(batch), batch.base_offset):
+                for offset, record in enumerate(batch_records(batch), batch.base_offset):
                     delta.replay(record, offset)
                     left -= 1
                     if left <= 0:
@@ -155,7 +155,8 @@ class Replay:
                 self._ahead.popleft()
 
 
-def _records(batch: RecordBatch) -> Iterator[VersionedRecord]:
+def batch_records(batch: RecordBatch) -> Iterator[VersionedRecord]:
+    """Yield the metadata records of a batch; a control batch has none."""
     if not batch.is_control:
         for record in batch.records():
             yield read_metadata_record(record.value or b"")

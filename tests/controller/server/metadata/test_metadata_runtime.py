@@ -4,11 +4,13 @@ import asyncio
 import itertools
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kwire.codec.declaration import Request
+from kwire.controller.raft import Resign
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
 from kwire.controller.state_machine.quorum_controller import PendingResponse
@@ -98,3 +100,24 @@ async def test_a_leader_that_resigned_within_a_write_leads_again_and_answers_wri
                 await quorum.start_node(leader.node_id)
         configs = former.metadata.image.configs.of(*ALL_BROKERS)
         assert configs[RETENTION] == str(value)
+
+
+async def test_a_leader_whose_settings_do_not_fit_the_log_resigns_until_they_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Java's process ends; here another controller, with other settings, can lead (KIP-866)."""
+    async with Quorum(1, properties=PROPERTIES) as quorum, asyncio.timeout(PATIENCE):
+        node = await quorum.wait_for_leader()
+        controller = node.metadata.controller
+        fitting = controller.config
+        controller.config = replace(fitting, zk_migration_enabled=True)
+        epoch = node.raft.epoch
+        node.runtime.feed(Resign(epoch=epoch))
+
+        while "resigns: zookeeper.metadata.migration.enable is true, but the" not in caplog.text:
+            assert not node.metadata.is_active
+            await asyncio.sleep(0.05)
+        controller.config = fitting
+
+        await node.metadata.until(lambda: node.metadata.is_active)
+        assert node.raft.epoch > epoch

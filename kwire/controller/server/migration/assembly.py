@@ -1,0 +1,83 @@
+"""The parts of a node's migration, put together from its settings (Java: ControllerServer)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from kwire.batches.metadata_records import VersionedRecord
+from kwire.controller.migration.copy import copied_batches
+from kwire.controller.migration.dual_write import dual_write
+from kwire.controller.migration.synchronisation import synchronise
+from kwire.controller.migration.znode_write import ZnodeWrite
+from kwire.controller.migration.znode_writes.passwords import PasswordWriter
+from kwire.controller.server.config.migration import MigrationConfig
+from kwire.controller.server.config.node_config import NodeConfig
+from kwire.controller.server.directory_log import DirectoryLog
+from kwire.controller.server.environment import Environment
+from kwire.controller.server.large_messages import in_thread_if
+from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
+from kwire.controller.server.migration.broker_channels import BrokerChannels
+from kwire.controller.server.migration.metadata_feed import MetadataFeed
+from kwire.controller.server.migration.migration_requests import MigrationRequests
+from kwire.controller.server.migration.migration_runtime import MigrationRuntime
+from kwire.controller.server.migration.zookeeper_session import ZooKeeperSession
+from kwire.controller.server.migration_sensors import MigrationSensors
+from kwire.controller.server.raft_runtime import RaftRuntime
+from kwire.image import MetadataImage
+from kwire.zookeeper import ZooKeeper
+from kwire.zookeeper.metadata import read_metadata
+
+MANY_TOPICS = 1000
+"""Topics from which on they are copied and compared in a thread; each takes 20 microseconds."""
+
+
+def migration_runtime(
+    node_config: NodeConfig,
+    config: MigrationConfig,
+    metadata: MetadataRuntime,
+    runtime: RaftRuntime,
+    log: DirectoryLog,
+    environment: Environment,
+    sensors: MigrationSensors,
+) -> MigrationRuntime:
+    """Return the driver of a node, not started, with all that it acts on."""
+    passwords = PasswordWriter(config.password_encoder, environment.token_bytes)
+    session = ZooKeeperSession(config.zookeeper, environment.open_zookeeper)
+
+    async def copy_batches(zookeeper: ZooKeeper) -> list[list[VersionedRecord]]:
+        found = await read_metadata(zookeeper)
+        return await in_thread_if(
+            len(found.topics) > MANY_TOPICS,
+            copied_batches,
+            found,
+            passwords=passwords.encoder,
+            new_id=environment.new_uuid,
+            min_batch_size=config.min_batch_size,
+        )
+
+    async def compare_all(
+        zookeeper: ZooKeeper, image: MetadataImage, epoch: int
+    ) -> tuple[ZnodeWrite, ...]:
+        found = await read_metadata(zookeeper)
+        is_large = len(found.topics) + len(image.topics.by_id) > MANY_TOPICS
+        return tuple(await in_thread_if(is_large, synchronise, found, image, epoch, passwords))
+
+    requests = MigrationRequests(
+        session.zookeeper,
+        metadata.migration,
+        copy_batches=copy_batches,
+        compare_all=compare_all,
+    )
+    feed = MetadataFeed(metadata, runtime, log)
+    return MigrationRuntime(
+        metadata,
+        runtime,
+        feed,
+        session,
+        requests,
+        BrokerChannels.secured(
+            node_config.node_id, config.inter_broker_listener, config.broker_security
+        ),
+        sensors,
+        dual_writes=partial(dual_write, passwords=passwords),
+    )
