@@ -11,14 +11,20 @@ import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from kwire.admin.registry import OperationRow, Reach
+from kwire.cli.added_options import (
+    chosen_form,
+    exit_code,
+    option_parameters,
+    set_parameters,
+)
 from kwire.cli.errors import WrongUsage, finite
 from kwire.cli.event_loop import run
-from kwire.cli.output import Output, OutputForm, error_document
+from kwire.cli.output import Output, OutputForm
 from kwire.cli.profiles import Profile, read_profile
 
 if TYPE_CHECKING:
@@ -150,43 +156,19 @@ def asks_cluster(
         @functools.wraps(command)
         def wrapper(**values: Any) -> None:
             chosen = {name: values.pop(name) for name in options}
-            output = Output(_form(chosen["output_form"], chosen.get("as_json", False)))
+            form = chosen_form(chosen["output_form"], chosen.get("as_json", False))
+            output = Output(form)
             cluster = ClusterOptions() if values.get(offline) else _cluster(chosen, row.reach)
             refuse_change = cluster.read_only and (row.changes if changes is None else changes)
-            try:
+            with exit_code(output):
                 if refuse_change:
                     _refuse(row)
                 command(cluster, output, **values)
-            except (typer.Exit, typer.Abort, WrongUsage):
-                raise
-            except BrokenPipeError:
-                pass  # the reader has gone, as `| head` does: what it read was right
-            except Exception as error:
-                if _is_usage(error):
-                    raise WrongUsage(f"{error}.") from error
-                if output.is_document:
-                    output.print_document(error_document(error))
-                raise
-            if output.failed:
-                raise typer.Exit(1)
 
-        own = _own_parameters(command)
-        added = [*options.values()]
-        wrapper.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
-        wrapper.__annotations__ = {
-            parameter.name: parameter.annotation for parameter in own + added
-        }
-        del wrapper.__wrapped__
+        set_parameters(wrapper, command, options.values())
         return wrapper
 
     return decorate
-
-
-def _is_usage(error: Exception) -> bool:
-    """True for a value of the command line that has no meaning: an id, an address, a partition."""
-    from kwire.errors import InvalidValue
-
-    return isinstance(error, InvalidValue)
 
 
 def _refuse(row: OperationRow) -> None:
@@ -196,15 +178,6 @@ def _refuse(row: OperationRow) -> None:
         f"the profile is read-only, and {row.command or row.name} changes the cluster:"
         " take another profile"
     )
-
-
-def _own_parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
-    hints = get_type_hints(command, include_extras=True)
-    parameters = [*inspect.signature(command).parameters.values()][2:]
-    return [
-        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in parameters
-    ]
 
 
 def _parameters(row: OperationRow) -> dict[str, inspect.Parameter]:
@@ -220,12 +193,7 @@ def _parameters(row: OperationRow) -> dict[str, inspect.Parameter]:
     }
     if row.reach is Reach.UNLISTED:
         options["allow_unlisted"] = (ALLOW_UNLISTED, False)
-    return {
-        name: inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
-        )
-        for name, (annotation, default) in options.items()
-    }
+    return option_parameters(options)
 
 
 def _controller(reach: Reach) -> Any:
@@ -236,12 +204,6 @@ def _controller(reach: Reach) -> Any:
         hidden=reach is Reach.NEVER,
     )
     return Annotated[str | None, option]
-
-
-def _form(form: OutputForm, as_json: bool) -> OutputForm:
-    if as_json and form not in (OutputForm.TABLE, OutputForm.JSON):
-        raise WrongUsage(f"give --json or -o {form}, not both.")
-    return OutputForm.JSON if as_json else form
 
 
 def _cluster(chosen: dict[str, Any], reach: Reach) -> ClusterOptions:

@@ -1,4 +1,4 @@
-"""Findings of `kwire doctor` and `kwire quorum check`, on a screen and as a table for scripts."""
+"""Findings of checks, on a screen and as a table for scripts: `kwire doctor` and others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kwire.cli.output import Column, Output, OutputForm, Table
-from kwire.cli.wrapping import wrapped
+from kwire.cli.wrapping import has_room, wrapped
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -30,19 +30,21 @@ COLUMNS = [
 ]
 
 
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """Return a finding as a JSON object, and as a row of the table."""
+    return {
+        "id": finding.id,
+        "verdict": finding.verdict.value,
+        "sentence": finding.sentence,
+        "evidence": list(finding.evidence),
+        "advice": finding.advice or None,
+        "source": finding.source or None,
+    }
+
+
 def findings_table(findings: Sequence[Finding], facts: Mapping[str, Any] | None = None) -> Table:
     """Return the findings as rows, and how many problems and warnings there are."""
-    rows = [
-        {
-            "id": finding.id,
-            "verdict": finding.verdict.value,
-            "sentence": finding.sentence,
-            "evidence": list(finding.evidence),
-            "advice": finding.advice or None,
-            "source": finding.source or None,
-        }
-        for finding in findings
-    ]
+    rows = [*map(finding_document, findings)]
     verdicts = [row["verdict"] for row in rows]
     counts = {"problems": verdicts.count("problem"), "warnings": verdicts.count("warning")}
     return Table("findings", COLUMNS, rows, facts={**(facts or {}), **counts})
@@ -77,10 +79,13 @@ def show_findings(
 def _lines(finding: Finding, width: int, *, wide: bool) -> Iterator[str]:
     verdict = finding.verdict.value
     word = verdict.upper() if verdict in LOUD else verdict
-    indent = " " * (width + 11)
     styled = typer.style(f"{word:7}", fg=COLOURS.get(verdict, "red"))
+    indent, head = " " * (width + 11), f"{finding.id:{width}}  {styled}  "
+    if not has_room(len(indent)):
+        yield head.rstrip()
+        indent = head = "  "
     first, *rest = wrapped(harmless(finding.sentence), len(indent))
-    yield f"{finding.id:{width}}  {styled}  {first}"
+    yield f"{head}{first}"
     yield from (f"{indent}{line}" for line in rest)
     if verdict == "ok" and not wide:
         return

@@ -1,13 +1,19 @@
 """Lists fit a terminal of 60 columns, and nothing in them is cut off."""
 
 import re
+import sys
 from typing import Any
 
 import pytest
 
+from kwire.cli.findings import findings_table, show_findings
+from kwire.cli.migration_plan import print_steps
+from kwire.cli.output import Output
 from kwire.cli.protocol_show import show
 from kwire.cli.quorum_screen import REPLICATION, print_replication, print_status
 from kwire.cli.rule_commands import print_rules
+from kwire.migration.findings.preflight import NO_TOPIC_ID
+from kwire.migration.plan_files import MigrationStep
 from kwire.protocol.overview import overview
 
 REPLICA = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {
@@ -77,3 +83,42 @@ def test_rules_are_listed_whole(capsys: pytest.CaptureFixture[str]) -> None:
     print_rules([{"name": "slow", "enabled": True, "origin": "feed", "hits": 12, "rule": rule}])
     shown = printed(capsys)
     assert (max(map(len, shown)) <= 60, "…" in "".join(shown)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (40, ["before/no-topic-id  PROBLEM", "  2 topics without an id", "  - one", "  - two"]),
+        (80, ["before/no-topic-id  PROBLEM  2 topics without an id", f"{'':29}- one"]),
+    ],
+)
+def test_a_finding_stands_below_its_id_where_there_is_no_room_beside_it(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    lines: list[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    found = [NO_TOPIC_ID("2 topics without an id", "one", "two")]
+    show_findings(Output(), findings_table(found), found)
+    shown = printed(capsys)
+    assert shown[: len(lines)] == lines
+    assert max(map(len, shown)) <= width
+
+
+def test_a_command_of_a_plan_is_the_same_to_a_shell_in_several_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    command = "bin/zookeeper-shell.sh zk1:2181,zk2:2181/kafka delete /controller"
+    title = "Way back, from the steps 1 and 2"
+    step = MigrationStep(folder="back", title=title, actions=(command, "stop all controllers"))
+    print_steps([step], Output())
+    shown = printed(capsys)
+    assert shown[0] == "back: Way back, from the steps 1 and 2"
+    assert shown[1] == "  1. bin/zookeeper-shell.sh \\"
+    # As sh(1) does with a backslash at the end of a line.
+    assert "\n".join(shown[1:4]).replace("\\\n", "").split()[1:] == command.split()
+    assert max(map(len, shown)) <= 40
