@@ -37,6 +37,7 @@ COMMANDS = {
     "logdirs": "kwire.cli.admin.logdirs:app",
     "api-versions": "kwire.cli.admin.api_versions:api_versions",
     "request": "kwire.cli.admin.request:send_request",
+    "migration": "kwire.cli.migration:app",
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
     "shell": "kwire.cli.shell:shell",

@@ -11,7 +11,7 @@ from kwire.cli.main import app
 from real_kafka import free_port
 from tests.support.cli.command import Command
 
-SERVES_ON = {"exporter"}
+SERVES_ON = {"exporter", "migration watch"}
 """Commands that wait for a cluster that is down, as the services that they are."""
 
 SLOW_TO_FAIL = {"shell"}

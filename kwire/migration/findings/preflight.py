@@ -1,0 +1,154 @@
+"""The kinds of findings of `kwire migration verify` before there is a copy (KIP-866).
+
+What Kafka 3.9 does in each case was read in ZkMigrationClient and asked of its classes.
+"""
+
+from __future__ import annotations
+
+from kwire.doctor.finding import FindingKind, FindingVerdict
+
+BROKEN_ZNODE = FindingKind(
+    id="before/broken-znode",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A znode cannot be read. Kafka 3.9 does not begin a copy while it is a topic's, and"
+    " ends the active controller at others; text that is no JSON it takes for empty in"
+    " configurations, quotas, ACLs, tokens and states of partitions, which are lost. kwire's"
+    " controller copies nothing until all can be read.",
+    advice="repair the znode with zookeeper-shell, if possible while no controller is in migration"
+    " mode",
+    source="KRaftMigrationDriver.MigrateMetadataEvent, WaitForZkBrokersEvent; ZkData.decode",
+)
+NO_TOPIC_ID = FindingKind(
+    id="before/no-topic-id",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="Topics have no id: the migration waits without end, before it claims ZooKeeper.",
+    advice="let a ZooKeeper controller with inter.broker.protocol.version 2.8 or later be elected:"
+    " it gives every topic an id",
+    source="ZkTopicMigrationClient.iterateTopics",
+)
+FOREIGN_MIGRATION = FindingKind(
+    id="before/foreign-migration",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="/migration has a content that Kafka 3.9 does not know, and then waits, or is left from"
+    " an earlier migration: Kafka 3.9 then copies nothing, and deletes from ZooKeeper what its new"
+    " log has not, every topic among it. kwire's controller waits.",
+    advice="if no migration is under way and no controller runs, delete /migration with"
+    " zookeeper-shell",
+    source="MigrationZNode.decode, KRaftMigrationDriver.BecomeZkControllerEvent",
+)
+COPY_NOT_COMPARED = FindingKind(
+    id="sight/copy-not-compared",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="/migration says that a copy was made, and the metadata log was not read: nothing was"
+    " compared.",
+    advice="give --bootstrap-controller with controllers that run; do not delete /migration before"
+    " all controllers are stopped",
+)
+DEAD_BROKER = FindingKind(
+    id="before/dead-broker",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A broker has replicas and does not run: the migration waits for it without end.",
+    advice="start it, or move its replicas away",
+    source="KRaftMigrationDriver.areZkBrokersReadyForMigration",
+)
+NO_BROKERS = FindingKind(
+    id="before/no-brokers",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="No broker is registered in ZooKeeper: the migration waits for one.",
+    advice="start the brokers; check the chroot of --zookeeper",
+)
+WRONG_QUOTA = FindingKind(
+    id="before/unreadable-quota",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A quota is no number: the copy fails, and Kafka's active controller ends.",
+    advice="set it anew with kafka-configs",
+    source="ZkAdminManager.clientQuotaPropsToDoubleMap",
+)
+PAIR_CREDENTIAL = FindingKind(
+    id="before/credential-of-a-pair",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A SCRAM credential stands with the quotas of a user's client. The copy takes it for a"
+    " quota, which is no number, and fails; Kafka's active controller ends.",
+    advice="with zookeeper-shell set the znode to what it has, without the credential: nobody logs"
+    " in with it; the user's own stands in /config/users/USER",
+    source="ZkConfigMigrationClient.iterateClientQuotas",
+)
+EMPTY_PRODUCER_IDS = FindingKind(
+    id="before/empty-producer-ids",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="/latest_producer_id_block has data of no bytes, where brokers make it without data"
+    " (null). Kafka's copy fails, and the active controller ends.",
+    advice='with zookeeper-shell set it to {"version":1,"broker":-1,"block_start":"N",'
+    '"block_end":"M"}, with M = N + 999 and N above every producer id in use, 0 if there was none',
+    source="ZkMigrationClient.migrateProducerId, ProducerIdBlockZNode.parseProducerIdBlockData",
+)
+WRONG_PASSWORD = FindingKind(
+    id="before/unreadable-password",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="An encrypted password cannot be decoded with this secret: with it the copy fails, and"
+    " Kafka's active controller ends.",
+    advice="give the controllers password.encoder.secret of the brokers, or set the password anew",
+    source="ZkConfigMigrationClient.iterateBrokerConfigs",
+)
+PLAIN_PASSWORD = FindingKind(
+    id="before/unencrypted-password",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A password of a broker is not encrypted in ZooKeeper: with password.encoder.secret the"
+    " copy fails, and Kafka's active controller ends.",
+    advice="set the password anew with kafka-configs, through a broker that has"
+    " password.encoder.secret",
+    source="ZkConfigMigrationClient.iterateBrokerConfigs, EncryptingPasswordEncoder.decode",
+)
+NO_BROKER_ID = FindingKind(
+    id="before/config-of-no-broker",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A znode below /config/brokers is named by no broker's id: Kafka's copy fails, and the"
+    " active controller ends. kwire's controller copies it as it is.",
+    advice="with zookeeper-shell delete this znode",
+    source="ZkConfigMigrationClient.iterateBrokerConfigs",
+)
+PASSWORDS = FindingKind(
+    id="before/passwords",
+    verdict=FindingVerdict.WARNING,
+    meaning="ZooKeeper has encrypted passwords. Controllers without password.encoder.secret copy"
+    " them encrypted, and brokers then take that text for the password.",
+    advice="give the controllers password.encoder.secret of the brokers; try it with"
+    " --password-encoder-secret FILE",
+    source="ControllerServer, PasswordEncoder.NOOP",
+)
+PENDING_DELETION = FindingKind(
+    id="before/pending-deletions",
+    verdict=FindingVerdict.INFO,
+    meaning="Topics are being deleted: they are not copied, and are gone afterwards.",
+    source="ZkTopicMigrationClient.iterateTopics",
+)
+REASSIGNMENT = FindingKind(
+    id="before/reassignments",
+    verdict=FindingVerdict.INFO,
+    meaning="Partitions are being reassigned; the copy takes this over, the KRaft controller"
+    " completes it.",
+)
+READABLE = FindingKind(
+    id="before/ok",
+    verdict=FindingVerdict.OK,
+    meaning="Nothing in ZooKeeper stands against a copy.",
+)
+PREFLIGHT_KINDS = (
+    BROKEN_ZNODE,
+    NO_TOPIC_ID,
+    FOREIGN_MIGRATION,
+    COPY_NOT_COMPARED,
+    DEAD_BROKER,
+    NO_BROKERS,
+    WRONG_QUOTA,
+    PAIR_CREDENTIAL,
+    EMPTY_PRODUCER_IDS,
+    WRONG_PASSWORD,
+    PLAIN_PASSWORD,
+    NO_BROKER_ID,
+    PASSWORDS,
+    PENDING_DELETION,
+    REASSIGNMENT,
+    READABLE,
+)
+"""The kinds that `verify` finds before there is a copy."""

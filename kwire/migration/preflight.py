@@ -1,0 +1,82 @@
+"""Checks ZooKeeper alone for what would stop a copy, before there is one (KIP-866)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kwire.doctor.evidence import count, examples
+from kwire.doctor.finding import Finding
+from kwire.migration.entries import EntryKind
+from kwire.migration.facts import ZooKeeperFacts
+from kwire.migration.findings import preflight
+from kwire.migration.report import broken_znodes
+from kwire.migration.zookeeper_entries import ZooKeeperReading
+
+
+def preflight_findings(
+    zookeeper: ZooKeeperFacts | None, reading: ZooKeeperReading, *, with_secret: bool
+) -> Iterator[Finding]:
+    """Yield what the copy would stop at or wait for, then what is worth knowing.
+
+    zookeeper: None if one of its few znodes cannot be read. with_secret: passwords were decoded.
+    """
+    stops = [*_stops(zookeeper, reading)]
+    yield from stops
+    if reading.encrypted and not with_secret:
+        yield preflight.PASSWORDS(
+            f"ZooKeeper has {count(len(reading.encrypted), 'encrypted password')}",
+            *examples(reading.encrypted),
+        )
+    if deletions := reading.entries[EntryKind.PENDING_DELETION]:
+        text = f"{count(len(deletions), 'topic')} being deleted"
+        yield preflight.PENDING_DELETION(text, *examples(sorted(deletions)))
+    if reading.reassigned:
+        text = f"{count(len(reading.reassigned), 'partition')} being reassigned"
+        yield preflight.REASSIGNMENT(text, *examples(reading.reassigned))
+    if not stops and zookeeper is not None:
+        yield preflight.READABLE(f"nothing stands against a copy of {reading.count} entries")
+
+
+def copy_failures(reading: ZooKeeperReading) -> Iterator[Finding]:
+    """Yield what a copy fails at, in the content of znodes alone."""
+    yield from broken_znodes(reading)
+    if without_id := _copied(reading.without_id, reading):
+        text = f"{count(len(without_id), 'topic')} without an id"
+        yield preflight.NO_TOPIC_ID(text, *examples(without_id))
+    if paths := reading.pair_credentials:
+        text = (
+            f"SCRAM credentials with the quotas of {count(len(paths), 'pair')} of user and client"
+        )
+        yield preflight.PAIR_CREDENTIAL(text, *examples(paths))
+    if reading.has_empty_producer_ids:
+        yield preflight.EMPTY_PRODUCER_IDS("/latest_producer_id_block is empty, and not null")
+    if passwords := reading.unencrypted:
+        text = f"{count(len(passwords), 'password')} not encrypted"
+        yield preflight.PLAIN_PASSWORD(text, *examples(passwords))
+    if paths := reading.no_broker_ids:
+        text = f"{count(len(paths), 'znode')} with configuration of no broker"
+        yield preflight.NO_BROKER_ID(text, *examples(paths))
+
+
+def _stops(zookeeper: ZooKeeperFacts | None, reading: ZooKeeperReading) -> Iterator[Finding]:
+    yield from copy_failures(reading)
+    if zookeeper is None:
+        return
+    if zookeeper.migration is not None and zookeeper.migration.is_copied:
+        yield preflight.FOREIGN_MIGRATION(
+            f"/migration says that a copy was made, up to record {zookeeper.migration.offset},"
+            " while the controllers have none"
+        )
+    if not zookeeper.broker_ids:
+        yield preflight.NO_BROKERS("/brokers/ids is empty")
+    else:
+        for broker_id in sorted(reading.assigned.keys() - zookeeper.broker_ids):
+            if topics := _copied(reading.assigned[broker_id], reading):
+                text = f"broker {broker_id} has replicas of {count(len(topics), 'topic')}"
+                yield preflight.DEAD_BROKER(f"{text} and does not run", *examples(topics))
+
+
+def _copied(topics: Iterable[str], reading: ZooKeeperReading) -> list[str]:
+    """Return the topics but for those that are to be deleted, which no copy looks at."""
+    deletions = reading.entries[EntryKind.PENDING_DELETION]
+    return [name for name in topics if name not in deletions]

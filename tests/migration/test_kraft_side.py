@@ -1,0 +1,98 @@
+"""The controllers' side, of a scripted controller with the log of a real migration."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kwire.errors import ConnectionFailed
+from kwire.image.features import ZkMigrationState
+from kwire.messages.a32_describe_configs import DescribeConfigsRequest
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.migration.kraft_side import KRaftSide
+from kwire.net.address import Address
+from tests.support.migration.golden import golden_images
+from tests.support.migration.golden_controller import EPOCH, ID, GoldenController, golden_controller
+
+DUAL_WRITE = 119
+"""The offset after the record that /migration names in the first dump of the dual write."""
+
+PREPARED = 20
+"""An offset before the copy."""
+
+
+def side(controller: GoldenController, timeout: float = 10.0) -> KRaftSide:
+    address = Address("127.0.0.1", controller.node.port)
+    return KRaftSide(str(address), [address], timeout=timeout)
+
+
+async def test_the_facts_are_those_of_the_leader_and_its_log() -> None:
+    with golden_controller(DUAL_WRITE) as controller:
+        async with side(controller) as kraft:
+            facts = await kraft.facts()
+    assert (facts.leader_id, facts.epoch, facts.voters) == (ID, EPOCH, frozenset({ID}))
+    assert facts.state == ZkMigrationState.MIGRATION
+    assert facts.ready_tags == {ID: True}
+    assert facts.end == DUAL_WRITE
+    assert facts.no_image == ""
+
+
+async def test_each_past_offset_has_its_image() -> None:
+    with golden_controller(DUAL_WRITE) as controller:
+        async with side(controller) as kraft:
+            await kraft.facts()
+            for offset, expected in golden_images():
+                if offset < DUAL_WRITE:
+                    assert kraft.at(offset) == expected
+            assert kraft.since(118)[0] is kraft.at(118)
+            assert kraft.at(0) is not kraft.at(118)
+
+
+async def test_the_copy_is_not_seen_before_its_transaction_ends() -> None:
+    with golden_controller(DUAL_WRITE) as controller:
+        async with side(controller) as kraft:
+            facts = await kraft.facts()
+            states = [image.features.zk_migration_state for image in kraft.since(0)]
+    assert facts.image is not None
+    first = states.index(ZkMigrationState.MIGRATION)
+    assert set(states[:first]) <= {ZkMigrationState.NONE, ZkMigrationState.PRE_MIGRATION}
+    assert set(states[first:]) == {ZkMigrationState.MIGRATION}
+
+
+async def test_a_record_that_does_not_come_is_not_waited_for_without_end() -> None:
+    with golden_controller(DUAL_WRITE) as controller:
+        async with side(controller, timeout=0.3) as kraft:
+            await kraft.facts()
+            assert await kraft.until(DUAL_WRITE - 1) is True
+            assert await kraft.until(DUAL_WRITE + 50) is False
+
+
+async def test_later_looks_do_not_ask_what_controllers_log() -> None:
+    with golden_controller(DUAL_WRITE) as controller:
+        async with side(controller) as kraft:
+            await kraft.facts()
+            asked = len(controller.node.requests(DescribeConfigsRequest))
+            quorums = len(controller.node.requests(DescribeQuorumRequest))
+            again = await kraft.facts()
+        assert len(controller.node.requests(DescribeConfigsRequest)) == asked
+        assert len(controller.node.requests(DescribeQuorumRequest)) == quorums + 1
+    assert (again.leader_id, again.ready_tags) == (ID, {ID: True})
+
+
+async def test_controllers_that_were_formatted_anew_are_read_from_the_start() -> None:
+    with golden_controller(DUAL_WRITE) as controller:
+        async with side(controller) as kraft:
+            before = await kraft.facts()
+            controller.epoch, controller.end = EPOCH - 1, PREPARED
+            async with asyncio.timeout(30):
+                while (now := await kraft.facts()).end == before.end:
+                    continue
+    assert (before.end, before.state) == (DUAL_WRITE, ZkMigrationState.MIGRATION)
+    assert (now.end, now.state) == (PREPARED, ZkMigrationState.PRE_MIGRATION)
+
+
+async def test_no_controller_is_an_error_with_its_address() -> None:
+    kraft = KRaftSide("127.0.0.1:1", [Address("127.0.0.1", 1)])
+    with pytest.raises(ConnectionFailed, match=r"127\.0\.0\.1:1 refused .* start the node"):
+        await kraft.facts()

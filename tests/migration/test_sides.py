@@ -1,0 +1,99 @@
+"""Both sides looked at again and again: what is lost, and what is read only now and then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kwire.errors import KwireError
+from kwire.image.features import ZkMigrationState
+from kwire.migration.facts import KRaftFacts
+from kwire.migration.kraft_side import KRaftSide
+from kwire.migration.sides import MigrationSides
+from kwire.zookeeper import ZooKeeper, ZooKeeperUnreachable
+from memory_zookeeper import MemorySession, MemoryZooKeeper
+from tests.support.migration.golden import golden_zookeeper
+from tests.support.migration.sides import kraft
+
+
+class Opener:
+    """Opens sessions with a ZooKeeper, or fails."""
+
+    def __init__(self, server: MemoryZooKeeper) -> None:
+        self.server = server
+        self.sessions: list[MemorySession] = []
+        self.failure: KwireError | None = None
+
+    async def __call__(self) -> ZooKeeper:
+        if self.failure is not None:
+            raise self.failure
+        self.sessions.append(self.server.open_session())
+        return self.sessions[-1]
+
+
+async def test_one_session_is_used_for_all_looks() -> None:
+    opener = Opener(golden_zookeeper("before"))
+    async with MigrationSides("zk", opener, None) as sides:
+        for _ in range(3):
+            assert (await sides.facts()).zookeeper is not None
+    assert len(opener.sessions) == 1
+
+
+async def test_a_lost_connection_is_told_and_the_next_look_has_it_again() -> None:
+    opener = Opener(golden_zookeeper("before"))
+    async with MigrationSides("zk", opener, None) as sides:
+        await sides.facts()
+        opener.server.disconnect(opener.sessions[0])
+        lost = await sides.facts()
+        assert lost.zookeeper is None
+        assert lost.no_zookeeper
+        assert isinstance(sides.failure, KwireError)
+        opener.server.reconnect(opener.sessions[0])
+        assert (await sides.facts()).no_zookeeper == ""
+        assert sides.failure is None
+
+
+async def test_a_session_that_could_not_be_opened_is_tried_again() -> None:
+    opener = Opener(golden_zookeeper("before"))
+    opener.failure = ZooKeeperUnreachable("zk refused")
+    async with MigrationSides("zk", opener, None) as sides:
+        assert (await sides.facts()).no_zookeeper == "zk refused"
+        opener.failure = None
+        assert (await sides.facts()).zookeeper is not None
+
+
+class BehindQuorum(KRaftSide):
+    """Controllers whose log ends at an offset."""
+
+    def __init__(self, end: int) -> None:
+        super().__init__("c1:9093", ())
+        self._facts_now = replace(kraft(ZkMigrationState.MIGRATION, end=end), epoch=1)
+
+    async def facts(self) -> KRaftFacts:
+        return self._facts_now
+
+
+@pytest.mark.parametrize("is_behind", [True, False])
+async def test_topics_are_read_only_while_zookeeper_is_behind(is_behind: bool) -> None:
+    opener = Opener(golden_zookeeper("dual-write"))
+    async with MigrationSides("zk", opener, None) as sides:
+        position = (await sides.facts()).migration
+    assert position is not None
+    end = position.offset + (100 if is_behind else 1)
+    async with MigrationSides("zk", opener, BehindQuorum(end)) as sides:
+        zookeeper = (await sides.facts()).zookeeper
+    assert zookeeper is not None
+    assert ("orders" in (zookeeper.topics or ())) == is_behind
+
+
+async def test_brokers_in_assignments_are_read_only_where_they_matter() -> None:
+    opener = Opener(golden_zookeeper("before"))
+    async with MigrationSides("zk", opener, None) as sides:
+        facts = await sides.facts()
+        without = await sides.facts(with_assigned=False)
+    assert facts.zookeeper is not None
+    assert without.zookeeper is not None
+    assert facts.zookeeper.assigned is not None
+    assert set(facts.zookeeper.assigned) == {0, 1}
+    assert without.zookeeper.assigned is None
