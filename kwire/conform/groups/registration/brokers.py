@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from kwire.conform.check import Check, CheckSection, scenario
 from kwire.conform.expectation import answers, expect_error
 from kwire.conform.metadata_log import read_log
+from kwire.conform.migration_ready import versions_with_readiness
 from kwire.conform.needs import Need, ServerRole
 from kwire.conform.own_broker import OwnBroker, registration
 from kwire.conform.quorum import (
@@ -100,6 +101,18 @@ async def _others_directory(server: Server) -> None:
 
 
 @scenario(
+    "A broker that says of itself that it migrates is refused where nothing does.",
+    kip(866, "BrokerRegistration"),
+    role=ServerRole.CONTROLLER,
+)
+async def _migrating(server: Server) -> None:
+    (await server.connection()).demand(BrokerRegistrationRequest, 1)
+    if (await versions_with_readiness(server)).zk_migration_ready:
+        raise Skipped("the controller is ready to migrate: it would wait for that broker")
+    await _ask(server, (102, 42), is_migrating_zk_broker=True)
+
+
+@scenario(
     "A heartbeat of an earlier registration gets STALE_BROKER_EPOCH.",
     kip(631, "BrokerHeartbeat"),
     role=ServerRole.CONTROLLER,
@@ -175,14 +188,7 @@ SECTION = CheckSection(
             since=_DIRECTORIES,
             log_dirs=(UUID(int=1),),
         ),
-        7: _refused(
-            "A broker that says of itself that it migrates is refused where nothing does.",
-            kip(866, "BrokerRegistration"),
-            102,
-            42,
-            since=1,
-            is_migrating_zk_broker=True,
-        ),
+        7: _migrating,
         8: leader_exchange(
             "A heartbeat of a broker that is not registered is refused.",
             kip(631, "BrokerHeartbeat"),
