@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test long releases bare lint bench conformance vectors faults fuzz simulate kills sanitize spark declarations clean
+.PHONY: demo test long releases migrations bare lint bench conformance vectors faults fuzz simulate kills sanitize spark declarations clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -13,10 +13,13 @@ test: .venv/ready  ## the suite, real Kafka included, on two workers; without th
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not long"
 
 long: .venv/ready  ## the tests that drive clusters for minutes: sessions of operators, every operation, Spark
-	$(BIN)/pytest -n 2 --dist loadgroup -m "long and not releases"
+	$(BIN)/pytest -n 2 --dist loadgroup -m "long and not releases and not migrations"
 
 releases: .venv/ready  ## the longest of them once more, with another release of Kafka
 	$(BIN)/pytest -n 2 --dist loadgroup -m releases
+
+migrations: .venv/ready  ## real clusters from ZooKeeper to KRaft and back, controllers killed on the way
+	$(BIN)/pytest -m migrations
 
 bare:  ## the demo and one of each kind of test on a minimal Debian, as root; ALL=all for every test
 	.ci/bare $(ALL)
@@ -65,6 +68,7 @@ bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their pe
 	$(BIN)/python benchmarks/codec.py --write
 	$(BIN)/python benchmarks/admin.py --write
 	$(BIN)/python benchmarks/controllers.py --write
+	$(BIN)/python benchmarks/migration.py --write
 	$(BIN)/python benchmarks/proxy_cost.py $(if $(KAFKA_PROXY),--write --kafka-proxy $(KAFKA_PROXY))
 	$(BIN)/python benchmarks/recorder.py
 	$(BIN)/python benchmarks/watch_cost.py
