@@ -130,7 +130,7 @@ def of_kwire(processes: ControllerProcesses) -> Side:
 
 def of_kafka(cluster: Cluster) -> Side:
     """Return the side of the controllers of a running cluster of Kafka's."""
-    members = {id: _java_member(node) for id, node in cluster.controllers.items()}
+    members = {id: member_of(node) for id, node in cluster.controllers.items()}
     return Side(name="Kafka", members=members)
 
 
@@ -144,7 +144,8 @@ def _member(process: ControllerProcess) -> Member:
     )
 
 
-def _java_member(node: RunningNode) -> Member:
+def member_of(node: RunningNode) -> Member:
+    """Return the controller of a running cluster."""
     address = node.controller_address
     return Member(
         host=address.host,
