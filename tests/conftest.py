@@ -26,6 +26,7 @@ from real_kafka import (
     launcher,
     required,
 )
+from tests.support.kafka_python import close_forgotten_sockets
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 if TYPE_CHECKING:
@@ -59,13 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning"
     )
-    # kafka-python (3.0.12) leaves the socket of a refused connection to the garbage collector,
-    # which finds it in any later test. Only its second connect() of one socket ends as 0.0.0.0,
-    # and nothing of kwire connects like that.
-    config.addinivalue_line(
-        "filterwarnings",
-        r"ignore:unclosed <socket.*, type=1, proto=6, laddr=\('0.0.0.0', \d+\)>:ResourceWarning",
-    )
+    close_forgotten_sockets()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

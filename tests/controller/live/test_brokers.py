@@ -17,12 +17,6 @@ from tests.support.controller.live.broker_traffic import (
 )
 from tests.support.controller.live.java_nodes import JavaNodes
 
-# kafka-python leaves a socket open whose connection failed, as one to a broker that starts does; it
-# has no address of its own yet. Sockets of kwire's that are left open have one.
-pytestmark = pytest.mark.filterwarnings(
-    r"ignore:unclosed <socket.socket fd=\d+, .*laddr=.'0\.0\.0\.0':ResourceWarning"
-)
-
 
 @pytest.fixture
 async def quorum() -> AsyncIterator[Quorum]:

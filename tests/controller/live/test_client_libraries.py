@@ -13,13 +13,7 @@ from tests.support.controller.live.libraries.answers import ABORTED, COMMITTED, 
 from tests.support.controller.live.libraries.confluent_session import with_confluent_kafka
 from tests.support.controller.live.libraries.kafka_python_session import with_kafka_python
 
-pytestmark = [
-    pytest.mark.long,
-    # kafka-python leaves a socket open whose connection failed (test_brokers.py).
-    pytest.mark.filterwarnings(
-        r"ignore:unclosed <socket.socket fd=\d+, .*laddr=.'0\.0\.0\.0':ResourceWarning"
-    ),
-]
+pytestmark = pytest.mark.long
 
 LIBRARIES = {
     "kafka-python": with_kafka_python,

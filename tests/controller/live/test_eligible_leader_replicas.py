@@ -36,11 +36,6 @@ from tests.support.controller.live.java_nodes import JavaNodes, segment, until_v
 from tests.support.eventually import eventually, eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
 
-# A client of kafka-python leaves a socket open whose connection failed (test_brokers.py).
-pytestmark = pytest.mark.filterwarnings(
-    r"ignore:unclosed <socket.socket fd=\d+, .*laddr=.'0\.0\.0\.0':ResourceWarning"
-)
-
 TOPIC = "t"
 IDS = (1, 2, 3)
 BROKERS = {"replica.lag.time.max.ms": "60000"}

@@ -38,12 +38,7 @@ SESSION = {"broker.session.timeout.ms": "6000"}
 FETCHES = 3.0
 """Seconds in which a follower fetches six times (replica.fetch.wait.max.ms)."""
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.filterwarnings(
-        r"ignore:unclosed <socket.socket fd=\d+, .*laddr=.'0\.0\.0\.0':ResourceWarning"
-    ),
-]
+pytestmark = pytest.mark.long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,10 +32,6 @@ RATES = {"leader.replication.throttled.rate", "follower.replication.throttled.ra
 REPLICAS = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
 CONFIGS = "kafka.admin.ConfigCommand"
 
-pytestmark = pytest.mark.filterwarnings(
-    r"ignore:unclosed <socket.socket fd=\d+, .*laddr=.'0\.0\.0\.0':ResourceWarning"
-)
-
 
 @pytest.fixture
 async def quorum() -> AsyncIterator[Quorum]:

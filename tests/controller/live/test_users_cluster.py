@@ -16,13 +16,7 @@ from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import consume, create, produce
 from tests.support.eventually import eventually_blocking
 
-pytestmark = [
-    pytest.mark.cluster,
-    # kafka-python leaves a socket open whose connection failed, as one to a dead broker.
-    pytest.mark.filterwarnings(
-        r"ignore:unclosed <socket.socket fd=\d+, .*laddr=.'0\.0\.0\.0':ResourceWarning"
-    ),
-]
+pytestmark = pytest.mark.cluster
 
 COMMAND = (sys.executable, "-c", "from kwire.cli.main import main; main()", "controller", "quorum")
 

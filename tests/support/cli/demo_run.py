@@ -19,7 +19,9 @@ SESSION = ["DescribeQuorum", "AddRaftVoter", "DescribeQuorum", "RemoveRaftVoter"
 def start_demo(command: Sequence[str | Path], folder: Path) -> subprocess.Popen[str]:
     """Start a demo whose temporary files, its nodes' included, are in the folder."""
     environment = {**os.environ, "TMPDIR": str(folder)}
-    return subprocess.Popen(command, env=environment, stdout=PIPE, stderr=STDOUT, text=True)
+    return subprocess.Popen(
+        command, env=environment, stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True
+    )
 
 
 def left_behind(folder: Path) -> list[str]:
