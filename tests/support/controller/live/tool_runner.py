@@ -90,10 +90,11 @@ def _sized(text: str) -> bytes:
 
 
 _MASKS = (
+    # First: the beginning of one may look like an id or a time.
+    (re.compile(r"(?<![\w+/])[\w+/]{86}=="), "<hmac>"),
     (re.compile(r"(?<![\w/+-])[\w-]{22}(?![\w-])(?=.*)"), "<id>"),
     (re.compile(r"\b(localhost|127\.0\.0\.1):\d+"), "<address>"),
     (re.compile(r"\b1[67]\d{11}\b"), "<time>"),
-    (re.compile(r"(?<![\w+/])[\w+/]{86}=="), "<hmac>"),
     (
         re.compile(
             r"/[\w./-]*(?:kwire|kafka|comparison)[\w./-]*?(/data|/more|/nowhere)?(?![\w./-])"
