@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from breaking import (
     Break,
     answers_end,
@@ -10,6 +12,7 @@ from breaking import (
     changes,
     closes_on,
     gives_error,
+    keeps_open,
     raw,
     reorders,
     repairs,
@@ -100,6 +103,32 @@ async def test_the_end_of_a_connection_is_hidden() -> None:
     assert (await ask(answers_end(), HANG_UP)).problem
     both = together(closes_on(None, only_for=0), gives_error(None, 42))
     assert code(await ask(both)) == 42
+
+
+async def test_a_reset_with_bytes_unread_is_hidden() -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.transport.abort()
+
+    server = await asyncio.start_server(reset, "127.0.0.1", 0)
+    upstream = Address("127.0.0.1", server.sockets[0].getsockname()[1])
+    try:
+        async with Relay(upstream, keeps_open()) as relay:
+            reader, writer = await asyncio.open_connection("127.0.0.1", relay.address.port)
+            # No size of a frame, so that the relay hands on what comes: also what comes when the
+            # server has ended the connection.
+            after_the_end = 0
+            while after_the_end < 5:
+                after_the_end += relay.applied
+                writer.write(b"\xff" * 0xFFFF)
+                await writer.drain()
+                await asyncio.sleep(0.001)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await reader.read(1)
+            writer.close()
+    finally:
+        server.close()
 
 
 async def test_answers_change_places() -> None:
