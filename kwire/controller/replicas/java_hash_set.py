@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kwire.text.java_hash import java_hash
+
 
 def hash_set_order(first: Sequence[int], *more: Sequence[int]) -> tuple[int, ...]:
     """Return the ids in the order of `new HashSet<>(first)`, to which `more` were added.
@@ -38,10 +40,7 @@ def text_bucket(text: str, members: int) -> int:
     buckets = 16
     while members > buckets * 3 // 4:
         buckets *= 2
-    hashed = 0
-    for unit in memoryview(text.encode("utf-16-le")).cast("H"):
-        hashed = (31 * hashed + unit) & 0xFFFFFFFF
-    return _bucket(hashed, buckets)
+    return _bucket(java_hash(text), buckets)
 
 
 def _bucket(hashed: int, buckets: int) -> int:

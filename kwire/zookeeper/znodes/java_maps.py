@@ -8,8 +8,9 @@ them. The classes: scala.collection.immutable.HashMap (a CHAMP trie), scala.coll
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TypeVar
+
+from kwire.text.java_hash import java_hash
 
 V = TypeVar("V")
 
@@ -17,16 +18,6 @@ _SMALL = 4
 """Scala's immutable maps of up to four entries keep the order of insertion (Map1 to Map4)."""
 
 _WORD = 0xFFFFFFFF
-
-
-@lru_cache(maxsize=8192)
-def java_hash(text: str) -> int:
-    """Return String.hashCode, as 32 bits without sign."""
-    value = 0
-    units = text.encode("utf-16-be", "surrogatepass")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        value = (31 * value + (high << 8) + low) & _WORD
-    return value
 
 
 def spread(text: str) -> int:
