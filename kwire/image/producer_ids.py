@@ -11,6 +11,9 @@ from kwire.messages.records.producer_ids import ProducerIdsRecord
 
 NONE_GIVEN = -1
 
+BLOCK_SIZE = 1000
+"""Ids in a block (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE)."""
+
 
 class ProducerIdsImage(Struct, frozen=True, kw_only=True):
     """The first producer id that no broker was given; NONE_GIVEN before the first block."""

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from kwire.image.producer_ids import BLOCK_SIZE
 from kwire.migration.entries import EncryptedValue, Entries, EntryKind, HiddenValue
-
-PRODUCER_ID_BLOCK = 1000
-"""The ids in a block (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +84,9 @@ def harmless_reason(difference: EntryDifference) -> str:
             " take it from there again after a rollback"
         )
     if kind is EntryKind.PRODUCER_IDS and _is_one_block_ahead(difference):
-        return "Kafka writes the next block as if it were given already: 1000 ids are skipped"
+        return (
+            f"Kafka writes the next block as if it were given already: {BLOCK_SIZE} ids are skipped"
+        )
     if kind is EntryKind.CONFIG and difference.is_missing and not _is_in_zookeeper(difference.name):
         return "ZooKeeper has no place for configuration of this kind"
     if isinstance(difference.zookeeper, EncryptedValue) and difference.kraft is not None:
@@ -106,11 +106,7 @@ def is_copied_encrypted(difference: EntryDifference) -> bool:
 
 def _is_one_block_ahead(difference: EntryDifference) -> bool:
     zookeeper, kraft = difference.zookeeper, difference.kraft
-    return (
-        isinstance(zookeeper, int)
-        and isinstance(kraft, int)
-        and zookeeper - kraft == PRODUCER_ID_BLOCK
-    )
+    return isinstance(zookeeper, int) and isinstance(kraft, int) and zookeeper - kraft == BLOCK_SIZE
 
 
 def _is_in_zookeeper(config: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
+from kwire.image.producer_ids import BLOCK_SIZE
 from kwire.messages.a67_allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
 )
 from kwire.messages.records.producer_ids import ProducerIdsRecord
 
-BLOCK_SIZE = 1000
 MAX_PRODUCER_ID = (1 << 63) - 1
 
 

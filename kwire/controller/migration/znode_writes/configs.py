@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from kwire.controller.migration.znode_write import ZnodeWrite
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.zookeeper.operations import Create, Delete, Operation, SetData
-from kwire.zookeeper.znodes import DEFAULT_ENTITY, ConfigChangeZnode, ConfigEntityType, ConfigZnode
+from kwire.zookeeper.znodes import ConfigChangeZnode, ConfigEntityType, ConfigZnode
+from kwire.zookeeper.znodes.config import entity_path
 
 TYPES = {ResourceType.TOPIC: ConfigEntityType.TOPICS, ResourceType.BROKER: ConfigEntityType.BROKERS}
 """The resources that ZooKeeper has; Kafka leaves out the others, as of metrics of clients."""
@@ -20,7 +21,7 @@ def in_zookeeper(resource: ConfigResource) -> bool:
 
 def config_path(resource: ConfigResource) -> str:
     """Return the path of a resource's configuration; all brokers' has the name `<default>`."""
-    return f"{_type(resource).path}/{resource.name or DEFAULT_ENTITY}"
+    return entity_path(_type(resource), resource.name or None)
 
 
 def write_configs(
@@ -36,22 +37,21 @@ def delete_configs(resource: ConfigResource, type: str, description: str) -> Zno
     return _write(resource, Delete(config_path(resource)), type, description)
 
 
-def config_change(entity_path: str) -> Create:
-    """Return the notification, on which brokers in ZooKeeper mode read a configuration again."""
-    data = ConfigChangeZnode(entity_path).encode()
+def config_change(path: str) -> Create:
+    """Return the notification on which brokers in ZooKeeper mode read a configuration again."""
+    data = ConfigChangeZnode(path.removeprefix("/config/")).encode()
     return Create(ConfigChangeZnode.path_prefix, data, sequential=True)
 
 
 def _write(
     resource: ConfigResource, operation: Operation, type: str, description: str
 ) -> ZnodeWrite:
-    entity = f"{_type(resource).value}/{resource.name or DEFAULT_ENTITY}"
     return ZnodeWrite(
         type=type,
         description=description,
         operations=(operation,),
         folders=(_type(resource).path,),
-        notifications=(config_change(entity),),
+        notifications=(config_change(config_path(resource)),),
     )
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from kwire.controller.migration.znode_write import ZnodeWrite
+from kwire.image.producer_ids import BLOCK_SIZE
 from kwire.zookeeper.operations import SetData
 from kwire.zookeeper.znodes import ProducerIdsZnode
 
 UPDATE_PRODUCER_ID = "UpdateProducerId"
-
-BLOCK_SIZE = 1000
-"""Ids in a block (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE)."""
 
 
 def write_producer_ids(next_producer_id: int) -> ZnodeWrite:

@@ -12,7 +12,8 @@ from kwire.image.client_quotas import EMPTY, Entity
 from kwire.image.scram import MECHANISMS, ScramCredential, ScramUser
 from kwire.zookeeper.operations import SetData
 from kwire.zookeeper.quota_texts import CLIENT_ID, IP, USER, quota_texts
-from kwire.zookeeper.znodes import ConfigEntityType, ConfigZnode, ScramText, entity_name
+from kwire.zookeeper.znodes import ConfigEntityType, ConfigZnode, ScramText
+from kwire.zookeeper.znodes.config import entity_path, user_client_path
 
 UPDATE_CLIENT_QUOTA = "UpdateClientQuota"
 
@@ -35,27 +36,24 @@ def write_quotas(image: MetadataImage, entity: Entity, description: str) -> Znod
     return ZnodeWrite(
         type=UPDATE_CLIENT_QUOTA,
         description=description,
-        operations=(SetData(f"/config/{path}", ConfigZnode(configs).encode()),),
+        operations=(SetData(path, ConfigZnode(configs).encode()),),
         folders=_folders(path),
         notifications=(config_change(path),),
     )
 
 
 def quota_path(entity: Entity) -> str | None:
-    """Return the path of an entity below /config; None if ZooKeeper has no such entities."""
+    """Return the path of an entity's znode; None if ZooKeeper has no such entities."""
     parts = dict(entity)
     match sorted(parts):
         case ["user"]:
-            return f"{ConfigEntityType.USERS.value}/{entity_name(parts[USER])}"
+            return entity_path(ConfigEntityType.USERS, parts[USER])
         case ["client-id", "user"]:
-            user, client = entity_name(parts[USER]), entity_name(parts[CLIENT_ID])
-            return (
-                f"{ConfigEntityType.USERS.value}/{user}/{ConfigEntityType.CLIENTS.value}/{client}"
-            )
+            return user_client_path(parts[USER], parts[CLIENT_ID])
         case ["client-id"]:
-            return f"{ConfigEntityType.CLIENTS.value}/{entity_name(parts[CLIENT_ID])}"
+            return entity_path(ConfigEntityType.CLIENTS, parts[CLIENT_ID])
         case ["ip"]:
-            return f"{ConfigEntityType.IPS.value}/{entity_name(parts[IP])}"
+            return entity_path(ConfigEntityType.IPS, parts[IP])
     return None
 
 
@@ -76,6 +74,6 @@ def _scram_text(credential: ScramCredential) -> str:
 
 
 def _folders(path: str) -> tuple[str, ...]:
-    """Return the znodes above a path below /config, without /config."""
-    names = path.split("/")[:-1]
-    return tuple("/config/" + "/".join(names[: count + 1]) for count in range(len(names)))
+    """Return the znodes between /config and a path below it."""
+    names = path.split("/")  # empty, config, users
+    return tuple("/".join(names[:count]) for count in range(3, len(names)))
