@@ -136,7 +136,7 @@ class MigrationSide:
             changed = Event()
             if self._client.exists(MigrationZnode.path, watch=partial(_set, changed)):
                 data, stat = self._client.get(MigrationZnode.path)
-                if MigrationZnode.parse(data, MigrationZnode.path).is_migrated:
+                if MigrationZnode.parse(data, MigrationZnode.path).is_copied:
                     return float(stat.mtime) / 1000
             changed.wait(1.0)
         raise NodeFailed("The controller died.", controller.log(50))

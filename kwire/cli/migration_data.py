@@ -91,10 +91,10 @@ def _zookeeper(zookeeper: ZooKeeperFacts) -> dict[str, Any]:
         "controllerEpoch": zookeeper.controller_epoch,
         "migration": position
         and {
-            "kraftControllerId": position.controller_id,
-            "kraftControllerEpoch": position.controller_epoch,
-            "kraftMetadataOffset": position.offset,
-            "kraftMetadataEpoch": position.epoch,
+            "kraftControllerId": position.kraft_controller_id,
+            "kraftControllerEpoch": position.kraft_controller_epoch,
+            "kraftMetadataOffset": position.kraft_metadata_offset,
+            "kraftMetadataEpoch": position.kraft_metadata_epoch,
         },
         "brokerIds": sorted(zookeeper.broker_ids),
     }

@@ -91,8 +91,8 @@ def _zookeeper(zookeeper: ZooKeeperFacts | None, reason: str) -> Iterator[str]:
         yield "/migration: nothing was copied"
     else:
         yield (
-            f"/migration: record {position.offset}, by {position.controller_id} in epoch"
-            f" {position.controller_epoch}"
+            f"/migration: record {position.kraft_metadata_offset}, by"
+            f" {position.kraft_controller_id} in epoch {position.kraft_controller_epoch}"
         )
 
 

@@ -13,12 +13,12 @@ from kwire.doctor.evidence import listed
 from kwire.image.features import ZkMigrationState
 from kwire.migration.facts import (
     BEHIND,
-    DualWritePosition,
     KRaftFacts,
     MigrationFacts,
     ZooKeeperFacts,
 )
 from kwire.migration.readiness import BrokerReadiness, ControllerReadiness
+from kwire.zookeeper.znodes import MigrationZnode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def _without_offset(facts: MigrationFacts, kraft: KRaftFacts) -> DriverView:
     return DriverView(state="INACTIVE", reason=reason)
 
 
-def _after(zookeeper: ZooKeeperFacts, kraft: KRaftFacts, at: DualWritePosition) -> DriverView:
+def _after(zookeeper: ZooKeeperFacts, kraft: KRaftFacts, at: MigrationZnode) -> DriverView:
     if not _is_claimed(zookeeper, kraft):
         return DriverView(
             state="BECOME_CONTROLLER",
@@ -136,13 +136,13 @@ def _after(zookeeper: ZooKeeperFacts, kraft: KRaftFacts, at: DualWritePosition) 
             f" leads in epoch {kraft.epoch}",
             waits_for=f"{kraft.leader_id} to take /controller",
         )
-    if at.epoch < kraft.epoch:
+    if at.kraft_metadata_epoch < kraft.epoch:
         return DriverView(
             state="SYNC_KRAFT_TO_ZK or KRAFT_CONTROLLER_TO_BROKER_COMM",
             reason=f"/controller is claimed; nothing of epoch {kraft.epoch} is in ZooKeeper yet",
             waits_for="the synchronisation to end",
         )
-    if (behind := kraft.end - 1 - at.offset) > BEHIND:
+    if (behind := kraft.end - 1 - at.kraft_metadata_offset) > BEHIND:
         return DriverView(
             state="DUAL_WRITE or SYNC_KRAFT_TO_ZK",
             reason=f"/controller is claimed; /migration is {behind} records behind",

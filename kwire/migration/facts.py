@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from kwire.errors import KwireError
 from kwire.image import MetadataImage
 from kwire.messages.zk_migration_state import ZkMigrationState, migration_state_name
+from kwire.zookeeper.znodes import MigrationZnode
 
 BEHIND = 20
 """Records that the dual write may be behind while it works: it follows batch by batch."""
@@ -36,21 +37,6 @@ class ZooKeeperController:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DualWritePosition:
-    """The content of /migration: who wrote it last, and up to which record; all -1 at first."""
-
-    controller_id: int = -1
-    controller_epoch: int = -1
-    offset: int = -1
-    epoch: int = -1
-
-    @property
-    def is_copied(self) -> bool:
-        """True if ZooKeeper's metadata was copied to the metadata log."""
-        return self.offset > 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ZooKeeperFacts:
     """The state of ZooKeeper.
 
@@ -63,7 +49,7 @@ class ZooKeeperFacts:
     cluster_id: str | None = None
     controller: ZooKeeperController | None = None
     controller_epoch: int | None = None
-    migration: DualWritePosition | None = None
+    migration: MigrationZnode | None = None
     broker_ids: frozenset[int] = frozenset()
     assigned: Mapping[int, tuple[str, ...]] | None = None
     topics: frozenset[str] | None = None
@@ -126,7 +112,7 @@ class MigrationFacts:
         return None if self.kraft is None else self.kraft.state
 
     @property
-    def migration(self) -> DualWritePosition | None:
+    def migration(self) -> MigrationZnode | None:
         """The content of /migration; None if it is not known or not there."""
         return None if self.zookeeper is None else self.zookeeper.migration
 
@@ -145,7 +131,7 @@ class MigrationFacts:
             return None
         if kraft.state != ZkMigrationState.MIGRATION:
             return None
-        return max(0, kraft.end - 1 - position.offset)
+        return max(0, kraft.end - 1 - position.kraft_metadata_offset)
 
     @property
     def claimed_epoch(self) -> int | None:
@@ -161,7 +147,7 @@ class MigrationFacts:
         kraft, position = self.kraft, self.migration
         if not self.lag or kraft is None or position is None:
             return False
-        return self.lag > BEHIND or position.epoch < kraft.epoch
+        return self.lag > BEHIND or position.kraft_metadata_epoch < kraft.epoch
 
     @property
     def unwritten_topics(self) -> tuple[str, ...]:

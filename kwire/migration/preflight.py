@@ -64,8 +64,8 @@ def _stops(zookeeper: ZooKeeperFacts | None, reading: ZooKeeperReading) -> Itera
         return
     if zookeeper.migration is not None and zookeeper.migration.is_copied:
         yield preflight.FOREIGN_MIGRATION(
-            f"/migration says that a copy was made, up to record {zookeeper.migration.offset},"
-            " while the controllers have none"
+            "/migration says that a copy was made, up to record"
+            f" {zookeeper.migration.kraft_metadata_offset}, while the controllers have none"
         )
     if not zookeeper.broker_ids:
         yield preflight.NO_BROKERS("/brokers/ids is empty")

@@ -79,7 +79,7 @@ async def verify_sides(
     elif facts.state in (ZkMigrationState.POST_MIGRATION, ZkMigrationState.NONE):
         result = _nothing(facts)
     elif facts.state is None and facts.migration is not None and facts.migration.is_copied:
-        result = _not_compared(facts, facts.migration.offset)
+        result = _not_compared(facts, facts.migration.kraft_metadata_offset)
     elif status_of(facts).stage in (MigrationStage.LOST, MigrationStage.UNNOTED):
         result = Verification(findings=tuple(_of_status(facts)))
     else:

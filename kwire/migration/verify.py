@@ -16,12 +16,12 @@ from kwire.errors import ConnectionFailed
 from kwire.image import MetadataImage
 from kwire.migration.comparison import EntryDifference, differences, harmless_reason
 from kwire.migration.entries import Entries, EntryKind, FieldValues, topic_of
-from kwire.migration.facts import DualWritePosition
 from kwire.migration.image_entries import has_directories, image_entries
 from kwire.migration.zookeeper_entries import ZooKeeperReading
 from kwire.migration.zookeeper_reading import ZooKeeperReader
 from kwire.migration.zookeeper_side import read_position
 from kwire.zookeeper import ZooKeeper
+from kwire.zookeeper.znodes import MigrationZnode
 
 LOOKS = 4
 """Times that a difference is looked at before it is called one."""
@@ -45,7 +45,7 @@ class SideComparison:
     alike. moving: names of what each look showed otherwise.
     """
 
-    position: DualWritePosition
+    position: MigrationZnode
     is_exact: bool
     differences: tuple[EntryDifference, ...]
     moving: tuple[str, ...]
@@ -55,7 +55,7 @@ class SideComparison:
     @property
     def offset(self) -> int:
         """The offset in the metadata log to which ZooKeeper was compared."""
-        return self.position.offset
+        return self.position.kraft_metadata_offset
 
     def unwritten_in(self, image: MetadataImage) -> tuple[EntryDifference, ...]:
         """Return what ZooKeeper lacks of an image; it may have more, which gets lost with it."""
@@ -140,14 +140,14 @@ class SideComparer:
             looks=looks,
         )
 
-    async def _position(self) -> DualWritePosition:
+    async def _position(self) -> MigrationZnode:
         position = await read_position(self._zookeeper)
         if position is None or not position.is_copied:
             raise ConnectionFailed("/migration went away while it was compared: ask status")
-        if not await self._log.until(position.offset):
+        if not await self._log.until(position.kraft_metadata_offset):
             raise ConnectionFailed(
-                f"the metadata log was not read up to record {position.offset}, which /migration"
-                " names: check that these are the controllers of this ZooKeeper"
+                f"the metadata log was not read up to record {position.kraft_metadata_offset},"
+                " which /migration names: check that these are the controllers of this ZooKeeper"
             )
         return position
 
@@ -155,7 +155,7 @@ class SideComparer:
         self,
         entries: Entries,
         no_state: Collection[str],
-        position: DualWritePosition,
+        position: MigrationZnode,
         *,
         only: Collection[Key] | None = None,
     ) -> tuple[list[EntryDifference], bool]:
@@ -163,7 +163,7 @@ class SideComparer:
 
         no_state: partitions whose entry is what Kafka takes a missing state for.
         """
-        images = self._images(position.offset)
+        images = self._images(position.kraft_metadata_offset)
         found = list(differences(entries, _of_image(images[0], only)))
         for image in images[1:]:
             if not found:
@@ -173,7 +173,7 @@ class SideComparer:
             found = [item for item in found if (item.kind, item.name) in wrong]
         found = self._without_later(found)
         found += _missing_states(no_state, found, self._log.image)
-        return found, self._log.at(position.offset) is not None
+        return found, self._log.at(position.kraft_metadata_offset) is not None
 
     def _without_later(self, found: list[EntryDifference]) -> list[EntryDifference]:
         """Drop entries of ZooKeeper that only the latest image has, with whatever content.

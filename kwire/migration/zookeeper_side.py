@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kwire.errors import ConnectionFailed
-from kwire.migration.facts import DualWritePosition, ZooKeeperController, ZooKeeperFacts
+from kwire.migration.facts import ZooKeeperController, ZooKeeperFacts
 from kwire.zookeeper import Znode, ZooKeeper
 from kwire.zookeeper.lookups import children_or_none, get_or_none
 from kwire.zookeeper.metadata import read_metadata
@@ -45,15 +45,15 @@ async def read_facts(zookeeper: ZooKeeper, connect: str) -> ZooKeeperFacts:
         cluster_id=ClusterIdZnode.parse(cluster_id.data).cluster_id if cluster_id else None,
         controller=_controller(controller) if controller else None,
         controller_epoch=ControllerEpochZnode.parse(epoch.data).epoch if epoch else None,
-        migration=_position(migration) if migration else None,
+        migration=MigrationZnode.parse(migration.data) if migration else None,
         broker_ids=frozenset(int(name) for name in ids or () if name.isdecimal()),
     )
 
 
-async def read_position(zookeeper: ZooKeeper) -> DualWritePosition | None:
+async def read_position(zookeeper: ZooKeeper) -> MigrationZnode | None:
     """Return the content of /migration, None if it is not there. Raises InvalidZnode."""
     znode = await get_or_none(zookeeper, MigrationZnode.path)
-    return _position(znode) if znode else None
+    return MigrationZnode.parse(znode.data) if znode else None
 
 
 async def read_topic_names(zookeeper: ZooKeeper) -> frozenset[str]:
@@ -102,14 +102,4 @@ def _controller(znode: Znode) -> ZooKeeperController:
         node_id=content.broker_id,
         kraft_epoch=-1 if content.kraft_epoch is None else content.kraft_epoch,
         is_ephemeral=znode.is_ephemeral,
-    )
-
-
-def _position(znode: Znode) -> DualWritePosition:
-    content = MigrationZnode.parse(znode.data)
-    return DualWritePosition(
-        controller_id=content.kraft_controller_id,
-        controller_epoch=content.kraft_controller_epoch,
-        offset=content.kraft_metadata_offset,
-        epoch=content.kraft_metadata_epoch,
     )

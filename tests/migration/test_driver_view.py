@@ -4,8 +4,9 @@ import pytest
 
 from kwire.image.features import ZkMigrationState
 from kwire.migration.driver_view import DriverView
-from kwire.migration.facts import DualWritePosition, MigrationFacts
+from kwire.migration.facts import MigrationFacts
 from kwire.migration.status import status_of
+from kwire.zookeeper.znodes import MigrationZnode
 from tests.support.migration.sides import (
     BEFORE_THE_COPY,
     KRAFT_CONTROLLER,
@@ -72,7 +73,12 @@ CASES = {
         MigrationFacts(
             zookeeper=zookeeper(
                 KRAFT_CONTROLLER,
-                DualWritePosition(controller_id=3000, controller_epoch=4, offset=48, epoch=3),
+                MigrationZnode(
+                    kraft_controller_id=3000,
+                    kraft_controller_epoch=4,
+                    kraft_metadata_offset=48,
+                    kraft_metadata_epoch=3,
+                ),
             ),
             kraft=kraft(COPIED, BOTH),
         ),

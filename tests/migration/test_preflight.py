@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kwire.doctor.finding import Finding
-from kwire.migration.facts import DualWritePosition
 from kwire.migration.preflight import preflight_findings
 from kwire.migration.zookeeper_entries import ZooKeeperReading
 from kwire.migration.zookeeper_reading import ZooKeeperReader
 from kwire.migration.zookeeper_side import read_facts
 from kwire.zookeeper import Create, Operation, SetData
 from kwire.zookeeper.password_encoder import PasswordEncoder
+from kwire.zookeeper.znodes import MigrationZnode
 from real_kafka.migrating.properties import ENCODER_SECRET
 from tests.support.migration.golden import golden_zookeeper
 from tests.support.migration.sides import zookeeper
@@ -98,6 +98,6 @@ async def test_a_broker_that_does_not_run_is_named_with_its_topics() -> None:
 
 
 def test_an_old_migration_and_no_brokers_are_problems() -> None:
-    side = replace(zookeeper(broker_ids=()), migration=DualWritePosition(offset=48))
+    side = replace(zookeeper(broker_ids=()), migration=MigrationZnode(kraft_metadata_offset=48))
     found = preflight_findings(side, ZooKeeperReading(), with_secret=False)
     assert [finding.id for finding in found] == ["before/foreign-migration", "before/no-brokers"]

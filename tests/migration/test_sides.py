@@ -80,7 +80,7 @@ async def test_topics_are_read_only_while_zookeeper_is_behind(is_behind: bool) -
     async with MigrationSides("zk", opener, None) as sides:
         position = (await sides.facts()).migration
     assert position is not None
-    end = position.offset + (100 if is_behind else 1)
+    end = position.kraft_metadata_offset + (100 if is_behind else 1)
     async with MigrationSides("zk", opener, BehindQuorum(end)) as sides:
         zookeeper = (await sides.facts()).zookeeper
     assert zookeeper is not None

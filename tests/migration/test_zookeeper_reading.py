@@ -7,13 +7,14 @@ import pytest
 from kwire.errors import ConnectionFailed
 from kwire.migration.comparison import differences
 from kwire.migration.entries import EncryptedValue, EntryKind
-from kwire.migration.facts import DualWritePosition, ZooKeeperController
+from kwire.migration.facts import ZooKeeperController
 from kwire.migration.image_entries import image_entries
 from kwire.migration.zookeeper_entries import ZooKeeperReading
 from kwire.migration.zookeeper_reading import ZooKeeperReader
 from kwire.migration.zookeeper_side import read_assigned, read_facts
 from kwire.zookeeper import Create, Delete, Operation, SetData
 from kwire.zookeeper.password_encoder import PasswordEncoder
+from kwire.zookeeper.znodes import MigrationZnode
 from memory_zookeeper import MemoryZooKeeper
 from tests.support.migration.golden import ENCODER_SECRET, golden_image, golden_zookeeper
 
@@ -36,7 +37,7 @@ async def test_what_java_wrote_twice_is_the_same_on_both_sides(stage: str) -> No
     reading = await read(server)
     position = (await read_facts(server.open_session(), "zk")).migration
     assert position is not None
-    entries = image_entries(golden_image(position.offset))
+    entries = image_entries(golden_image(position.kraft_metadata_offset))
     assert {kind: len(found) for kind, found in entries.items()} == {
         kind: len(found) for kind, found in reading.entries.items()
     }
@@ -47,8 +48,11 @@ async def test_what_java_wrote_twice_is_the_same_on_both_sides(stage: str) -> No
 async def test_the_facts_of_a_real_dual_write() -> None:
     facts = await read_facts(golden_zookeeper("dual-write").open_session(), "zk")
     assert facts.controller == ZooKeeperController(node_id=3000, kraft_epoch=1)
-    assert facts.migration == DualWritePosition(
-        controller_id=3000, controller_epoch=1, offset=118, epoch=1
+    assert facts.migration == MigrationZnode(
+        kraft_controller_id=3000,
+        kraft_controller_epoch=1,
+        kraft_metadata_offset=118,
+        kraft_metadata_epoch=1,
     )
     assert facts.controller_epoch == 4
     assert facts.broker_ids == {0, 1}

@@ -50,7 +50,7 @@ async def test_each_kind_is_read(open_session: OpenSession) -> None:
     assert metadata.controller_epoch is not None
     assert metadata.controller_epoch.value.epoch == 7
     assert metadata.migration is not None
-    assert not metadata.migration.value.is_migrated
+    assert not metadata.migration.value.is_copied
     assert metadata.producer_ids is not None
     assert (metadata.producer_ids.value.next_producer_id, metadata.producer_ids.version) == (
         1000,

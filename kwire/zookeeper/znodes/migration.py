@@ -22,7 +22,7 @@ class MigrationZnode:
     kraft_metadata_epoch: int = -1
 
     @property
-    def is_migrated(self) -> bool:
+    def is_copied(self) -> bool:
         """True once the copy is complete (initialZkMigrationComplete)."""
         return self.kraft_metadata_offset > 0
 

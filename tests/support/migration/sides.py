@@ -16,13 +16,13 @@ from kwire.image.controller import ControllerRegistration
 from kwire.image.features import FeaturesImage, ZkMigrationState
 from kwire.image.topics import TopicImage, TopicsImage
 from kwire.migration.facts import (
-    DualWritePosition,
     KRaftFacts,
     MigrationFacts,
     ZooKeeperController,
     ZooKeeperFacts,
 )
 from kwire.net.negotiation import VersionRange
+from kwire.zookeeper.znodes import MigrationZnode
 
 CLUSTER = "3Db5QLSqSZieL3rJBUUegA"
 LEVEL = 21
@@ -30,13 +30,18 @@ LEVEL = 21
 
 BROKER_0 = ZooKeeperController(node_id=0, is_ephemeral=True)
 KRAFT_CONTROLLER = ZooKeeperController(node_id=3000, kraft_epoch=4)
-BEFORE_THE_COPY = DualWritePosition()
-UP_TO_48 = DualWritePosition(controller_id=3000, controller_epoch=4, offset=48, epoch=4)
+BEFORE_THE_COPY = MigrationZnode()
+UP_TO_48 = MigrationZnode(
+    kraft_controller_id=3000,
+    kraft_controller_epoch=4,
+    kraft_metadata_offset=48,
+    kraft_metadata_epoch=4,
+)
 
 
 def zookeeper(
     controller: ZooKeeperController | None = BROKER_0,
-    migration: DualWritePosition | None = None,
+    migration: MigrationZnode | None = None,
     *,
     broker_ids: Iterable[int] = (0, 1),
     assigned: Mapping[int, tuple[str, ...]] | None = None,
