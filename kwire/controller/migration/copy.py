@@ -7,6 +7,7 @@ Java has the order of its hash maps; here it is that of the names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
@@ -46,6 +47,28 @@ class TopicsWithoutIds(LocalError):
             f"{len(self.topics)} topics have no topic id ({names}{more}): a controller in ZooKeeper"
             " mode of release 2.8 or later gives them one when it is elected; nothing was written"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataCopy:
+    """The records of a copy, each list to be one batch, and the brokers that they name."""
+
+    batches: list[Records]
+    broker_ids: frozenset[int]
+
+
+def metadata_copy(
+    zookeeper: ZooKeeperMetadata,
+    *,
+    passwords: PasswordEncoder,
+    new_id: Callable[[], UUID],
+    min_batch_size: int = MIN_BATCH_SIZE,
+) -> MetadataCopy:
+    """Return the copy of all of ZooKeeper. Raises as `copied_batches` does."""
+    batches = copied_batches(
+        zookeeper, passwords=passwords, new_id=new_id, min_batch_size=min_batch_size
+    )
+    return MetadataCopy(batches=batches, broker_ids=copied_broker_ids(zookeeper))
 
 
 def copied_batches(
@@ -97,7 +120,7 @@ def copied_groups(
 
 
 def copied_broker_ids(zookeeper: ZooKeeperMetadata) -> frozenset[int]:
-    """Return the brokers that the copied metadata names, for the log."""
+    """Return the brokers that the copied metadata names."""
     topics = (zookeeper.topics[name] for name in _copied_topics(zookeeper))
     replicas = {
         replica

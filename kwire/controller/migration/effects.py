@@ -80,10 +80,14 @@ class CopyMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataCopied:
-    """The copy is committed. end: of its last record. summary: for the log, counts by record."""
+    """The copy is committed, up to `end`.
+
+    manifest: its counts, as a sentence. broker_ids: those that it names.
+    """
 
     end: OffsetAndEpoch
-    summary: str = ""
+    manifest: str = ""
+    broker_ids: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

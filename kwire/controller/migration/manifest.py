@@ -14,17 +14,17 @@ _WORD = re.compile("(?<=[a-z])(?=[A-Z])")
 
 @dataclass(slots=True)
 class MigrationManifest:
-    """Batches and their records by type; waited_ns: for batches to be committed."""
+    """Batches and their records by type; waited_ms: for batches to be committed."""
 
     batches: int = 0
-    waited_ns: int = 0
+    waited_ms: int = 0
     counts: Counter[int] = field(default_factory=Counter)
     names: dict[int, str] = field(default_factory=dict)
 
-    def add(self, batch: Sequence[VersionedRecord], waited_ns: int) -> None:
+    def add(self, batch: Sequence[VersionedRecord], waited_ms: int) -> None:
         """Count a batch that was committed."""
         self.batches += 1
-        self.waited_ns += waited_ns
+        self.waited_ms += waited_ms
         for record in batch:
             self.counts[record.type] += 1
             self.names[record.type] = type(record.record).__name__
@@ -34,12 +34,12 @@ class MigrationManifest:
         """The records of all batches."""
         return self.counts.total()
 
-    def text(self, duration_ns: int) -> str:
-        """Return the sentences that Kafka logs; duration_ns: since the copy began."""
-        average = self.waited_ns // 1_000_000 / self.batches if self.batches else -1.0
+    def text(self, duration_ms: int) -> str:
+        """Return the sentences that Kafka logs; duration_ms: since the copy began."""
+        average = self.waited_ms / self.batches if self.batches else -1.0
         types = (f"{_enum_name(self.names[key])}={self.counts[key]}" for key in sorted(self.counts))
         return (
-            f"{self.records} records were generated in {duration_ns // 1_000_000} ms across"
+            f"{self.records} records were generated in {duration_ms} ms across"
             f" {self.batches} batches. The average time spent waiting on a batch was"
             f" {average:.2f} ms. The record types were {{{', '.join(types)}}}"
         )

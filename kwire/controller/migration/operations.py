@@ -221,8 +221,9 @@ def migrate_metadata(core: DriverCore) -> Steps:
         core.emit(EndProcess(reason=str(error)))
         return
     core.info(
-        f"Completed migration of metadata from ZooKeeper to KRaft. {copied.summary} The current"
-        f" metadata offset is now {copied.end.offset} with an epoch of {copied.end.epoch}."
+        f"Completed migration of metadata from ZooKeeper to KRaft. {copied.manifest}. The current"
+        f" metadata offset is now {copied.end.offset} with an epoch of {copied.end.epoch}. Saw"
+        f" {len(copied.broker_ids)} brokers in the migrated metadata {sorted(copied.broker_ids)}."
     )
     # 3.
     core.leadership = core.leadership.with_metadata(copied.end)
@@ -291,7 +292,7 @@ def publish(core: DriverCore, event: MetadataPublished, leader: QuorumLeader) ->
     3. Before dual write, only look at once whether the driver can go on.
     4. Ignore an image of another leader's time, and one that ZooKeeper already has.
     5. Write the changes, or after a snapshot all differences; then note the offset in /migration.
-    6. Tell the brokers, of changed topics and nodes only (KAFKA-14668).
+    6. Tell the brokers, of changed topics and brokers only (KAFKA-14668).
     """
     # 1.
     if not core.has_image and event.image == EMPTY:
@@ -333,7 +334,7 @@ def _tell_brokers(core: DriverCore, event: MetadataPublished) -> None:
         core.emit(
             SendFullMetadata(image=event.image, raft_epoch=raft_epoch, zk_controller_epoch=zk_epoch)
         )
-    elif changes.topics or changes.brokers or changes.controllers:
+    elif changes.topics or changes.brokers:
         core.emit(
             SendMetadataChanges(
                 changes=changes, raft_epoch=raft_epoch, zk_controller_epoch=zk_epoch

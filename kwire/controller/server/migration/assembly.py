@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.migration.copy import copied_batches
+from kwire.controller.migration.copy import MetadataCopy, metadata_copy
 from kwire.controller.migration.dual_write import dual_write
 from kwire.controller.migration.synchronisation import synchronise
 from kwire.controller.migration.znode_write import ZnodeWrite
@@ -44,11 +43,11 @@ def migration_runtime(
     passwords = PasswordWriter(config.password_encoder, environment.token_bytes)
     session = ZooKeeperSession(config.zookeeper, environment.open_zookeeper)
 
-    async def copy_batches(zookeeper: ZooKeeper) -> list[list[VersionedRecord]]:
+    async def read_copy(zookeeper: ZooKeeper) -> MetadataCopy:
         found = await read_metadata(zookeeper)
         return await in_thread_if(
             len(found.topics) > MANY_TOPICS,
-            copied_batches,
+            metadata_copy,
             found,
             passwords=passwords.encoder,
             new_id=environment.new_uuid,
@@ -65,8 +64,9 @@ def migration_runtime(
     requests = MigrationRequests(
         session.zookeeper,
         metadata.migration,
-        copy_batches=copy_batches,
+        read_copy=read_copy,
         compare_all=compare_all,
+        clock=lambda: runtime.now,
     )
     feed = MetadataFeed(metadata, runtime, log)
     return MigrationRuntime(

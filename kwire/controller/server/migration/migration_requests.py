@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.errors import ApiError
-from kwire.controller.migration.copy import TopicsWithoutIds
+from kwire.controller.migration.copy import MetadataCopy, TopicsWithoutIds
 from kwire.controller.migration.effects import (
     CopyMetadata,
     FindDifferences,
@@ -24,6 +23,7 @@ from kwire.controller.migration.effects import (
     ZkControllerFound,
 )
 from kwire.controller.migration.leadership import ZkMigrationLeadershipState
+from kwire.controller.migration.manifest import MigrationManifest
 from kwire.controller.migration.writing import CopyFailed, LeadershipLost
 from kwire.controller.migration.znode_write import ZnodeWrite
 from kwire.controller.server.metadata.migration_writer import MigrationWriter
@@ -41,8 +41,8 @@ from kwire.zookeeper.znodes.migration import MigrationZnode
 from kwire.zookeeper.znodes.top_level import DELETE_TOPICS, PERSISTENT_PATHS, with_parents
 from kwire.zookeeper.znodes.topic import TopicZnode
 
-CopyBatches = Callable[[ZooKeeper], Awaitable[Iterable[list[VersionedRecord]]]]
-"""Reads all of ZooKeeper; returns the records of the copy, each list to be one batch."""
+ReadCopy = Callable[[ZooKeeper], Awaitable[MetadataCopy]]
+"""Reads all of ZooKeeper; returns the records of the copy."""
 
 CompareAll = Callable[[ZooKeeper, MetadataImage, int], Awaitable[tuple[ZnodeWrite, ...]]]
 """Reads all of ZooKeeper; returns the writes after which it is as an image."""
@@ -51,7 +51,7 @@ CompareAll = Callable[[ZooKeeper, MetadataImage, int], Awaitable[tuple[ZnodeWrit
 class MigrationRequests:
     """Carries out the requests of a driver, one at a time.
 
-    zookeeper: returns the session. writer: of the metadata log.
+    zookeeper: returns the session. writer: of the metadata log. clock: returns milliseconds.
     """
 
     def __init__(
@@ -59,13 +59,15 @@ class MigrationRequests:
         zookeeper: Callable[[], Awaitable[ZooKeeper]],
         writer: MigrationWriter,
         *,
-        copy_batches: CopyBatches,
+        read_copy: ReadCopy,
         compare_all: CompareAll,
+        clock: Callable[[], int],
     ) -> None:
         self._zookeeper = zookeeper
         self._writer = writer
-        self._copy_batches = copy_batches
+        self._read_copy = read_copy
         self._compare_all = compare_all
+        self._clock = clock
 
     async def perform(self, request: Request) -> Any:
         """Carry out a request; return its answer. Raises KwireError as the request says."""
@@ -95,15 +97,16 @@ class MigrationRequests:
            copied, nothing has begun.
         2. Write it as one transaction, each batch committed before the next.
         """
+        began, manifest = self._clock(), MigrationManifest()
         # 1.
-        batches = await self._copy_batches(zookeeper)
+        copy = await self._read_copy(zookeeper)
         # 2.
-        count = 0
         try:
             await self._writer.begin(epoch)
-            for batch in batches:
+            for batch in copy.batches:
+                written = self._clock()
                 await self._writer.accept_batch(batch, epoch)
-                count += len(batch)
+                manifest.add(batch, self._clock() - written)
             end = await self._writer.complete(epoch)
         except ApiError as error:
             if error.code == ErrorCode.NOT_CONTROLLER:
@@ -111,8 +114,11 @@ class MigrationRequests:
             raise CopyFailed(str(error)) from error
         except ReplayError as error:
             raise CopyFailed(str(error)) from error
-        last = OffsetAndEpoch(offset=end.offset, epoch=end.epoch)
-        return MetadataCopied(end=last, summary=f"{count} records were written.")
+        return MetadataCopied(
+            end=OffsetAndEpoch(offset=end.offset, epoch=end.epoch),
+            manifest=manifest.text(self._clock() - began),
+            broker_ids=copy.broker_ids,
+        )
 
 
 async def recover_migration(zookeeper: ZooKeeper) -> ZkMigrationLeadershipState:

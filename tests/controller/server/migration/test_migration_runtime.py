@@ -72,6 +72,18 @@ async def test_a_cluster_is_copied_and_written_to_both_sides(cluster: ZooKeeperB
         await eventually(lambda: leader.migration_sensors.dual_write_offset, lambda at: at > offset)
 
 
+async def test_a_copy_is_counted_in_the_log_as_kafka_counts_it(
+    cluster: ZooKeeperBrokers, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with cluster.quorum() as quorum:
+        cluster.start_brokers(quorum)
+        await dual_writing(quorum)
+    assert "4 records were generated in " in caplog.text
+    assert "The record types were {TOPIC_RECORD=1, PARTITION_RECORD=3}." in caplog.text
+    assert "Saw 2 brokers in the migrated metadata [1, 2]." in caplog.text
+
+
 async def test_a_node_that_stops_leaves_no_session(cluster: ZooKeeperBrokers) -> None:
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
