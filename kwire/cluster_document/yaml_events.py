@@ -84,7 +84,7 @@ class _Reader:
         if self._stack and self._stack[-1].takes_key:
             raise BadFile(f"line {line}: a key is a text, not a list or a mapping")
         if len(self._stack) == DEPTH:
-            raise BadFile(f"line {line}: the YAML is nested too deep")
+            raise _nested_too_deep(line)
         self._add(data, line)
         self._stack.append(_Open(data))
 
@@ -116,5 +116,17 @@ def read_yaml_texts(text: str) -> tuple[Any, Mapping[Place, int]]:
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
     except yaml.YAMLError as error:
-        raise BadFile(f"this is no YAML: {' '.join(str(error).split())}") from error
+        raise _bad_file(error) from error
     return reader.root, reader.lines
+
+
+def _bad_file(error: yaml.YAMLError) -> BadFile:
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    # libyaml looks ahead, and since PyYAML 6.0.4 not by more than a thousand levels.
+    if mark and "maximum nesting depth" in str(error):
+        return _nested_too_deep(mark.line + 1)
+    return BadFile(f"this is no YAML: {' '.join(str(error).split())}")
+
+
+def _nested_too_deep(line: int) -> BadFile:
+    return BadFile(f"line {line}: the YAML is nested too deep")
