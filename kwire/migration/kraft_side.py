@@ -27,6 +27,9 @@ CLIENT_ID = "kwire-migration"
 KNOWN_AGE = 60.0
 """Seconds after which other controllers are looked for."""
 
+FAILED_AGE = 5.0
+"""Seconds after which one that failed, or one that leads, is looked for."""
+
 NODE_TIMEOUT = 3.0
 """Seconds in which a controller accepts the connection, and again for its answers."""
 
@@ -52,7 +55,7 @@ class KRaftSide:
         self._live: LiveImage | None = None
         self._history: ImageHistory | None = None
         self._known: tuple[NodeEvidence, ...] = ()
-        self._known_at = 0.0
+        self._known_at = self._failed_at = 0.0
 
     async def __aenter__(self) -> Self:
         return self
@@ -106,24 +109,50 @@ class KRaftSide:
     async def _evidence(self) -> Evidence:
         """Ask for everything now and then, else only for what changes.
 
-        A node tells its id by refusing a request, which it logs each time.
+        A node tells its id by refusing a request, which it logs each time. So everything is asked
+        for at the first look, then if a node that had failed answers, if no known node leads, and
+        once a minute.
         """
         now = asyncio.get_running_loop().time()
-        timeout = min(NODE_TIMEOUT, self._timeout)
-        if not self._known or now - self._known_at > KNOWN_AGE:
-            evidence = await gather(
-                self._controllers,
-                security=self._security,
-                with_image=False,
-                node_timeout=timeout,
-            )
-            self._known, self._known_at = evidence.controllers, now
-            return evidence
-        connect = SecureConnect(
-            self._security, CLIENT_ID, connect_timeout=timeout, request_timeout=timeout
+        age = now - self._known_at
+        if self._known and age <= KNOWN_AGE:
+            evidence = await self._evidence_again(now)
+            came = {node.address for node in evidence.nodes if not node.failure}
+            has_come = any(node.failure and node.address in came for node in self._known)
+            if not has_come and (evidence.leaders or age <= FAILED_AGE):
+                return evidence
+        evidence = await gather(
+            self._controllers,
+            security=self._security,
+            with_image=False,
+            node_timeout=self._node_timeout,
         )
-        nodes = await asyncio.gather(*(_asked_again(connect, node) for node in self._known))
-        return Evidence(nodes=tuple(nodes))
+        self._known, self._known_at = evidence.nodes, now
+        self._failed_at = now
+        return evidence
+
+    @property
+    def _node_timeout(self) -> float:
+        return min(NODE_TIMEOUT, self._timeout)
+
+    async def _evidence_again(self, now: float) -> Evidence:
+        """Ask the known nodes for what changes; those that failed only now and then.
+
+        A silent one takes all of its time.
+        """
+        connect = SecureConnect(
+            self._security,
+            CLIENT_ID,
+            connect_timeout=self._node_timeout,
+            request_timeout=self._node_timeout,
+        )
+        asks_failed = now - self._failed_at > FAILED_AGE
+        if asks_failed:
+            self._failed_at = now
+        asked = [node for node in self._known if asks_failed or not node.failure]
+        again = await asyncio.gather(*(_asked_again(connect, node) for node in asked))
+        answers = {node.address: node for node in again}
+        return Evidence(nodes=tuple(answers.get(node.address, node) for node in self._known))
 
     async def _follow(self, evidence: Evidence) -> str:
         """Wait until the log is read; return why it is not, or an empty text."""
@@ -203,7 +232,7 @@ async def _asked_again(connect: SecureConnect, node: NodeEvidence) -> NodeEviden
         with suppress(KwireError, TimeoutError):
             answer = await connection.send(quorum_request(), timeout=connect.request_timeout)
             quorum = quorum_of(cast(DescribeQuorumResponse, answer))
-    return replace(node, api=connection.node, quorum=quorum)
+    return replace(node, failure=None, api=connection.node, quorum=quorum)
 
 
 def _voters(evidence: Evidence) -> frozenset[int]:

@@ -10,6 +10,7 @@ from kwire.errors import ConnectionFailed
 from kwire.image.features import ZkMigrationState
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.migration import kraft_side
 from kwire.migration.kraft_side import KRaftSide
 from kwire.net.address import Address
 from tests.support.migration.golden import golden_images
@@ -78,6 +79,26 @@ async def test_later_looks_do_not_ask_what_controllers_log() -> None:
         assert len(controller.node.requests(DescribeConfigsRequest)) == asked
         assert len(controller.node.requests(DescribeQuorumRequest)) == quorums + 1
     assert (again.leader_id, again.ready_tags) == (ID, {ID: True})
+
+
+async def test_a_leader_that_was_down_at_first_is_found_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kraft_side, "FAILED_AGE", 0.1)
+    with golden_controller(DUAL_WRITE) as controller:
+        port = controller.node.port
+    with golden_controller(DUAL_WRITE, id=ID + 1) as follower:
+        addresses = [Address("127.0.0.1", number) for number in (follower.node.port, port)]
+        async with KRaftSide("both", addresses, timeout=0.5) as kraft:
+            first = await kraft.facts()
+            second = await kraft.facts()
+            assert [facts.leader_id for facts in (first, second)] == [-1, -1]
+            assert [len(facts.silent) for facts in (first, second)] == [1, 1]
+            with golden_controller(DUAL_WRITE, port=port):
+                async with asyncio.timeout(30):
+                    while (now := await kraft.facts()).leader_id < 0:
+                        continue
+    assert (now.leader_id, now.silent) == (ID, ())
 
 
 async def test_controllers_that_were_formatted_anew_are_read_from_the_start() -> None:

@@ -46,10 +46,12 @@ EPOCH = 1
 class GoldenController:
     """Serves the log up to an offset; each address is one controller.
 
-    end, epoch: a test may change them; with a lower epoch it is as if it was formatted anew.
+    end, epoch: a test may change them; with a lower epoch it is as if it was formatted anew. id:
+    of a follower, which knows no leader, if it is not that of the leader.
     """
 
-    def __init__(self, end: int) -> None:
+    def __init__(self, end: int, *, id: int = ID, port: int = 0) -> None:
+        self.id = id
         self.end = end
         self.epoch = EPOCH
         self.node = ScriptedNode(
@@ -62,6 +64,7 @@ class GoldenController:
             }
         )
         self.node.scripts[ApiVersionsRequest] = self._api_versions
+        self.node.port = port
         self._batches = list(read_batches(SEGMENT.read_bytes()))
 
     def _api_versions(self, request: RequestFrame) -> ApiVersionsResponse:
@@ -72,14 +75,19 @@ class GoldenController:
 
     def _cluster(self, request: RequestFrame) -> Response:
         data = golden_zookeeper("before").tree[ClusterIdZnode.path].data
-        broker = DescribeClusterBroker(broker_id=ID, host="127.0.0.1", port=self.node.port)
+        broker = DescribeClusterBroker(broker_id=self.id, host="127.0.0.1", port=self.node.port)
         return DescribeClusterResponse(
-            cluster_id=ClusterIdZnode.parse(data).cluster_id, controller_id=ID, brokers=[broker]
+            cluster_id=ClusterIdZnode.parse(data).cluster_id,
+            controller_id=self.id,
+            brokers=[broker],
         )
 
     def _quorum(self, request: RequestFrame) -> Response:
         answer = quorum_answer(0, [(ID, UUID(int=0))])
         partition = answer.topics[0].partitions[0]
+        if self.id != ID:
+            partition.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            return answer
         partition.leader_id, partition.leader_epoch = ID, self.epoch
         return answer
 
@@ -87,17 +95,20 @@ class GoldenController:
         assert isinstance(request.body, DescribeConfigsRequest)
         (resource,) = request.body.resources
         result = DescribeConfigsResult(resource_type=4, resource_name=resource.resource_name)
-        if resource.resource_name != str(ID):
+        if resource.resource_name != str(self.id):
             result.error_code = ErrorCode.INVALID_REQUEST
-            result.error_message = f"Unexpected broker id, expected {ID} or empty string"
+            result.error_message = f"Unexpected broker id, expected {self.id} or empty string"
         else:
-            result.configs = [DescribeConfigsResourceResult(name="node.id", value=str(ID))]
+            result.configs = [DescribeConfigsResourceResult(name="node.id", value=str(self.id))]
         return DescribeConfigsResponse(results=[result])
 
     def _fetch(self, request: RequestFrame) -> Response | Raw:
         assert isinstance(request.body, FetchRequest)
         (partition,) = request.body.topics[0].partitions
         leader = LeaderIdAndEpoch(leader_id=ID, leader_epoch=self.epoch)
+        if self.id != ID:
+            refusal = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            return _answer(PartitionData(error_code=refusal, current_leader=LeaderIdAndEpoch()))
         if partition.partition_max_bytes == 1:  # the question whom it follows
             refusal = ErrorCode.FENCED_LEADER_EPOCH
             return _answer(PartitionData(error_code=refusal, current_leader=leader))
@@ -124,10 +135,10 @@ def _answer(partition: PartitionData) -> FetchResponse:
 
 
 @contextmanager
-def golden_controller(end: int) -> Iterator[GoldenController]:
+def golden_controller(end: int, *, id: int = ID, port: int = 0) -> Iterator[GoldenController]:
     """Run a controller in a thread of its own, for commands that block this one."""
     ready, done = threading.Event(), asyncio.Event()
-    controller = GoldenController(end)
+    controller = GoldenController(end, id=id, port=port)
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def run() -> None:
