@@ -71,13 +71,18 @@ def plan(
     controllers = [*map(_controller, controller or [DEFAULT_CONTROLLER])]
     if len(ids := [node.node_id for node in controllers]) > len(set(ids)):
         raise WrongUsage("--controller: two have the same id.")
-    known, failures = run(_read(options, controllers, listener, protocol))
+    known, failures, absent = run(_read(options, controllers, listener, protocol))
     from kwire.migration.plan import migration_plan
 
     steps = migration_plan(known)
     for broker in known.brokers:
         if broker.unknown:
             output.warn(f"broker {broker.node_id} did not tell its configuration: {broker.unknown}")
+    for broker_id in absent:
+        output.warn(
+            f"broker {broker_id} has replicas and is not in /brokers/ids, so it has no files: start"
+            " it in ZooKeeper mode, and plan again, unless it is a KRaft broker already"
+        )
     for finding in failures:
         where = f" ({'; '.join(finding.evidence)})" if finding.evidence else ""
         output.warn(f"{finding.sentence}{where}: {finding.advice}")
@@ -89,12 +94,19 @@ def plan(
 
 def _controller(text: str) -> PlannedController:
     """Read `3000@host:9093`. Raises WrongUsage."""
+    from kwire.errors import InvalidValue
     from kwire.migration.plan import PlannedController
+    from kwire.net.address import Address
+    from kwire.text.untrusted import whole_number
 
-    node_id, at, address = text.partition("@")
-    if not (at and node_id.isdecimal() and address.rpartition(":")[2].isdecimal()):
+    text_of_id, _, address = text.partition("@")
+    node_id = whole_number(text_of_id, bits=31)
+    if node_id is None:
         raise WrongUsage(f"--controller {text}: write ID@HOST:PORT.")
-    return PlannedController(node_id=int(node_id), address=address)
+    try:
+        return PlannedController(node_id=node_id, address=str(Address.parse(address)))
+    except InvalidValue as error:
+        raise WrongUsage(f"--controller {text}: write ID@HOST:PORT; {error}.") from error
 
 
 async def _read(
@@ -102,8 +114,8 @@ async def _read(
     controllers: Sequence[PlannedController],
     listener: str,
     protocol: str,
-) -> tuple[PlanInput, list[Finding]]:
-    """Return what the plan depends on, and what a copy would fail at."""
+) -> tuple[PlanInput, list[Finding], list[int]]:
+    """Return what the plan depends on, what a copy would fail at, and brokers that are missing."""
     from kwire.migration.plan_input import read_plan_input
     from kwire.migration.preflight import copy_failures
     from kwire.migration.zookeeper_reading import ZooKeeperReader
@@ -124,7 +136,9 @@ async def _read(
             zookeeper_config=str(options.zookeeper_config or ""),
             command_config=str(options.command_config or ""),
         )
-        return known, [*copy_failures(await ZooKeeperReader(zookeeper).read())]
+        reading = await ZooKeeperReader(zookeeper).read()
+        planned = {broker.node_id for broker in known.brokers}
+        return known, [*copy_failures(reading)], sorted(reading.assigned.keys() - planned)
 
 
 def _write(steps: Sequence[MigrationStep], folder: Path, output: Output, *, yes: bool) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from shlex import quote
 
+from kwire.errors import InvalidValue
+from kwire.messages.metadata_versions import MetadataVersion, metadata_version
 from kwire.migration.plan_files import MigrationStep, PlanFile
 
 ENABLE = "zookeeper.metadata.migration.enable"
@@ -50,6 +52,14 @@ class PlannedBroker:
         """The values of `OF_THE_SESSION` that it sets."""
         values = {name: self.configs.get(name, "") for name in OF_THE_SESSION}
         return {name: value for name, value in values.items() if value not in SESSION_DEFAULTS}
+
+    @property
+    def metadata_version(self) -> MetadataVersion | None:
+        """Its inter.broker.protocol.version; None for one that is older than KRaft's first."""
+        try:
+            return metadata_version(self.configs.get(VERSION, ""))
+        except InvalidValue:
+            return None
 
     @property
     def has_encoder(self) -> bool:
@@ -175,7 +185,7 @@ def _controllers(plan: PlanInput) -> MigrationStep:
             f"kwire migration verify {plan.zookeeper_options}",
             "add log.dirs, and the listeners' TLS, login and authorizer as your brokers have them",
             *_as_the_brokers(plan),
-            f"bin/kafka-storage.sh format --cluster-id={plan.cluster_id}"
+            f"bin/kafka-storage.sh format --cluster-id={quote(plan.cluster_id)}"
             " -c controller-ID.properties",
             "start all controllers; they wait for the brokers",
             f"until each controller is ready: kwire migration status {plan.both_options}",
@@ -244,16 +254,13 @@ def _unknown(broker: PlannedBroker) -> str:
 def _warning(broker: PlannedBroker) -> str:
     if broker.unknown:
         return _unknown(broker)
-    if "," in broker.configs.get("log.dirs", "") and not _has_directories(broker):
-        return "several log.dirs need inter.broker.protocol.version 3.7-IV2 or later"
+    version = broker.metadata_version
+    if VERSION in broker.configs and not (version and version.supports_migration):
+        return f"{VERSION} is below 3.4: raise it first, a broker with it does not migrate"
+    has_directories = version is not None and version.supports_directory_assignment
+    if "," in broker.configs.get("log.dirs", "") and not has_directories:
+        return f"several log.dirs need {VERSION} 3.7-IV2 or later"
     return ""
-
-
-def _has_directories(broker: PlannedBroker) -> bool:
-    """True if the version of a broker with several log directories can be migrated (KIP-858)."""
-    release = broker.configs.get(VERSION, "").partition("-")[0].split(".")
-    numbers = [int(part) for part in release if part.isdecimal()]
-    return numbers[:2] >= [3, 7]
 
 
 def _in_migration_mode(plan: PlanInput, broker: PlannedBroker) -> dict[str, str]:

