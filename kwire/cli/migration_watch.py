@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -139,16 +140,16 @@ class ChangeLines:
 
     def __call__(self, status: MigrationStatus) -> None:
         """Print the state if it is another one."""
-        line = change_line(status)
-        if line != self._last:
-            self._last = line
+        key = change_line(with_same_lag(status))
+        if key != self._last:
+            self._last = key
             clock = datetime.now().astimezone().strftime("%H:%M:%S")
-            sys.stdout.write(f"{clock}  {line}\n")
+            sys.stdout.write(f"{clock}  {change_line(status)}\n")
             sys.stdout.flush()
 
 
 def change_line(status: MigrationStatus) -> str:
-    """Return what matters of a state, without the numbers that change all the time."""
+    """Return what matters of a state."""
     parts = [status.sentence]
     if status.driver.state:
         parts.append(f"driver {status.driver.state}")
@@ -163,6 +164,19 @@ def change_line(status: MigrationStatus) -> str:
     return harmless("; ".join(parts))
 
 
+def with_same_lag(status: MigrationStatus) -> MigrationStatus:
+    """Return a state that is behind as if it were always behind by the same number of records."""
+    from kwire.migration.facts import BEHIND
+    from kwire.migration.status import status_of
+
+    facts = status.facts
+    kraft, position = facts.kraft, facts.migration
+    if not facts.is_behind or kraft is None or position is None:
+        return status
+    end = position.kraft_metadata_offset + BEHIND + 2
+    return status_of(replace(facts, kraft=replace(kraft, end=end)))
+
+
 class ChangeObjects:
     """Prints an object in a line for each change, of anything but how far both sides are."""
 
@@ -175,7 +189,12 @@ class ChangeObjects:
 
         document = status_document(status)
         lag = document["lag"]
-        key = {**document, "lag": lag is not None and lag > 0, "kraft": None, "zookeeper": None}
+        key = {
+            **status_document(with_same_lag(status)),
+            "lag": lag is not None and lag > 0,
+            "kraft": None,
+            "zookeeper": None,
+        }
         if key != self._last:
             self._last = key
             now = datetime.now().astimezone().isoformat(timespec="milliseconds")

@@ -83,6 +83,16 @@ def test_a_line_is_printed_for_each_change(capsys: pytest.CaptureFixture[str]) -
     assert third.startswith("dual write: 1 of 2 brokers")
 
 
+def test_a_number_of_records_behind_is_no_change(capsys: pytest.CaptureFixture[str]) -> None:
+    lines, objects = ChangeLines(), ChangeObjects()
+    for end in (151, 153, 900):
+        lines(status_of(dual_write(end=end)))
+        objects(status_of(dual_write(end=end)))
+    line, document = printed(capsys)
+    assert "ZooKeeper is 102 records behind" in line
+    assert json.loads(document)["lag"] == 102
+
+
 def test_an_object_is_printed_for_each_change(capsys: pytest.CaptureFixture[str]) -> None:
     show = ChangeObjects()
     for facts in (dual_write(end=49), dual_write(end=49), finalised()):
