@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.event_loop import run
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.migration_options import MigrationOptions, asks_both_sides
@@ -59,8 +59,13 @@ def verify(
 def _encoder(file: Path | None) -> PasswordEncoder | None:
     if file is None:
         return None
+    from kwire.zookeeper.password_cipher import PasswordNotDecoded, require_ciphers
     from kwire.zookeeper.password_encoder import PasswordEncoder
 
+    try:
+        require_ciphers()
+    except PasswordNotDecoded as error:
+        raise CommandFailed(f"--password-encoder-secret: {error}") from error
     secret = read_secret(file, "password encoder secret", "--password-encoder-secret")
     return PasswordEncoder(secret=secret)
 

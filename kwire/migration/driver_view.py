@@ -105,6 +105,13 @@ def _before(
             reason=f"/controller is not claimed by {kraft.leader_id} in epoch {kraft.epoch}",
             waits_for=f"{kraft.leader_id} to take /controller",
         )
+    if zookeeper.migration is not None and zookeeper.migration.is_copied:
+        return DriverView(
+            state="SYNC_KRAFT_TO_ZK",
+            reason="/controller is claimed, and /migration says that a copy was made; the log has"
+            " none",
+            waits_for="the log to be as long as /migration says: then ZooKeeper loses every topic",
+        )
     return DriverView(
         state="ZK_MIGRATION",
         reason="/controller is claimed, and /migration has no offset",

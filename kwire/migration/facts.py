@@ -40,12 +40,11 @@ class ZooKeeperController:
 class ZooKeeperFacts:
     """The state of ZooKeeper.
 
-    connect: as the user wrote it. controller, controller_epoch, migration: None if the znode is not
-    there. broker_ids: of /brokers/ids. assigned: of each broker in assignments, its topics; None if
-    they were not read. topics: of /brokers/topics; None if they were not read.
+    controller, controller_epoch, migration: None if the znode is not there. broker_ids: of
+    /brokers/ids. assigned: of each broker in assignments, its topics; None if they were not read.
+    topics: of /brokers/topics; None if they were not read.
     """
 
-    connect: str = ""
     cluster_id: str | None = None
     controller: ZooKeeperController | None = None
     controller_epoch: int | None = None
@@ -92,9 +91,11 @@ def state_name(state: int | None) -> str:
 class MigrationFacts:
     """Both sides. no_zookeeper, no_kraft: why a side is None, empty if nobody asked for it.
 
+    connect: ZooKeeper as the user wrote it, also if it was not seen; empty if nobody asked for it.
     zookeeper_failure: the error behind no_zookeeper.
     """
 
+    connect: str = ""
     zookeeper: ZooKeeperFacts | None = None
     no_zookeeper: str = ""
     zookeeper_failure: KwireError | None = None
@@ -117,11 +118,33 @@ class MigrationFacts:
         return None if self.zookeeper is None else self.zookeeper.migration
 
     @property
+    def is_copied(self) -> bool:
+        """True if /migration says that a copy was made."""
+        return self.migration is not None and self.migration.is_copied
+
+    @property
+    def has_left_over_migration(self) -> bool:
+        """True if /migration tells of a copy that the metadata log does not have.
+
+        It is left from an earlier migration: what Kafka 3.9's driver makes of it is in
+        docs/decisions/0086.
+        """
+        return self.is_copied and self.state == ZkMigrationState.PRE_MIGRATION
+
+    @property
     def is_claimed(self) -> bool:
         """True if ZooKeeper has a copy, and a KRaft controller in /controller."""
         controller = self.zookeeper.controller if self.zookeeper else None
-        is_copied = self.migration is not None and self.migration.is_copied
-        return is_copied and controller is not None and controller.is_kraft
+        return self.is_copied and controller is not None and controller.is_kraft
+
+    @property
+    def is_kraft_beside_zookeeper(self) -> bool:
+        """True if the metadata log is KRaft's own, while ZooKeeper has a cluster that lives."""
+        zookeeper = self.zookeeper
+        if self.state != ZkMigrationState.NONE or zookeeper is None:
+            return False
+        controller = zookeeper.controller
+        return bool(zookeeper.broker_ids) or (controller is not None and not controller.is_kraft)
 
     @property
     def lag(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+from kwire.controller.configs.hidden_values import is_hidden
 from kwire.image import MetadataImage
 from kwire.image.acls import StandardAcl
 from kwire.image.partition import MIGRATING, PartitionRegistration
@@ -16,7 +17,7 @@ from kwire.messages.access_control import (
     AclResourceType,
     PatternType,
 )
-from kwire.messages.config_resource import ResourceType
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.migration.entries import (
     Entries,
     EntryKind,
@@ -99,11 +100,16 @@ def has_directories(image: MetadataImage, partition: str) -> bool:
     return registration is not None and any(id != MIGRATING for id in registration.directories)
 
 
+def shown_config(type: int, key: str, value: str) -> object:
+    """Return a value of a configuration; hidden if it may be a secret, as of a broker's plugin."""
+    hides = is_password_key(key) or is_hidden(ConfigResource(type, ""), key)
+    return HiddenValue.of(value) if hides else value
+
+
 def _configs(image: MetadataImage) -> dict[str, FieldValues]:
     return {
         config_name(CONFIG_KINDS.get(resource.type, f"type {resource.type}"), resource.name): {
-            key: HiddenValue.of(value) if is_password_key(key) else value
-            for key, value in values.items()
+            key: shown_config(resource.type, key, value) for key, value in values.items()
         }
         for resource, values in image.configs.resources.items()
     }

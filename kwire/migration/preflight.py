@@ -11,16 +11,22 @@ from kwire.migration.facts import ZooKeeperFacts
 from kwire.migration.findings import preflight
 from kwire.migration.report import broken_znodes
 from kwire.migration.zookeeper_entries import ZooKeeperReading
+from kwire.zookeeper.znodes import MigrationZnode
 
 
 def preflight_findings(
-    zookeeper: ZooKeeperFacts | None, reading: ZooKeeperReading, *, with_secret: bool
+    zookeeper: ZooKeeperFacts | None,
+    reading: ZooKeeperReading,
+    *,
+    with_secret: bool,
+    has_log: bool = True,
 ) -> Iterator[Finding]:
     """Yield what the copy would stop at or wait for, then what is worth knowing.
 
     zookeeper: None if one of its few znodes cannot be read. with_secret: passwords were decoded.
+    has_log: the metadata log was read, and has no copy.
     """
-    stops = [*_stops(zookeeper, reading)]
+    stops = [*_stops(zookeeper, reading, has_log)]
     yield from stops
     if reading.encrypted and not with_secret:
         yield preflight.PASSWORDS(
@@ -58,15 +64,22 @@ def copy_failures(reading: ZooKeeperReading) -> Iterator[Finding]:
         yield preflight.NO_BROKER_ID(text, *examples(paths))
 
 
-def _stops(zookeeper: ZooKeeperFacts | None, reading: ZooKeeperReading) -> Iterator[Finding]:
+def left_over_sentence(migration: MigrationZnode, has_log: bool) -> str:
+    """Return what is wrong with /migration before there is a copy. has_log: it was read."""
+    copied = f"/migration says that a copy was made, up to record {migration.kraft_metadata_offset}"
+    if has_log:
+        return f"{copied}, while the controllers have none"
+    return f"{copied}: the controllers were not asked if they have it"
+
+
+def _stops(
+    zookeeper: ZooKeeperFacts | None, reading: ZooKeeperReading, has_log: bool
+) -> Iterator[Finding]:
     yield from copy_failures(reading)
     if zookeeper is None:
         return
     if zookeeper.migration is not None and zookeeper.migration.is_copied:
-        yield preflight.FOREIGN_MIGRATION(
-            "/migration says that a copy was made, up to record"
-            f" {zookeeper.migration.kraft_metadata_offset}, while the controllers have none"
-        )
+        yield preflight.FOREIGN_MIGRATION(left_over_sentence(zookeeper.migration, has_log))
     if not zookeeper.broker_ids:
         yield preflight.NO_BROKERS("/brokers/ids is empty")
     else:

@@ -26,6 +26,9 @@ OpenZooKeeper = Callable[[], Awaitable[ZooKeeper]]
 ASSIGNED_AGE = 10.0
 """Seconds after which the topics are read again for brokers in assignments."""
 
+LOOK_AGAIN = 0.5
+"""Seconds after which a log has what /migration says: the record is committed before it."""
+
 
 class MigrationSides:
     """Looks at both sides. A side that fails is looked at again the next time.
@@ -85,20 +88,38 @@ class MigrationSides:
         """Return what both sides tell now; never raises for what they do.
 
         with_assigned: read all topics for the brokers in assignments, while that matters.
+
+        1. Look at both sides at once.
+        2. If /migration has a copy, and the log has none, look again: the copy may have ended
+           between the looks at the two sides.
+        3. While ZooKeeper is behind, look which topics it has.
         """
+        # 1.
+        facts = await self._look(with_assigned)
+        # 2.
+        if facts.has_left_over_migration:
+            await asyncio.sleep(LOOK_AGAIN)
+            facts = await self._look(with_assigned)
+        # 3.
+        return await self._with_topics(facts) if facts.is_behind else facts
+
+    async def _look(self, with_assigned: bool) -> MigrationFacts:
         (zookeeper, no_zookeeper), (kraft, no_kraft) = await asyncio.gather(
             self._zookeeper_facts(with_assigned), self._kraft_facts()
         )
         if kraft is not None and kraft.state is not None:
             self._has_no_copy = kraft.state == ZkMigrationState.PRE_MIGRATION
-        facts = MigrationFacts(
+        if zookeeper is not None and not self._has_no_copy:
+            # What was read before the log told that nothing waits for such brokers.
+            zookeeper = replace(zookeeper, assigned=None)
+        return MigrationFacts(
+            connect=self._connect,
             zookeeper=zookeeper,
             no_zookeeper=no_zookeeper,
             zookeeper_failure=self.failure,
             kraft=kraft,
             no_kraft=no_kraft,
         )
-        return await self._with_topics(facts) if facts.is_behind else facts
 
     async def _with_topics(self, facts: MigrationFacts) -> MigrationFacts:
         """Add the topics in ZooKeeper, which may lack some of the metadata log's."""

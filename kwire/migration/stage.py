@@ -16,9 +16,10 @@ class MigrationStage(StrEnum):
     ZOOKEEPER: there are no controllers yet. PREPARED: they wait. COPYING: from /controller being
     claimed to the end of the copy. UNNOTED: the copy has ended, and its leader did before it noted
     so in /migration. HYBRID: dual write, brokers in ZooKeeper mode. KRAFT_BROKERS: dual write, all
-    brokers are KRaft. RETURNING: there was a copy, and a broker in ZooKeeper mode is the controller
-    again, while no log is seen. KRAFT: no migration, or none any more of which a record tells.
-    LOST: the metadata log is in a migration, and ZooKeeper is not.
+    brokers are KRaft. RETURNING: there was a copy, and /controller is not KRaft's any more, while
+    no log is seen. KRAFT: no migration, or none any more of which a record tells. LEFT_OVER: the
+    controllers wait, and /migration is that of an earlier migration. LOST: the metadata log is in a
+    migration, and ZooKeeper is not.
     """
 
     UNKNOWN = "unknown"
@@ -31,6 +32,7 @@ class MigrationStage(StrEnum):
     FINALISED = "finalised"
     KRAFT = "kraft"
     RETURNING = "returning"
+    LEFT_OVER = "left-over"
     LOST = "lost"
 
 
@@ -44,6 +46,8 @@ def stage_of(facts: MigrationFacts, brokers: Sequence[BrokerReadiness]) -> Migra
             return MigrationStage.KRAFT
         case ZkMigrationState.POST_MIGRATION:
             return MigrationStage.FINALISED
+        case ZkMigrationState.PRE_MIGRATION if facts.has_left_over_migration:
+            return MigrationStage.LEFT_OVER
         case ZkMigrationState.PRE_MIGRATION:
             controller = zookeeper.controller if zookeeper else None
             claimed = controller is not None and controller.is_kraft
@@ -76,9 +80,7 @@ def _without_log(facts: MigrationFacts) -> MigrationStage:
         return MigrationStage.UNKNOWN
     if zookeeper.migration is None:
         return MigrationStage.ZOOKEEPER
-    if zookeeper.migration.is_copied and zookeeper.controller is not None:
-        return MigrationStage.RETURNING
-    return MigrationStage.PREPARED
+    return MigrationStage.RETURNING if facts.is_copied else MigrationStage.PREPARED
 
 
 def stage_sentence(
@@ -99,6 +101,10 @@ def stage_sentence(
                 f"prepared: the controllers wait, {len(brokers) - len(waiting)} of {len(brokers)}"
                 " brokers are in migration mode"
             )
+        case MigrationStage.LEFT_OVER:
+            return "prepared, but /migration is left from an earlier migration"
+        case MigrationStage.RETURNING if facts.zookeeper and facts.zookeeper.controller is None:
+            return "on the way back: nobody is the controller after a copy"
         case MigrationStage.RETURNING:
             return "on the way back: a broker in ZooKeeper mode is the controller after a copy"
         case MigrationStage.COPYING:
@@ -111,6 +117,8 @@ def stage_sentence(
             return "dual write: all brokers are KRaft brokers; not finalised"
         case MigrationStage.FINALISED:
             return "finalised: ZooKeeper is not written any more"
+        case MigrationStage.KRAFT if facts.is_kraft_beside_zookeeper:
+            return "no migration: the controllers began as KRaft, beside a cluster with ZooKeeper"
         case MigrationStage.KRAFT:
             return "no migration: the controllers began as KRaft"
         case MigrationStage.LOST:

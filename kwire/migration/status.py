@@ -9,7 +9,8 @@ from kwire.doctor.evidence import count, examples, listed
 from kwire.doctor.finding import Finding
 from kwire.migration.driver_view import DriverView, driver_view
 from kwire.migration.facts import MigrationFacts
-from kwire.migration.findings import status
+from kwire.migration.findings import preflight, status
+from kwire.migration.preflight import left_over_sentence
 from kwire.migration.readiness import (
     ENABLE,
     BrokerMode,
@@ -47,7 +48,6 @@ def status_of(facts: MigrationFacts) -> MigrationStatus:
     voters, nodes = controllers(facts), brokers(facts)
     stage = stage_of(facts, nodes)
     driver = driver_view(facts, voters, nodes)
-    connect = facts.zookeeper.connect if facts.zookeeper else ""
     return MigrationStatus(
         facts=facts,
         stage=stage,
@@ -57,10 +57,8 @@ def status_of(facts: MigrationFacts) -> MigrationStatus:
         brokers=nodes,
         way_back=way_back(
             stage,
-            connect,
+            facts,
             nodes,
-            behind=(facts.lag or 0) * facts.is_behind,
-            is_claimed=facts.is_claimed,
         ),
         findings=tuple(_findings(facts, stage, driver, voters, nodes)),
     )
@@ -88,6 +86,13 @@ def _findings(
             f"ZooKeeper belongs to cluster {zookeeper.cluster_id}, the controllers to"
             f" {kraft.cluster_id}"
         )
+    if facts.is_kraft_beside_zookeeper:
+        yield status.BEGAN_AS_KRAFT(
+            "the controllers began as KRaft, and ZooKeeper has a cluster that lives"
+        )
+    if stage is MigrationStage.LEFT_OVER:
+        assert facts.migration is not None, "it is left over"
+        yield preflight.FOREIGN_MIGRATION(left_over_sentence(facts.migration, has_log=True))
     if stage is MigrationStage.LOST:
         yield status.LOST(driver.reason)
     if stage is MigrationStage.UNNOTED:
@@ -95,14 +100,15 @@ def _findings(
     if stage in (MigrationStage.HYBRID, MigrationStage.KRAFT_BROKERS):
         yield from _dual_write(facts, driver)
         yield from _without_setting(voters)
-    unready = [broker for broker in nodes if broker.is_ready is False]
-    if unready and stage is MigrationStage.PREPARED:
-        waiting = listed(broker.node_id for broker in unready)
-        noun = "broker" if len(unready) == 1 else "brokers"
-        yield status.BROKER_NOT_READY(f"the migration waits for {noun} {waiting}")
+    if stage is MigrationStage.PREPARED and facts.state is not None:
+        # A fenced one is registered, which is what the driver looks at.
+        awaited = [node.node_id for node in nodes if node.mode is not BrokerMode.ZOOKEEPER]
+        if awaited:
+            noun = "broker" if len(awaited) == 1 else "brokers"
+            yield status.BROKER_NOT_READY(f"the migration waits for {noun} {listed(awaited)}")
     if stage is MigrationStage.FINALISED:
-        for broker in unready:
-            if broker.mode is BrokerMode.ZOOKEEPER:
+        for broker in nodes:
+            if broker.is_ready is False and broker.mode is BrokerMode.ZOOKEEPER:
                 yield status.FINALISED_TOO_EARLY(f"broker {broker.node_id}: {broker.reason}")
 
 

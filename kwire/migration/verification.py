@@ -30,6 +30,7 @@ STATUS_TOO = frozenset(
         status.NO_CONTROLLERS,
         status.NO_LOG,
         status.OTHER_CLUSTER,
+        status.BEGAN_AS_KRAFT,
         status.LOST,
         status.UNNOTED,
         status.CONTROLLER_TAKEN,
@@ -63,8 +64,8 @@ async def verify_sides(
 
     1. Without a copy, ZooKeeper alone, for what would stop one.
     2. In dual write, both sides.
-    3. After the end, or without a migration, nothing; nor if there is a copy whose log is not seen,
-       or one of which /migration does not know.
+    3. After the end, or without a migration, nothing; nor if there may be a copy whose log is not
+       seen, or one of which /migration does not know.
 
     Raises KwireError if ZooKeeper cannot be read.
     """
@@ -78,7 +79,7 @@ async def verify_sides(
         result = await _compared(sides, facts, reader)
     elif facts.state in (ZkMigrationState.POST_MIGRATION, ZkMigrationState.NONE):
         result = _nothing(facts)
-    elif facts.state is None and facts.migration is not None and facts.migration.is_copied:
+    elif facts.state is None and facts.migration is not None and _may_have_log(facts):
         result = _not_compared(facts, facts.migration.kraft_metadata_offset)
     elif status_of(facts).stage in (MigrationStage.LOST, MigrationStage.UNNOTED):
         result = Verification(findings=tuple(_of_status(facts)))
@@ -91,8 +92,13 @@ async def _compared(
     sides: MigrationSides, facts: MigrationFacts, reader: ZooKeeperReader
 ) -> Verification:
     assert sides.kraft is not None, "its state is known"
-    comparison = await SideComparer(await sides.zookeeper(), reader, sides.kraft).compare()
-    stands_still = facts.is_behind and facts.migration == comparison.position
+    comparer = SideComparer(await sides.zookeeper(), reader, sides.kraft)
+    comparison = await comparer.compare()
+    stands_still = (
+        facts.is_behind
+        and facts.migration == comparison.position
+        and await comparer.stands_still(comparison.position)
+    )
     unwritten = comparison.unwritten_in(sides.kraft.image) if stands_still else ()
     return Verification(
         findings=(
@@ -110,10 +116,25 @@ async def _compared(
 
 
 def _nothing(facts: MigrationFacts) -> Verification:
+    found = _of_status(facts)
     if facts.state == ZkMigrationState.NONE:
-        return Verification(findings=(verify.NO_MIGRATION("the controllers began as KRaft"),))
-    sentence = "the migration is finalised: ZooKeeper is as it was then, and not compared"
-    return Verification(findings=(verify.FINALISED(sentence),))
+        finding = verify.NO_MIGRATION("the controllers began as KRaft")
+    else:
+        finding = verify.FINALISED(
+            "the migration is finalised: ZooKeeper is as it was then, and not compared"
+        )
+    return Verification(findings=(*found, finding))
+
+
+def _may_have_log(facts: MigrationFacts) -> bool:
+    """Return True if there may be controllers that have the copy of which /migration tells.
+
+    Not if nobody names any, and a broker is the controller: such a /migration is in the way of the
+    next migration, as `before/foreign-migration` says.
+    """
+    controller = facts.zookeeper.controller if facts.zookeeper else None
+    is_of_a_broker = controller is not None and not controller.is_kraft
+    return facts.is_copied and (facts.has_asked_kraft or not is_of_a_broker)
 
 
 def _not_compared(facts: MigrationFacts, offset: int) -> Verification:
@@ -125,11 +146,13 @@ async def _before(
     facts: MigrationFacts, reader: ZooKeeperReader, *, with_secret: bool
 ) -> Verification:
     reading = await reader.read()
-    told = [*_of_status(facts)]
+    found = _of_status(facts)
     if facts.zookeeper is None:
-        told.append(unseen_kind(facts.zookeeper_failure)(facts.no_zookeeper))
-    told += preflight_findings(facts.zookeeper, reading, with_secret=with_secret)
-    return Verification(findings=tuple(told), entries=reading.count, looks=1)
+        found.append(unseen_kind(facts.zookeeper_failure)(facts.no_zookeeper))
+    found += preflight_findings(
+        facts.zookeeper, reading, with_secret=with_secret, has_log=facts.state is not None
+    )
+    return Verification(findings=tuple(found), entries=reading.count, looks=1)
 
 
 def _of_status(facts: MigrationFacts) -> list[Finding]:

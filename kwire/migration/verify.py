@@ -117,7 +117,7 @@ class SideComparer:
         found, is_exact = self._judged(reading.entries, reading.no_state, before)
         position = before
         looks, stable = 1, not found
-        moved: list[str] = []
+        moved: set[Key] = set()
         while looks < LOOKS and not stable:
             # 3.
             await self._pause()
@@ -130,15 +130,23 @@ class SideComparer:
             stable = not following or (looks > 1 and not moved)
             found, looks = following, looks + 1
         if not stable:
-            found = [item for item in found if item.name not in moved]
+            found = [item for item in found if (item.kind, item.name) not in moved]
         return SideComparison(
             position=position,
             is_exact=is_exact,
             differences=tuple(found),
-            moving=() if stable else tuple(moved),
+            moving=() if stable else tuple(sorted(name for _, name in moved)),
             reading=reading,
             looks=looks,
         )
+
+    async def stands_still(self, position: MigrationZnode) -> bool:
+        """Return True if /migration stays as it is for longer than a dual write takes."""
+        for _ in range(LOOKS - 1):
+            await self._pause()
+            if await self._position() != position:
+                return False
+        return True
 
     async def _position(self) -> MigrationZnode:
         position = await read_position(self._zookeeper)
@@ -223,12 +231,10 @@ def _missing_states(
     ]
 
 
-def _moved(before: Sequence[EntryDifference], after: Sequence[EntryDifference]) -> list[str]:
-    """Return the names of entries that differ in both looks, and otherwise."""
+def _moved(before: Sequence[EntryDifference], after: Sequence[EntryDifference]) -> set[Key]:
+    """Return the entries that differ in both looks, and otherwise."""
     entries = [_by_key(found) for found in (before, after)]
-    return [
-        name for (kind, name), items in entries[1].items() if entries[0].get((kind, name)) != items
-    ]
+    return {key for key, items in entries[1].items() if entries[0].get(key) != items}
 
 
 def _by_key(found: Iterable[EntryDifference]) -> dict[Key, list[EntryDifference]]:

@@ -9,10 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kwire.doctor.evidence import listed
+from kwire.migration.facts import MigrationFacts
 from kwire.migration.readiness import BrokerMode, BrokerReadiness
 from kwire.migration.stage import MigrationStage
 
 SHELL = "bin/zookeeper-shell.sh"
+
+NO_CONNECT = "HOST:2181/CHROOT"
+"""In place of zookeeper.connect, if nobody gave it."""
 
 FLAGS = "zookeeper.metadata.migration.enable and controller.quorum.voters"
 
@@ -20,6 +24,14 @@ FLAGS = "zookeeper.metadata.migration.enable and controller.quorum.voters"
 _UNSEEN = (
     "not known: the metadata log was not read. If a way back was begun, and the migration was never"
     " finalised, go on with it"
+)
+_ZOOKEEPER_UNSEEN = (
+    "not known: ZooKeeper was not read. It may lack what was changed last, which would be lost; see"
+    " that it can be read, and ask again"
+)
+_CLAIMED_WITHOUT_A_COPY = (
+    "yes, at once: controllers of Kafka 3.9 delete from ZooKeeper what their log has not, and"
+    " nothing was copied"
 )
 
 
@@ -41,25 +53,17 @@ class WayBack:
 
 
 def way_back(
-    stage: MigrationStage,
-    connect: str,
-    brokers: Sequence[BrokerReadiness],
-    *,
-    behind: int = 0,
-    is_claimed: bool = False,
+    stage: MigrationStage, facts: MigrationFacts, brokers: Sequence[BrokerReadiness]
 ) -> WayBack:
     """Return the way back from a stage.
-
-    connect: ZooKeeper as the user wrote it, or empty. behind: records that ZooKeeper has not got,
-    0 while a dual write follows. is_claimed: ZooKeeper has a copy, and /controller is the quorum's.
 
     1. KRaft brokers return to migration mode, in which they still need the KRaft controller.
     2. The controllers end, and /controller is deleted at once: in between nobody is controller.
     3. The brokers lose what ties them to the controllers.
     """
-    shell = f"{SHELL} {connect or 'HOST:2181'}"
+    shell = f"{SHELL} {facts.connect or NO_CONNECT}"
     match stage:
-        case MigrationStage.UNKNOWN if is_claimed:
+        case MigrationStage.UNKNOWN if facts.is_claimed:
             steps = (_stop(), _delete_controller(shell), *_delete_migration(shell))
             steps += (*_restart_all(brokers),)
             return WayBack(exists=None, sentence=_UNSEEN, steps=steps)
@@ -67,6 +71,8 @@ def way_back(
             return WayBack(exists=None, sentence="not known: it depends on the metadata log")
         case MigrationStage.ZOOKEEPER:
             return WayBack(exists=None, sentence="not needed: the cluster is in ZooKeeper mode")
+        case MigrationStage.KRAFT if facts.is_kraft_beside_zookeeper:
+            return WayBack(exists=None, sentence="not needed: nothing was copied from ZooKeeper")
         case MigrationStage.KRAFT | MigrationStage.FINALISED:
             return WayBack(exists=False, sentence="none: ZooKeeper is not up to date any more")
         case MigrationStage.LOST:
@@ -76,15 +82,25 @@ def way_back(
                 " anything before you know if this is the right ZooKeeper",
             )
         case MigrationStage.RETURNING:
-            steps = (_stop(), *_delete_migration(shell), *_restart_all(brokers))
+            steps = (_stop(), *_delete_migration(shell), *_in_zookeeper_mode(facts))
+            steps += (*_restart_all(brokers),)
             return WayBack(exists=True, sentence="yes: go on with it", steps=steps)
+        case MigrationStage.LEFT_OVER if facts.is_claimed:
+            steps = (_stop(), _delete_controller(shell), *_delete_migration(shell))
+            steps += (*_restart(brokers),)
+            return WayBack(exists=True, sentence=_CLAIMED_WITHOUT_A_COPY, steps=steps)
+        case MigrationStage.LEFT_OVER:
+            steps = (_stop(), *_delete_migration(shell), *_restart(brokers))
+            return WayBack(exists=True, sentence="yes: nothing was copied yet", steps=steps)
         case MigrationStage.PREPARED:
             steps = (_stop(), *_delete_migration(shell), *_restart(brokers))
             return WayBack(exists=True, sentence="yes: nothing was copied yet", steps=steps)
         case _:
             steps = (*_from_kraft(brokers), _stop(), _delete_controller(shell))
             steps += (*_delete_migration(shell), *_restart(brokers))
-            sentence = _until_finalised(behind)
+            if facts.zookeeper is None:
+                return WayBack(exists=None, sentence=_ZOOKEEPER_UNSEEN, steps=steps)
+            sentence = _until_finalised((facts.lag or 0) * facts.is_behind)
             if stage is MigrationStage.UNNOTED:
                 sentence = "yes; what was changed since the copy is not in ZooKeeper, and lost then"
             return WayBack(exists=True, sentence=sentence, steps=steps)
@@ -129,6 +145,15 @@ def _delete_migration(shell: str) -> Iterator[WayBackStep]:
         sentence="delete /migration, so that a later migration begins anew",
         command=f"{shell} delete /migration",
     )
+
+
+def _in_zookeeper_mode(facts: MigrationFacts) -> Iterator[WayBackStep]:
+    # Brokers that had been KRaft brokers cannot claim /controller.
+    if facts.zookeeper is not None and facts.zookeeper.controller is None:
+        yield WayBackStep(
+            sentence="see that every broker is in ZooKeeper mode: broker.id and zookeeper.connect,"
+            " no process.roles; nobody is controller until one starts so"
+        )
 
 
 def _restart(brokers: Sequence[BrokerReadiness]) -> Iterator[WayBackStep]:

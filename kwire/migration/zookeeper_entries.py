@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from kwire.controller.migration.copied_quotas import EntityParts, entities
 from kwire.controller.migration.zookeeper_partitions import registrations
 from kwire.image.scram import MECHANISMS
+from kwire.messages.config_resource import ResourceType
 from kwire.migration.entries import (
     EncryptedValue,
     EntryKind,
@@ -20,7 +21,12 @@ from kwire.migration.entries import (
     entity_name,
     partition_name,
 )
-from kwire.migration.image_entries import acl_texts, partition_fields, scram_fields
+from kwire.migration.image_entries import (
+    acl_texts,
+    partition_fields,
+    scram_fields,
+    shown_config,
+)
 from kwire.migration.zookeeper_side import Assigned, assigned_topics
 from kwire.text.ids import uuid_text
 from kwire.zookeeper import InvalidZnode
@@ -36,6 +42,11 @@ from kwire.zookeeper.znodes import (
 )
 from kwire.zookeeper.znodes.acl import unknown_resource_type
 from kwire.zookeeper.zookeeper_metadata import Configs, TopicInZooKeeper, ZooKeeperMetadata
+
+CONFIG_TYPES = {
+    ConfigEntityType.TOPICS: ResourceType.TOPIC,
+    ConfigEntityType.BROKERS: ResourceType.BROKER,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +150,14 @@ class EntryTranslation:
                 self._reading.no_broker_ids.append(path)
             if values := stored.value.config:
                 self._reading.entries[EntryKind.CONFIG][config_name(noun, name or "")] = {
-                    key: self._value(path, key, value) for key, value in values.items()
+                    key: self._value(path, CONFIG_TYPES[type], key, value)
+                    for key, value in values.items()
                 }
 
-    def _value(self, path: str, key: str, value: str) -> object:
+    def _value(self, path: str, type: ResourceType, key: str, value: str) -> object:
         """Return a value as it can be compared; a password decoded if there is a secret."""
         if not is_password_key(key):
-            return value
+            return shown_config(type, key, value)
         if "encryptedPassword:" not in value:
             if self._encoder is not None:
                 self._reading.unencrypted.append(f"{key} in {path}")

@@ -41,7 +41,6 @@ async def read_facts(zookeeper: ZooKeeper, connect: str) -> ZooKeeperFacts:
     epoch = await get_or_none(zookeeper, ControllerEpochZnode.path)
     migration = await get_or_none(zookeeper, MigrationZnode.path)
     return ZooKeeperFacts(
-        connect=connect,
         cluster_id=ClusterIdZnode.parse(cluster_id.data).cluster_id if cluster_id else None,
         controller=_controller(controller) if controller else None,
         controller_epoch=ControllerEpochZnode.parse(epoch.data).epoch if epoch else None,
@@ -65,19 +64,24 @@ async def read_assigned(zookeeper: ZooKeeper) -> Assigned:
     """Return of each broker in assignments its topics; topics that cannot be read are left out."""
     # `verify` tells of those that cannot be read.
     found = await read_metadata(
-        zookeeper, parts={MetadataPart.TOPICS}, on_invalid=lambda error: None
+        zookeeper,
+        parts={MetadataPart.TOPICS, MetadataPart.PENDING_DELETIONS},
+        on_invalid=lambda error: None,
     )
     return assigned_topics(found)
 
 
 def assigned_topics(metadata: ZooKeeperMetadata) -> Assigned:
-    """Return of each broker in assignments its topics.
+    """Return of each broker in assignments its topics, without those that are to be deleted.
 
-    Replicas that are being added are among all replicas (Java: ReplicaAssignment.reassignTo), and
-    Java's driver, too, looks at all of them only.
+    Nothing is copied of the latter, and Java's driver does not look at them. Replicas that are
+    being added are among all replicas (Java: ReplicaAssignment.reassignTo), and Java's driver, too,
+    looks at all of them only.
     """
     assigned: dict[int, dict[str, None]] = {}
     for name, topic in metadata.topics.items():
+        if name in metadata.pending_deletions:
+            continue
         for partition in topic.topic.value.partitions.values():
             for broker_id in partition.replicas:
                 assigned.setdefault(broker_id, {})[name] = None

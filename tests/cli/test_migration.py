@@ -13,6 +13,7 @@ import pytest
 from kwire.cli.migration_verify import progress_text
 from kwire.errors import KwireError
 from kwire.zookeeper import (
+    Create,
     NotAuthorized,
     Operation,
     SetData,
@@ -23,6 +24,7 @@ from kwire.zookeeper import (
 from kwire.zookeeper.errors import ChrootMissing
 from kwire.zookeeper.kazoo_client import KazooZooKeeper
 from kwire.zookeeper.settings import ZooKeeperSettings
+from kwire.zookeeper.znodes import MigrationZnode
 from memory_zookeeper import MemoryZooKeeper
 from tests.support.cli.command import Command
 from tests.support.migration.golden import ENCODER_SECRET, golden_zookeeper
@@ -208,6 +210,34 @@ def test_a_copy_is_not_judged_without_the_metadata_log(kwire: Command, sides: Si
     run = kwire("migration", "verify", *ZK, "--json")
     assert run.code == 1
     assert [item["id"] for item in run.json["findings"]] == ["sight/copy-not-compared"]
+
+
+def test_a_migration_that_was_left_over_is_found_before_there_are_controllers(
+    kwire: Command, sides: Sides
+) -> None:
+    left = MigrationZnode(kraft_metadata_offset=48, kraft_metadata_epoch=4).encode()
+    sides.at("before", Create("/migration", left))
+    run = kwire("migration", "verify", *ZK, "--json")
+    found = {item["id"]: item for item in run.json["findings"]}
+    assert run.code == 1
+    assert "record 48" in found["before/foreign-migration"]["sentence"]
+    assert "before/ok" not in found
+
+
+def test_controllers_of_another_cluster_are_not_called_finalised_alone(
+    kwire: Command, sides: Sides
+) -> None:
+    sides.at("before", SetData("/cluster/id", b'{"version":"1","id":"another"}'))
+    run = kwire("migration", "verify", *sides.both, "--json")
+    assert run.code == 1
+    assert "sides/other-cluster" in [item["id"] for item in run.json["findings"]]
+
+
+@pytest.mark.parametrize("address", ["c1", "@:9093", "3000@:9093", "3000@c1:99999", "x@c1:9093"])
+def test_a_controller_of_a_plan_has_an_id_and_an_address(kwire: Command, address: str) -> None:
+    run = kwire("migration", "plan", *ZK, "--controller", address)
+    assert run.code == 2
+    assert "write ID@HOST:PORT" in run.err
 
 
 def test_verify_needs_zookeeper(kwire: Command) -> None:

@@ -11,7 +11,7 @@ from kwire.image.features import ZkMigrationState
 from kwire.migration.facts import KRaftFacts
 from kwire.migration.kraft_side import KRaftSide
 from kwire.migration.sides import MigrationSides
-from kwire.zookeeper import ZooKeeper, ZooKeeperUnreachable
+from kwire.zookeeper import Create, ZooKeeper, ZooKeeperUnreachable
 from memory_zookeeper import MemorySession, MemoryZooKeeper
 from tests.support.migration.golden import golden_zookeeper
 from tests.support.migration.sides import kraft
@@ -97,3 +97,47 @@ async def test_brokers_in_assignments_are_read_only_where_they_matter() -> None:
     assert facts.zookeeper.assigned is not None
     assert set(facts.zookeeper.assigned) == {0, 1}
     assert without.zookeeper.assigned is None
+
+
+async def test_after_the_copy_no_assignment_is_waited_for_from_the_first_look_on() -> None:
+    opener = Opener(golden_zookeeper("dual-write"))
+    async with MigrationSides("zk", opener, BehindQuorum(120)) as sides:
+        zookeeper = (await sides.facts()).zookeeper
+    assert zookeeper is not None
+    assert zookeeper.assigned is None
+
+
+async def test_topics_that_are_deleted_are_not_waited_for() -> None:
+    opener = Opener(golden_zookeeper("before"))
+    session = opener.server.open_session()
+    names = await session.children("/brokers/topics")
+    await session.multi([Create(f"/admin/delete_topics/{name}") for name in names])
+    async with MigrationSides("zk", opener, None) as sides:
+        zookeeper = (await sides.facts()).zookeeper
+    assert zookeeper is not None
+    assert zookeeper.assigned == {}
+
+
+class CopyingQuorum(KRaftSide):
+    """Controllers whose copy ends between two looks; or never."""
+
+    def __init__(self, *, ends: bool) -> None:
+        super().__init__("c1:9093", ())
+        self._ends = ends
+        self.looks = 0
+
+    async def facts(self) -> KRaftFacts:
+        self.looks += 1
+        has_copy = self._ends and self.looks > 1
+        state = ZkMigrationState.MIGRATION if has_copy else ZkMigrationState.PRE_MIGRATION
+        return replace(kraft(state, end=120), epoch=1)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_copy_that_ends_between_both_looks_is_not_called_left_over(ends: bool) -> None:
+    opener = Opener(golden_zookeeper("dual-write"))
+    quorum = CopyingQuorum(ends=ends)
+    async with MigrationSides("zk", opener, quorum) as sides:
+        facts = await sides.facts()
+    assert quorum.looks == 2
+    assert facts.has_left_over_migration is not ends

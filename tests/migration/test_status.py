@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from kwire.doctor.finding import FindingVerdict
 from kwire.image.features import ZkMigrationState
@@ -14,12 +15,14 @@ from kwire.migration.stage import MigrationStage
 from kwire.migration.status import status_of
 from tests.support.migration.sides import (
     BEFORE_THE_COPY,
+    CONNECT,
     KRAFT_CONTROLLER,
     UP_TO_48,
     broker,
     dual_write,
     finalised,
     kraft,
+    left_over,
     stuck,
     unnoted,
     waiting,
@@ -46,6 +49,7 @@ STAGES = {
         None,
     ),
     MigrationStage.RETURNING: (MigrationFacts(zookeeper=zookeeper(migration=UP_TO_48)), True),
+    MigrationStage.LEFT_OVER: (left_over(), True),
     MigrationStage.UNKNOWN: (MigrationFacts(zookeeper=zookeeper(KRAFT_CONTROLLER)), None),
 }
 
@@ -106,12 +110,67 @@ def commands(facts: MigrationFacts) -> list[str]:
 
 
 def test_a_way_back_goes_on_while_no_controller_is_seen() -> None:
-    stopped = MigrationFacts(zookeeper=zookeeper(KRAFT_CONTROLLER, UP_TO_48))
-    returning = MigrationFacts(zookeeper=zookeeper(migration=UP_TO_48))
+    stopped = MigrationFacts(connect=CONNECT, zookeeper=zookeeper(KRAFT_CONTROLLER, UP_TO_48))
+    returning = MigrationFacts(connect=CONNECT, zookeeper=zookeeper(migration=UP_TO_48))
     rest = ["get /migration", "delete /migration"]
     assert commands(stopped) == ["delete /controller", *rest]
     assert commands(returning) == rest
     assert "nothing was copied" not in status_of(returning).way_back.sentence
+
+
+def test_a_copy_that_the_log_has_not_is_a_problem_and_nothing_is_waited_for() -> None:
+    one_missing = left_over(broker(0))
+    assert found(one_missing) == {"before/foreign-migration": FindingVerdict.PROBLEM}
+    assert commands(one_missing) == ["get /migration", "delete /migration"]
+
+    claimed = replace(one_missing, zookeeper=zookeeper(KRAFT_CONTROLLER, UP_TO_48))
+    status = status_of(claimed)
+    assert (status.stage, status.driver.state) == (MigrationStage.LEFT_OVER, "WAIT_FOR_BROKERS")
+    assert commands(claimed) == ["delete /controller", "get /migration", "delete /migration"]
+    assert "delete from ZooKeeper" in status.way_back.sentence
+
+    ready = replace(claimed, kraft=left_over().kraft)
+    assert status_of(ready).driver.state == "SYNC_KRAFT_TO_ZK"
+
+
+def test_who_cannot_see_zookeeper_is_not_told_that_nothing_gets_lost() -> None:
+    unseen = replace(dual_write(1), zookeeper=None, no_zookeeper="zk1:2181 refused")
+    status = status_of(unseen)
+    assert (status.stage, status.way_back.exists) == (MigrationStage.HYBRID, None)
+    assert "may lack" in status.way_back.sentence
+    # In the chroot, also unseen; a stranger's / is not to be deleted from.
+    assert commands(unseen)[0] == "delete /controller"
+    nobody_asked = replace(unseen, connect="", no_zookeeper="")
+    shells = {step.command.split()[1] for step in status_of(nobody_asked).way_back.steps[2:5]}
+    assert shells == {"HOST:2181/CHROOT"}
+
+
+def test_without_a_controller_after_a_copy_brokers_are_to_be_in_zookeeper_mode() -> None:
+    status = status_of(MigrationFacts(zookeeper=zookeeper(None, UP_TO_48)))
+    assert status.stage is MigrationStage.RETURNING
+    assert status.sentence == "on the way back: nobody is the controller after a copy"
+    sentences = [step.sentence for step in status.way_back.steps]
+    assert sentences[3].startswith("see that every broker is in ZooKeeper mode")
+    assert sentences[4].startswith("restart brokers 0 and 1 one by one without")
+
+
+def test_controllers_that_began_as_kraft_beside_a_living_zookeeper_are_a_problem() -> None:
+    facts = MigrationFacts(zookeeper=zookeeper(), kraft=kraft(ZkMigrationState.NONE))
+    assert found(facts) == {"sides/began-as-kraft": FindingVerdict.PROBLEM}
+    status = status_of(facts)
+    assert status.stage is MigrationStage.KRAFT
+    assert status.way_back.sentence == "not needed: nothing was copied from ZooKeeper"
+    gone = replace(facts, zookeeper=zookeeper(None, broker_ids=()))
+    assert found(gone) == {}
+
+
+def test_a_broker_that_is_fenced_is_not_waited_for() -> None:
+    facts = waiting(0, 1)
+    assert facts.kraft is not None
+    fenced = structs.replace(broker(1), fenced=True)
+    log = kraft(ZkMigrationState.PRE_MIGRATION, [broker(0), fenced])
+    assert found(replace(facts, kraft=log)) == {}
+    assert status_of(replace(facts, kraft=log)).driver.state == "BECOME_CONTROLLER"
 
 
 def test_the_lag_counts_the_records_after_the_offset() -> None:

@@ -10,11 +10,13 @@ from kwire.doctor.finding import FindingVerdict
 from kwire.errors import ConnectionFailed
 from kwire.image import MetadataImage
 from kwire.image.partition import MIGRATING
+from kwire.migration.entries import HiddenValue
 from kwire.migration.report import comparison_findings, unwritten_findings
 from kwire.migration.verify import SideComparer, SideComparison
 from kwire.migration.zookeeper_reading import ZooKeeperReader
-from kwire.zookeeper import Delete, Operation, SetData
+from kwire.zookeeper import Create, Delete, Operation, SetData
 from kwire.zookeeper.password_encoder import PasswordEncoder
+from kwire.zookeeper.znodes import ConfigZnode, MigrationZnode
 from memory_zookeeper import MemoryZooKeeper
 from tests.support.migration.golden import ENCODER_SECRET, golden_images, golden_zookeeper
 
@@ -244,6 +246,36 @@ async def test_a_znode_that_is_another_at_each_look_is_moving() -> None:
     comparison = await compare(server, SetData(STATE, OTHER_LEADER), then=write)
     assert "orders-0" in comparison.moving
     assert found(comparison)["sight/moving"] is INFO
+    assert "difference/none" not in found(comparison)
+
+
+async def test_a_plugins_configuration_of_a_broker_may_be_a_secret() -> None:
+    config = ConfigZnode({"my.reporter.api.key": "hush", "message.max.bytes": "7"}).encode()
+    comparison = await compare(golden_zookeeper("dual-write"), Create("/config/brokers/9", config))
+    (item,) = [item for item in comparison.differences if item.name == "broker 9"]
+    assert item.zookeeper == {
+        "my.reporter.api.key": HiddenValue.of("hush"),
+        "message.max.bytes": "7",
+    }
+    assert "hush" not in str(comparison.differences)
+
+
+async def test_a_migration_that_goes_on_does_not_stand_still() -> None:
+    server = golden_zookeeper("dual-write")
+    session = server.open_session()
+    offsets = iter((118, 118, 119))
+
+    async def pause() -> None:
+        znode = MigrationZnode(kraft_metadata_offset=next(offsets), kraft_metadata_epoch=1)
+        server.tree = server.tree.insert(
+            MigrationZnode.path, replace(server.tree[MigrationZnode.path], data=znode.encode())
+        )
+
+    comparer = SideComparer(session, ZooKeeperReader(session), RecordedLog(), pause=pause)
+    still = MigrationZnode(kraft_metadata_offset=118, kraft_metadata_epoch=1)
+    assert await comparer.stands_still(still) is False
+    offsets = iter((118, 118, 118))
+    assert await comparer.stands_still(still) is True
 
 
 async def test_without_the_secret_passwords_are_not_compared_and_no_difference() -> None:

@@ -38,6 +38,17 @@ OTHER_CLUSTER = FindingKind(
     " not register with them.",
     advice="format the controllers with the id of /cluster/id",
 )
+BEGAN_AS_KRAFT = FindingKind(
+    id="sides/began-as-kraft",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The controllers were first started without zookeeper.metadata.migration.enable: their"
+    " metadata log is KRaft's own, and Kafka 3.9 does not start with the setting any more. Or they"
+    " are the controllers of another cluster.",
+    advice="if they are this cluster's, delete their log directories, format them anew, and start"
+    " them with zookeeper.metadata.migration.enable=true and zookeeper.connect; else correct"
+    " --bootstrap-controller",
+    source="ActivationRecordsGenerator.recordsForNonEmptyLog",
+)
 LOST = FindingKind(
     id="sides/lost",
     verdict=FindingVerdict.PROBLEM,
@@ -121,6 +132,7 @@ STATUS_KINDS = (
     NO_CONTROLLERS,
     NO_LOG,
     OTHER_CLUSTER,
+    BEGAN_AS_KRAFT,
     LOST,
     UNNOTED,
     CONTROLLER_TAKEN,

@@ -24,6 +24,7 @@ from kwire.migration.facts import (
 from kwire.net.negotiation import VersionRange
 from kwire.zookeeper.znodes import MigrationZnode
 
+CONNECT = "zk1:2181/kafka"
 CLUSTER = "3Db5QLSqSZieL3rJBUUegA"
 LEVEL = 21
 """metadata.version 3.9-IV0."""
@@ -48,7 +49,6 @@ def zookeeper(
 ) -> ZooKeeperFacts:
     """Return a ZooKeeper, by default of a cluster without a migration."""
     return ZooKeeperFacts(
-        connect="zk1:2181/kafka",
         cluster_id=CLUSTER,
         controller=controller,
         controller_epoch=5,
@@ -116,8 +116,19 @@ def kraft(
 def waiting(*registered: int) -> MigrationFacts:
     """Return a prepared migration, in which these brokers are in migration mode."""
     return MigrationFacts(
+        connect=CONNECT,
         zookeeper=zookeeper(migration=BEFORE_THE_COPY),
         kraft=kraft(ZkMigrationState.PRE_MIGRATION, map(broker, registered)),
+    )
+
+
+def left_over(*registered: BrokerRegistration) -> MigrationFacts:
+    """Return a prepared migration beside the /migration of an earlier one."""
+    brokers = registered or (broker(0), broker(1))
+    return MigrationFacts(
+        connect=CONNECT,
+        zookeeper=zookeeper(migration=UP_TO_48),
+        kraft=kraft(ZkMigrationState.PRE_MIGRATION, brokers),
     )
 
 
@@ -126,6 +137,7 @@ def dual_write(*kraft_brokers: int, end: int = 50) -> MigrationFacts:
     brokers = [broker(node_id, migrating=node_id not in kraft_brokers) for node_id in (0, 1)]
     hybrid = {0, 1} - set(kraft_brokers)
     return MigrationFacts(
+        connect=CONNECT,
         zookeeper=zookeeper(KRAFT_CONTROLLER, UP_TO_48, broker_ids=hybrid),
         kraft=kraft(ZkMigrationState.MIGRATION, brokers, end=end),
     )
@@ -135,6 +147,7 @@ def unnoted() -> MigrationFacts:
     """Return a migration whose leader of epoch 3 died before /migration got the copy's offset."""
     earlier = ZooKeeperController(node_id=3000, kraft_epoch=3)
     return MigrationFacts(
+        connect=CONNECT,
         zookeeper=zookeeper(earlier, BEFORE_THE_COPY),
         kraft=kraft(ZkMigrationState.MIGRATION, [broker(0), broker(1)]),
     )
