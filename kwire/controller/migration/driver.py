@@ -191,7 +191,8 @@ class MigrationDriver:
 
         1. Another leader goes on: nothing is left to do.
         2. What ZooKeeper refuses for lack of rights needs a person. Other errors of ZooKeeper pass.
-        3. If the operation may have written, go back to the claim; else stay in the state.
+        3. With a claim go back to it: another controller may have taken over, and a write may have
+           been made. Without one stay in the state.
         """
         core = self._core
         # 1.
@@ -207,7 +208,7 @@ class MigrationDriver:
         else:
             core.error(f"Error in {self._name}: {error}")
         # 3.
-        if core.leads and core.leadership.has_claim and core.leadership.is_copied:
+        if core.leads and core.leadership.has_claim:
             core.retreat()
         elif core.poll_at is None:
             core.poll_at = core.now + poll_delay(core.polls)

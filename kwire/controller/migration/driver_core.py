@@ -9,11 +9,12 @@ from typing import Any
 
 from kwire.controller.migration.driver_states import (
     BECOME_CONTROLLER,
+    INACTIVE,
     SUCCESSORS,
     UNINITIALIZED,
     MigrationDriverState,
 )
-from kwire.controller.migration.effects import DriverEffect, LogLine, Request
+from kwire.controller.migration.effects import DriverEffect, ForgetBrokers, LogLine, Request
 from kwire.controller.migration.leadership import ZkMigrationLeadershipState
 from kwire.controller.migration.znode_write import ZnodeWrite
 from kwire.image import EMPTY, MetadataImage
@@ -88,11 +89,13 @@ class DriverCore:
         self.emit(LogLine(level=logging.ERROR, text=text))
 
     def transition(self, state: MigrationDriverState) -> None:
-        """Go to another state and poll at once, or stay."""
+        """Go to another state and poll at once, or stay; an inactive driver controls no broker."""
         if state is self.state:
             return
         assert state in SUCCESSORS[self.state], f"{self.state.name} is not before {state.name}"
         self.info(f"{self.node_id} transitioning from {self.state.name} to {state.name} state")
+        if state is INACTIVE:
+            self.emit(ForgetBrokers())
         self.state = state
         self.polls = 0
         self.poll_at = self.now

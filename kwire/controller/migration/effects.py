@@ -68,6 +68,14 @@ class ReadTree:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCopy:
+    """Read all of ZooKeeper and make the records of a copy, to see that it can be copied.
+
+    Answer: None. Raises what stands against it; nothing is written.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopyMetadata:
     """Read all of ZooKeeper, and write it to the log as one metadata transaction of this epoch.
 
@@ -105,6 +113,7 @@ Request = (
     | ReadZkController
     | WriteZooKeeper
     | ReadTree
+    | CheckCopy
     | CopyMetadata
     | FindDifferences
 )

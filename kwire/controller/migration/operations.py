@@ -20,10 +20,10 @@ from kwire.controller.migration.driver_states import (
     ZK_MIGRATION,
 )
 from kwire.controller.migration.effects import (
+    CheckCopy,
     CopyMetadata,
     EndProcess,
     FindDifferences,
-    ForgetBrokers,
     MeasureDualWrite,
     MetadataCopied,
     ReadAssignedBrokers,
@@ -60,9 +60,8 @@ def change_leader(core: DriverCore) -> Steps:
     """
     leader = core.leader
     # 1.
-    if core.state is not INACTIVE:
-        core.emit(ForgetBrokers())
-        core.transition(INACTIVE)
+    core.transition(INACTIVE)
+    core.failures = 0
     core.leadership = core.leadership.with_kraft_controller(
         -1 if leader.id is None else leader.id, leader.epoch
     )
@@ -150,6 +149,8 @@ def wait_for_brokers(core: DriverCore) -> Steps:
     1. There are brokers in the image, and in /brokers/ids.
     2. Each of the latter is registered.
     3. So is each that a topic is assigned to, which may be down. This costs more to find out.
+    4. All of ZooKeeper can be copied. Java finds out once it has claimed ZooKeeper, whose
+       controller is gone by then.
     """
     # 1.
     if not core.image.cluster.brokers:
@@ -168,6 +169,8 @@ def wait_for_brokers(core: DriverCore) -> Steps:
     if missing := unregistered_brokers(core.image, assigned):
         core.info(f"Still waiting for ZK brokers {missing} found in metadata to register.")
         return
+    # 4.
+    yield CheckCopy()
     core.info("Zk brokers are registered and ready for migration")
     core.transition(BECOME_CONTROLLER)
 

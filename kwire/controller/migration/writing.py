@@ -9,7 +9,7 @@ from kwire.controller.migration.effects import ReadTree, WriteZooKeeper
 from kwire.controller.migration.fence import FENCES, FencedOff, after_write, check_fences, fenced
 from kwire.controller.migration.znode_write import ZnodeWrite
 from kwire.errors import KwireError
-from kwire.zookeeper import Create, MultiFailed, NoNode, Operation
+from kwire.zookeeper import MultiFailed, Operation
 
 MOST_ATTEMPTS = 1000
 """Refusals of one write after which it is given up; each of its operations may be refused once."""
@@ -24,8 +24,11 @@ class CopyFailed(KwireError):
 
 
 def write_all(core: DriverCore, leader: QuorumLeader, writes: Iterable[ZnodeWrite]) -> Steps:
-    """Carry out writes, one after the other. Raises as `write` does."""
+    """Carry out writes, one after the other; log those that were left out. Raises as `write`."""
     for whole in writes:
+        if whole.is_left_out:
+            core.error(whole.description)
+            continue
         for part in whole.parts():
             yield from write(core, leader, part)
 
@@ -34,8 +37,8 @@ def write(core: DriverCore, leader: QuorumLeader, change: ZnodeWrite) -> Steps:
     """Carry out one write, as ZnodeWrite says.
 
     1. Delete what is below a znode that has to go.
-    2. Carry out the operations behind both fences, or what takes the place of refused ones.
-    3. Notify the brokers.
+    2. Carry out the operations behind both fences and notify the brokers, or what takes the place
+       of refused ones.
 
     Raises FencedOff, LeadershipLost, the refusal of an operation, or an error of the session.
     """
@@ -48,7 +51,7 @@ def write(core: DriverCore, leader: QuorumLeader, change: ZnodeWrite) -> Steps:
             return
         # 2.
         try:
-            yield from _write_fenced(core, leader, change.operations)
+            yield from _write_fenced(core, leader, (*change.operations, *change.notifications))
         except MultiFailed as refusal:
             if refusal.index < FENCES:
                 raise
@@ -57,9 +60,6 @@ def write(core: DriverCore, leader: QuorumLeader, change: ZnodeWrite) -> Steps:
                 raise
             change = instead
             continue
-        # 3.
-        for notification in change.notifications:
-            yield from _notify(notification)
         return
     raise FencedOff(f"gave up after {MOST_ATTEMPTS} refusals: {change.description}")
 
@@ -79,15 +79,6 @@ def _write_fenced(
         check_fences(refusal)
         raise
     core.leadership = after_write(core.leadership, results)
-
-
-def _notify(notification: Create) -> Steps:
-    # Outside the fence, as in Java: it says only that brokers should look again.
-    try:
-        yield WriteZooKeeper(operations=(notification,))
-    except MultiFailed as refusal:
-        if not isinstance(refusal.error, NoNode):
-            raise
 
 
 def _check_leads(core: DriverCore, leader: QuorumLeader) -> None:

@@ -27,10 +27,10 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
     To carry one out:
     1. If `tree` is not None: read all znodes below it, none if it is not there itself, and carry
        out what `emptied` returns instead.
-    2. Carry out `operations` as one multi with the fence.
+    2. Carry out `operations`, and create `notifications` behind them, as one multi with the fence.
+       Java notifies by itself, after the write and without the fence; here a change whose answer is
+       lost has notified the brokers, or was not made.
     3. If one of them is refused: begin again with `after_refusal`; if that is None, it failed.
-    4. Create each of `notifications`, each by itself and without the fence. It is no error if its
-       parent does not exist: no broker watches it then.
 
     type: Kafka's type of the operation, of which it counts how many there were. description: for
     the log, as Kafka says it. folders: znodes without data, the highest first, that are created if
@@ -45,6 +45,11 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
     folders: tuple[str, ...] = ()
     removed: str | None = None
     notifications: tuple[Create, ...] = ()
+
+    @property
+    def is_left_out(self) -> bool:
+        """True if nothing is written, and `description` says why."""
+        return not self.operations and not self.notifications and self.tree is None
 
     def parts(self) -> tuple[ZnodeWrite, ...]:
         """Return the write as several, in order, that each fit into a request.
@@ -65,7 +70,7 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
         return replace(self, tree=None, operations=(*deletions, *self.operations)).parts()
 
     def after_refusal(self, index: int, error: ZooKeeperError) -> ZnodeWrite | None:
-        """Return the write to carry out after one of the operations was refused.
+        """Return the write to carry out after an operation or a notification was refused.
 
         1. A znode to set that is not there is created.
         2. A znode to create without the folder that it is in: that is created before it.
@@ -74,8 +79,12 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
         4. A znode to delete that is not there is left out, and nobody notified if nothing else is
            written; if it is one of many below `removed`, they are read.
         5. A znode to delete that has children: they are read and deleted as well.
-        6. None: everything else is an error.
+        6. A notification without the folder that it is in is left out: no broker watches it.
+        7. None: everything else is an error.
         """
+        if index >= len(self.operations):
+            # 6.
+            return self._without_notifications() if isinstance(error, NoNode) else None
         operation = self.operations[index]
         match operation, error:
             case SetData(path=path, data=data), NoNode():
@@ -97,7 +106,7 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
             case Delete(path=path), NotEmpty():
                 # 5. Before all other operations, which is early enough for each of them.
                 return replace(self, tree=path)
-        # 6.
+        # 7.
         return None
 
     def _missing_folders(self, path: str) -> list[Create]:
@@ -114,7 +123,10 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
 
     def _quiet(self) -> ZnodeWrite:
         """Return the write without notifications if it writes nothing."""
-        return self if self.operations else replace(self, notifications=())
+        return self if self.operations else self._without_notifications()
+
+    def _without_notifications(self) -> ZnodeWrite:
+        return replace(self, notifications=())
 
     def _instead(self, index: int, *operations: Operation, count: int | None = 1) -> ZnodeWrite:
         """Return the write with other operations from an index on; count: None for all of them."""

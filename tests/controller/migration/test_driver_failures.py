@@ -6,6 +6,7 @@ import pytest
 
 from kwire.controller.migration.driver_core import poll_delay
 from kwire.controller.migration.effects import (
+    CheckCopy,
     CopyMetadata,
     EndProcess,
     FindDifferences,
@@ -334,8 +335,9 @@ def test_failures_are_repeated_later_and_later(dual_writing: DriverDialogue) -> 
         (RecoverMigration, "INACTIVE"),
         (ReadBrokerIds, "WAIT_FOR_BROKERS"),
         (ReadZkController, "BECOME_CONTROLLER"),
-        (CopyMetadata, "ZK_MIGRATION"),
-        (FindDifferences, "SYNC_KRAFT_TO_ZK"),
+        (CheckCopy, "WAIT_FOR_BROKERS"),
+        (CopyMetadata, "BECOME_CONTROLLER"),
+        (FindDifferences, "BECOME_CONTROLLER"),
     ],
 )
 def test_an_expired_session_is_survived_in_every_state(
@@ -344,8 +346,7 @@ def test_an_expired_session_is_survived_in_every_state(
     dialogue.start()
     dialogue.errors[request_type] = [SessionExpired("expired")]
     dialogue.lead().publish(*READY, at=100)
-    stays = "BECOME_CONTROLLER" if state == "SYNC_KRAFT_TO_ZK" else state
-    assert dialogue.state == stays
+    assert dialogue.state == state
 
     dialogue.wait()
     assert dialogue.state == "DUAL_WRITE"
@@ -353,7 +354,7 @@ def test_an_expired_session_is_survived_in_every_state(
 
 @pytest.mark.parametrize(
     "request_type",
-    [RecoverMigration, ReadBrokerIds, ReadZkController, CopyMetadata, FindDifferences],
+    [RecoverMigration, ReadBrokerIds, CheckCopy, ReadZkController, CopyMetadata, FindDifferences],
 )
 def test_another_leader_is_followed_after_the_operation_under_way(
     dialogue: DriverDialogue, request_type: type[Request]
@@ -405,9 +406,63 @@ def test_the_process_goes_on_if_another_leader_aborts_the_copy_or_nothing_was_co
     dialogue.start().lead().publish(*READY, at=100)
 
     assert not dialogue.of(EndProcess)
-    assert dialogue.state == "ZK_MIGRATION"
+    assert dialogue.state == (
+        "ZK_MIGRATION" if isinstance(error, LeadershipLost) else "BECOME_CONTROLLER"
+    )
     dialogue.wait()
     assert dialogue.state == "DUAL_WRITE"
+
+
+def test_a_copy_that_failed_is_claimed_again_before_it_is_repeated(
+    dialogue: DriverDialogue,
+) -> None:
+    """Meanwhile a broker may have taken /controller, and have changed what was read."""
+    dialogue.errors[CopyMetadata] = [ConnectionLost("lost")]
+    dialogue.start().lead().publish(*READY, at=100)
+    broker = ControllerZnode(broker_id=2, timestamp_ms=9)
+    dialogue.write(
+        Delete("/controller"),
+        SetData("/controller_epoch", b"9"),
+        Create("/controller", broker.encode(), ephemeral=True),
+    )
+    asked = len(dialogue.asked)
+    dialogue.wait()
+
+    kinds = [type(request) for request in dialogue.asked[asked:]]
+    assert kinds.index(ReadZkController) < kinds.index(CopyMetadata)
+    assert (dialogue.state, dialogue.controller_epoch) == ("DUAL_WRITE", 10)
+    assert dialogue.controller.broker_id == NODE
+
+
+def test_zookeeper_is_not_claimed_while_it_cannot_be_copied(dialogue: DriverDialogue) -> None:
+    broken = InvalidZnode("/config/users/eve", "no JSON")
+    dialogue.errors[CheckCopy] = [broken]
+    before = dialogue.controller
+    dialogue.start().lead().publish(*READY, at=100)
+
+    assert dialogue.state == "WAIT_FOR_BROKERS"
+    assert dialogue.controller == before
+    assert "/config/users/eve" in dialogue.lines[-1]
+    dialogue.wait()
+    assert dialogue.state == "DUAL_WRITE"
+
+
+def test_failures_of_an_earlier_leadership_do_not_slow_down_the_next(
+    dual_writing: DriverDialogue,
+) -> None:
+    dual_writing.errors[FindDifferences] = [ConnectionLost("lost")] * 4
+    lose(dual_writing, Loss.BEFORE)
+    dual_writing.publish(topic("foo"), at=101)
+    while dual_writing.state == "BECOME_CONTROLLER":
+        dual_writing.wait()
+    dual_writing.errors[FindDifferences] = [ConnectionLost("lost")] * 4
+    lose(dual_writing, Loss.BEFORE)
+    dual_writing.publish(topic("bar"), at=102).lead(None, epoch=2)
+    dual_writing.publish(MIGRATION, at=110, epoch=2)
+    dual_writing.errors[FindDifferences] = [ConnectionLost("lost")]
+    dual_writing.lead(NODE, epoch=3)
+    assert dual_writing.state == "BECOME_CONTROLLER"
+    assert dual_writing.driver.deadline == dual_writing.now + 100
 
 
 def test_an_image_that_zookeeper_already_has_is_not_written(dialogue: DriverDialogue) -> None:

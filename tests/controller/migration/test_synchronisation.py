@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from kwire.controller.migration.synchronisation import synchronise
 from kwire.controller.migration.znode_write import ZnodeWrite
 from kwire.controller.migration.znode_writes.passwords import PasswordWriter
+from kwire.controller.migration.znode_writes.topics import topic_data
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.messages.records.config import ConfigRecord
-from kwire.zookeeper import Create, Delete
-from kwire.zookeeper.errors import InvalidZnode
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.topic import TopicRecord
+from kwire.zookeeper import Create, Delete, SetData
 from kwire.zookeeper.password_encoder import PasswordEncoder
 from kwire.zookeeper.znodes import AclResource, AclZnode, ConfigZnode
 from kwire.zookeeper.zookeeper_metadata import Stored, ZooKeeperMetadata
@@ -103,7 +107,37 @@ def test_a_resource_without_rules_is_deleted() -> None:
     assert write.operations == (Delete("/kafka-acl/Topic/a"),)
 
 
-def test_a_quota_that_is_no_number_is_named_with_its_path() -> None:
+def test_a_quota_that_is_no_number_is_written_as_the_image_has_it() -> None:
     zookeeper = ZooKeeperMetadata(ips={None: Stored(ConfigZnode({"rate": "much"}), 0)})
-    with pytest.raises(InvalidZnode, match="/config/ips/<default>"):
-        writes_of(zookeeper, EMPTY)
+    (write,) = writes_of(zookeeper, EMPTY)
+    assert write.operations == (SetData("/config/ips/<default>", ConfigZnode().encode()),)
+
+
+@pytest.mark.parametrize("has_folders", [True, False])
+def test_many_partitions_without_a_state_get_theirs(has_folders: bool) -> None:
+    """As where a controller of ZooKeeper died, or was deposed, in the middle of a new topic."""
+    image = apply_all(EMPTY, [TopicRecord(name="wide", topic_id=UUID(int=1)), *_partitions(700)])
+    topic = image.topics.topic("wide")
+    assert topic is not None
+    server = MemoryZooKeeper()
+    made = ["/brokers", "/brokers/topics", "/config", "/config/topics", "/config/changes"]
+    tree = carried_out(server.tree, [folders(*made)])
+    data = [Create("/brokers/topics/wide", topic_data(topic)), Create("/config/topics/wide", b"{}")]
+    if has_folders:
+        data.append(Create("/brokers/topics/wide/partitions"))
+        data += [Create(f"/brokers/topics/wide/partitions/{number}") for number in range(700)]
+    whole = ZnodeWrite(type="", description="", operations=tuple(data))
+    tree = carried_out(tree, [whole])
+
+    tree = carried_out(tree, writes_of(metadata_in(tree), image))
+    states = metadata_in(tree).topics["wide"].states
+    assert sorted(states) == list(range(700))
+
+
+def _partitions(count: int) -> list[PartitionRecord]:
+    return [
+        PartitionRecord(
+            partition_id=number, topic_id=UUID(int=1), replicas=(1,), isr=(1,), leader=1
+        )
+        for number in range(count)
+    ]

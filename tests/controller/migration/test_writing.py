@@ -52,12 +52,16 @@ def test_a_folder_that_is_missing_is_created_with_the_write() -> None:
     assert list(multis[-2][2:]) == created
 
 
-def test_a_notification_stands_outside_the_fence() -> None:
+def test_a_notification_is_made_with_its_write() -> None:
+    """Else a lost connection between them would leave brokers with what they had."""
     notification = Create("/brokers/notice_", sequential=True)
-    write = ZnodeWrite(type="", description="", operations=(), notifications=(notification,))
+    operation = Create("/brokers/topics/foo", b"{}")
+    write = ZnodeWrite(
+        type="", description="", operations=(operation,), notifications=(notification,)
+    )
     dialogue, multis = written(write)
 
-    assert (notification,) in multis
+    assert [multi[2:] for multi in multis if notification in multi] == [(operation, notification)]
     assert dialogue.zookeeper.stat("/brokers/notice_0000000002") is not None
 
 
@@ -76,3 +80,12 @@ def test_a_znode_that_has_children_is_deleted_with_them() -> None:
 
     assert ReadTree(path="/brokers/ids") in dialogue.asked
     assert dialogue.zookeeper.stat("/brokers/ids") is None
+
+
+def test_a_write_that_was_left_out_is_in_the_log() -> None:
+    write = ZnodeWrite(
+        type="", description="Left out, as ZooKeeper has no such names: a/b", operations=()
+    )
+    dialogue, multis = written(write)
+    assert any("a/b" in line for line in dialogue.lines)
+    assert len(multis) == 1  # the note of the offset

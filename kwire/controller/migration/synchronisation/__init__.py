@@ -33,8 +33,6 @@ def synchronise(
     4. Producer ids.
     5. ACLs: new resources, deleted ones, changed ones.
     6. Delegation tokens: all of the image, then those that ZooKeeper has besides.
-
-    Raises InvalidZnode for a quota that is no number.
     """
     # 1.
     topics = topic_differences(zookeeper, image.topics)

@@ -15,13 +15,14 @@ from kwire.controller.migration.znode_writes.quotas import scram_texts, user_of,
 from kwire.image import MetadataImage
 from kwire.image.client_quotas import EMPTY, Entity, entity_order
 from kwire.image.scram import MECHANISMS
+from kwire.zookeeper import InvalidZnode
 from kwire.zookeeper.quota_texts import USER
 from kwire.zookeeper.znodes import ConfigZnode
 from kwire.zookeeper.zookeeper_metadata import ZooKeeperMetadata
 
 
 def quota_writes(zookeeper: ZooKeeperMetadata, image: MetadataImage) -> Iterator[ZnodeWrite]:
-    """Yield the writes: users' clients, clients and ips, then users. Raises InvalidZnode."""
+    """Yield the writes: users' clients, clients and ips, then users."""
     written = {*image.client_quotas.entities}
     written |= {Entity({(USER, user.name)}) for user in image.scram.credentials}
     for parts, znode, path in entities(zookeeper):
@@ -37,9 +38,12 @@ def quota_writes(zookeeper: ZooKeeperMetadata, image: MetadataImage) -> Iterator
 
 
 def _differs(image: MetadataImage, entity: Entity, znode: ConfigZnode, path: str) -> bool:
-    """Return True if ZooKeeper has other quotas or other credentials for an entity."""
+    """Return True if ZooKeeper has other quotas or credentials for an entity, or wrong ones."""
     quotas = image.client_quotas.entities.get(entity, EMPTY)
-    if dict(quotas) != znode.quotas(path):
+    try:
+        if dict(quotas) != znode.quotas(path):
+            return True
+    except InvalidZnode:
         return True
     user = user_of(entity)
     if user is None or user[0] is None:

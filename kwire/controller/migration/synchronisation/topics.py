@@ -25,13 +25,17 @@ from kwire.image.topics import TopicImage, TopicsImage
 from kwire.text.ids import uuid_text
 from kwire.zookeeper.zookeeper_metadata import TopicInZooKeeper, ZooKeeperMetadata
 
+STATELESS_AT_ONCE = 20
+"""Partitions without a state that are written in one multi, which is repeated after a refusal."""
+
 
 @dataclass(frozen=True, slots=True)
 class TopicDifferences:
     """The topics that differ between ZooKeeper and an image.
 
     deleted: topics of ZooKeeper by name. changed: with other assignments or other partitions.
-    new_partitions, changed_partitions: by topic. extra_partitions: numbers by name of the topic.
+    new_partitions, stateless_partitions, changed_partitions: by topic. extra_partitions: numbers by
+    name of the topic.
     """
 
     pending: list[str] = field(default_factory=list)
@@ -39,6 +43,7 @@ class TopicDifferences:
     created: list[TopicImage] = field(default_factory=list)
     changed: list[TopicImage] = field(default_factory=list)
     new_partitions: list[tuple[TopicImage, Partitions]] = field(default_factory=list)
+    stateless_partitions: list[tuple[TopicImage, Partitions]] = field(default_factory=list)
     changed_partitions: list[tuple[TopicImage, Partitions]] = field(default_factory=list)
     extra_partitions: dict[str, list[int]] = field(default_factory=dict)
 
@@ -60,6 +65,12 @@ class TopicDifferences:
             yield update_topic(topic, "Changed")
         for topic, partitions in self.new_partitions:
             yield create_partitions(topic, partitions, raft_epoch, "additional")
+        for topic, partitions in self.stateless_partitions:
+            # Which of their folders are there is not known: each that is costs a refusal.
+            numbers = sorted(partitions)
+            for start in range(0, len(numbers), STATELESS_AT_ONCE):
+                some = {n: partitions[n] for n in numbers[start : start + STATELESS_AT_ONCE]}
+                yield create_partitions(topic, some, raft_epoch, "missing")
         for topic, partitions in self.changed_partitions:
             yield update_partitions(topic, partitions, raft_epoch)
         for name, numbers in self.extra_partitions.items():
@@ -85,11 +96,12 @@ def _compare(found: TopicInZooKeeper, topic: TopicImage, differences: TopicDiffe
     there = registrations(found)
     both = {number: item for number, item in topic.partitions.items() if number in there}
     new = {number: item for number, item in topic.partitions.items() if number not in there}
+    # Java takes a partition without a state for one that has the state of its first day.
+    stateless = {number: item for number, item in both.items() if number not in found.states}
     changed = {
         number: item
         for number, item in both.items()
-        # Java takes a partition without a state for one that has the state of its first day.
-        if number not in found.states or not _same(item, there[number])
+        if number in found.states and not _same(item, there[number])
     }
     extra = sorted(number for number in there if number not in both)
     is_reassigned = any(not same_assignment(item, there[number]) for number, item in both.items())
@@ -97,6 +109,8 @@ def _compare(found: TopicInZooKeeper, topic: TopicImage, differences: TopicDiffe
         differences.changed.append(topic)
     if new:
         differences.new_partitions.append((topic, new))
+    if stateless:
+        differences.stateless_partitions.append((topic, stateless))
     if changed:
         differences.changed_partitions.append((topic, changed))
     if extra:

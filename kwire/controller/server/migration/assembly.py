@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 from kwire.controller.migration.copy import MetadataCopy, metadata_copy
@@ -23,11 +24,17 @@ from kwire.controller.server.migration.zookeeper_session import ZooKeeperSession
 from kwire.controller.server.migration_sensors import MigrationSensors
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.image import MetadataImage
-from kwire.zookeeper import ZooKeeper
+from kwire.zookeeper import InvalidZnode, ZooKeeper
 from kwire.zookeeper.metadata import read_metadata
+from kwire.zookeeper.zookeeper_metadata import MetadataPart
 
 MANY_TOPICS = 1000
 """Topics from which on they are copied and compared in a thread; each takes 20 microseconds."""
+
+COPIED = frozenset(MetadataPart) - {MetadataPart.CLUSTER, MetadataPart.BROKERS}
+"""The parts of ZooKeeper that a copy and a synchronisation look at."""
+
+logger = logging.getLogger(__name__)
 
 
 def migration_runtime(
@@ -44,7 +51,7 @@ def migration_runtime(
     session = ZooKeeperSession(config.zookeeper, environment.open_zookeeper)
 
     async def read_copy(zookeeper: ZooKeeper) -> MetadataCopy:
-        found = await read_metadata(zookeeper)
+        found = await read_metadata(zookeeper, parts=COPIED)
         return await in_thread_if(
             len(found.topics) > MANY_TOPICS,
             metadata_copy,
@@ -57,7 +64,8 @@ def migration_runtime(
     async def compare_all(
         zookeeper: ZooKeeper, image: MetadataImage, epoch: int
     ) -> tuple[ZnodeWrite, ...]:
-        found = await read_metadata(zookeeper)
+        # What cannot be read is written anew: else one znode would end the dual write for good.
+        found = await read_metadata(zookeeper, parts=COPIED, on_invalid=_warn_of)
         is_large = len(found.topics) + len(image.topics.by_id) > MANY_TOPICS
         return tuple(await in_thread_if(is_large, synchronise, found, image, epoch, passwords))
 
@@ -76,8 +84,15 @@ def migration_runtime(
         session,
         requests,
         BrokerChannels.secured(
-            node_config.node_id, config.inter_broker_listener, config.broker_security
+            node_config.node_id,
+            config.inter_broker_listener,
+            config.broker_security,
+            runtime.fail,
         ),
         sensors,
         dual_writes=partial(dual_write, passwords=passwords),
     )
+
+
+def _warn_of(error: InvalidZnode) -> None:
+    logger.warning("a synchronisation takes for not there what it cannot read: %s", error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kwire.controller.migration.propagation import BrokerChanges, ControlRequestSender, is_told
 from kwire.controller.server.migration.broker_channel import BrokerChannel, Connect
@@ -36,13 +36,21 @@ class BrokerChannels:
     A broker that is fenced, or comes back as KRaft, loses its channel with all that waits in it;
     it gets everything when it is back.
 
-    inter_broker_listener: the listener of a broker that is connected to.
+    inter_broker_listener: the listener of a broker that is connected to. on_failure: called if a
+    channel ends by an error that it does not expect, after which its broker is told nothing.
     """
 
-    def __init__(self, node_id: int, inter_broker_listener: str, connect: Connect) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        inter_broker_listener: str,
+        connect: Connect,
+        on_failure: Callable[[Exception], object],
+    ) -> None:
         self._node_id = node_id
         self._listener = inter_broker_listener
         self._connect = connect
+        self._on_failure = on_failure
         self._image = EMPTY
         self._channels: dict[int, BrokerChannel] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -50,7 +58,11 @@ class BrokerChannels:
 
     @classmethod
     def secured(
-        cls, node_id: int, inter_broker_listener: str, security: Security
+        cls,
+        node_id: int,
+        inter_broker_listener: str,
+        security: Security,
+        on_failure: Callable[[Exception], object],
     ) -> BrokerChannels:
         """Return channels over connections with TLS and a login, as brokers have among them."""
         connect = SecureConnect(
@@ -59,7 +71,7 @@ class BrokerChannels:
             connect_timeout=CONNECT_TIMEOUT,
             request_timeout=REQUEST_TIMEOUT,
         )
-        return cls(node_id, inter_broker_listener, connect)
+        return cls(node_id, inter_broker_listener, connect, on_failure)
 
     @property
     def waiting(self) -> Mapping[int, int]:
@@ -134,7 +146,14 @@ class BrokerChannels:
         log.info("controller %d: broker %d at %s is told", self._node_id, broker.id, address)
         channel = BrokerChannel(self._node_id, broker.id, address, self._connect)
         self._channels[broker.id] = channel
-        self._tasks[broker.id] = asyncio.get_running_loop().create_task(channel.run())
+        task = asyncio.get_running_loop().create_task(channel.run())
+        task.add_done_callback(self._note_end)
+        self._tasks[broker.id] = task
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Exception):
+            self._on_failure(error)
 
     def _address(self, broker: BrokerRegistration) -> Address | None:
         for endpoint in broker.endpoints:

@@ -10,6 +10,7 @@ from typing import Any
 from kwire.controller.errors import ApiError
 from kwire.controller.migration.copy import MetadataCopy, TopicsWithoutIds
 from kwire.controller.migration.effects import (
+    CheckCopy,
     CopyMetadata,
     FindDifferences,
     MetadataCopied,
@@ -85,6 +86,9 @@ class MigrationRequests:
                 return await zookeeper.multi(operations)
             case ReadTree(path=path):
                 return await tree(zookeeper, path)
+            case CheckCopy():
+                await self._read_copy(zookeeper)
+                return None
             case CopyMetadata(epoch=epoch):
                 return await self._copy(zookeeper, epoch)
             case FindDifferences(image=image, controller_epoch=epoch):

@@ -121,13 +121,16 @@ class MigrationRuntime:
         await self._session.close()
 
     async def _watch(self) -> None:
-        """Tell the driver of leaders and of committed metadata."""
-        while True:
-            await self._metadata.until(lambda: self._feed.is_news)
-            writes = self.state not in (UNINITIALIZED, INACTIVE)
-            for event in (self._feed.leader(), self._feed.metadata(with_changes=writes)):
-                if event is not None:
-                    self._take(event)
+        """Tell the driver of leaders and of committed metadata, until the node fails."""
+        try:
+            while True:
+                await self._metadata.until(lambda: self._feed.is_news)
+                writes = self.state not in (UNINITIALIZED, INACTIVE)
+                for event in (self._feed.leader(), self._feed.metadata(with_changes=writes)):
+                    if event is not None:
+                        self._take(event)
+        except Exception as error:  # without news the driver would stand still unnoticed
+            self._runtime.fail(error)
 
     def _take(self, event: DriverEvent) -> None:
         self._events.append(event)

@@ -11,6 +11,7 @@ from kwire.controller.migration.propagation import (
     ControlRequestSender,
     full_requests,
     incremental_requests,
+    is_told,
 )
 from kwire.controller.server.large_messages import in_thread_if
 from kwire.image import MetadataImage
@@ -45,7 +46,7 @@ class PropagationStep:
     ) -> PropagationStep:
         """Return the step of a change; brokers that came with it get the whole image."""
         size = sum(len(topic.partitions) for topic in changes.topics.values())
-        if changes.brokers:
+        if any(is_told(change.after) for change in changes.brokers.values() if change.after):
             size += _partitions(changes.after)
         return cls(lambda: incremental_requests(sender, changes, raft_epoch), size=size)
 

@@ -29,6 +29,8 @@ from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
 from kwire.messages.records.topic import TopicRecord
+from kwire.net.address import Address
+from kwire.net.connection import Connection
 from kwire.net.security import PLAINTEXT
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode
 from virtual_nodes.loop import VirtualLoop
@@ -71,7 +73,8 @@ class Cluster:
     """Scripted brokers, and the channels of a controller to them, with the image that it sends."""
 
     def __init__(self) -> None:
-        self.channels = BrokerChannels.secured(NODE, "INSIDE", PLAINTEXT)
+        self.failures: list[Exception] = []
+        self.channels = BrokerChannels.secured(NODE, "INSIDE", PLAINTEXT, self.failures.append)
         self.brokers: dict[int, ScriptedNode] = {}
         self.image = EMPTY
 
@@ -143,6 +146,20 @@ def test_requests_reach_each_broker_in_their_order() -> None:
         (lead, *_) = cluster.brokers[1].requests(LeaderAndIsrRequest)
         assert isinstance(lead, LeaderAndIsrRequest)
         assert (lead.controller_id, lead.controller_epoch, lead.broker_epoch) == (3000, 5, 50)
+
+    play(scenario)
+
+
+def test_a_channel_that_ends_by_an_unexpected_error_is_told() -> None:
+    async def scenario(cluster: Cluster, loop: VirtualLoop) -> None:
+        async def connect(address: Address) -> Connection:
+            raise ZeroDivisionError
+
+        cluster.channels = BrokerChannels(NODE, "INSIDE", connect, cluster.failures.append)
+        await cluster.add(1)
+        cluster.send(image(broker(1)))
+        await asyncio.sleep(1)
+        assert [type(error) for error in cluster.failures] == [ZeroDivisionError]
 
     play(scenario)
 

@@ -1,10 +1,11 @@
 """Controllers that migrate from a ZooKeeper in memory, with brokers that only register."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from kwire.controller.server.migration.metadata_feed import MetadataFeed
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
 from kwire.image.features import ZkMigrationState
@@ -193,8 +194,8 @@ async def test_a_topic_without_an_id_is_named_and_nothing_is_written(
     [
         ("/migration", b'{"version":9,"kraft_metadata_offset":7}', "UNINITIALIZED"),
         ("/brokers/topics/broken", b"{", "WAIT_FOR_BROKERS"),
-        ("/config/topics/gone", b"{", "ZK_MIGRATION"),
-        ("/config/users/eve", b"[]", "ZK_MIGRATION"),
+        ("/config/topics/gone", b"{", "WAIT_FOR_BROKERS"),
+        ("/config/users/eve", b"[]", "WAIT_FOR_BROKERS"),
     ],
 )
 async def test_a_znode_that_cannot_be_read_is_named_and_nothing_is_copied(
@@ -214,6 +215,49 @@ async def test_a_znode_that_cannot_be_read_is_named_and_nothing_is_copied(
         assert image.features.zk_migration_state is ZkMigrationState.PRE_MIGRATION
         assert not image.topics.by_id
         assert cluster.zookeeper.read(path).data == content
+        # Somebody has to give topics their leaders meanwhile.
+        assert ControllerZnode.parse(cluster.zookeeper.read("/controller").data).broker_id == 1
 
         cluster.write(Delete(path))
         await dual_writing(quorum)
+
+
+async def test_a_znode_that_is_broken_in_dual_write_does_not_end_it(
+    cluster: ZooKeeperBrokers, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with cluster.quorum() as quorum:
+        cluster.start_brokers(quorum)
+        await dual_writing(quorum)
+        cluster.write(Create("/config/users/eve", b"{"))
+        cluster.zookeeper.lose = lose_once(cluster)
+        await create(quorum, "new")
+        await eventually(lambda: cluster.topics, lambda names: names == ["new", "old"])
+        await dual_writing(quorum)
+    assert "/config/users/eve" in caplog.text
+
+
+def lose_once(cluster: ZooKeeperBrokers) -> Callable[[object, object], Loss | None]:
+    lost: list[object] = []
+
+    def lose(session: object, operations: object) -> Loss | None:
+        if session is cluster.own or lost:
+            return None
+        lost.append(session)
+        return Loss.AFTER
+
+    return lose
+
+
+async def test_a_node_that_cannot_follow_its_own_log_ends(
+    cluster: ZooKeeperBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with cluster.quorum() as quorum:
+        cluster.start_brokers(quorum)
+        leader = await dual_writing(quorum)
+
+        def fail(self: object, *, with_changes: bool) -> None:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(MetadataFeed, "metadata", fail)
+        await eventually(leader.runtime.failure.done)
+        assert isinstance(leader.runtime.failure.exception(), OSError)

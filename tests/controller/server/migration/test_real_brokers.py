@@ -63,7 +63,8 @@ class KwireController:
         self.image, epoch = _log(cluster)
         self.raft_epoch = epoch + 1
         self.zk_epoch = _zk_epoch(cluster) + 1
-        self.channels = BrokerChannels.secured(3000, "PLAINTEXT", PLAINTEXT)
+        self.failures: list[Exception] = []
+        self.channels = BrokerChannels.secured(3000, "PLAINTEXT", PLAINTEXT, self.failures.append)
 
     def send(self) -> None:
         self.channels.send_full(self.image, self.raft_epoch, self.zk_epoch)

@@ -12,6 +12,7 @@ from kwire.controller.migration.driver import MigrationDriver
 from kwire.controller.migration.driver_core import DualWrites
 from kwire.controller.migration.driver_states import MigrationDriverState
 from kwire.controller.migration.effects import (
+    CheckCopy,
     CopyMetadata,
     DriverEffect,
     FindDifferences,
@@ -320,6 +321,8 @@ class DriverDialogue:
                 return outcome
             case ReadTree(path=path):
                 return tuple(known for known in self.zookeeper.tree if known.startswith(f"{path}/"))
+            case CheckCopy():
+                return None
             case CopyMetadata():
                 return MetadataCopied(end=self.copied_at)
             case FindDifferences(image=image):

@@ -11,7 +11,7 @@ from typing import Any
 from rpds import HashTrieMap, HashTrieSet
 
 from kwire.controller.migration.znode_write import ZnodeWrite
-from kwire.zookeeper import Create, MultiFailed, NoNode
+from kwire.zookeeper import MultiFailed
 from kwire.zookeeper.metadata import read_metadata
 from kwire.zookeeper.password_encoder import PasswordEncoder
 from kwire.zookeeper.zookeeper_metadata import ZooKeeperMetadata
@@ -63,27 +63,15 @@ def _carried_out(tree: ZnodeTree, write: ZnodeWrite) -> ZnodeTree:
             return carried_out(tree, write.emptied(below))
         change = TreeChange(tree, zxid=0, now_ms=0)
         try:
-            change.carry_out(write.operations)
+            change.carry_out((*write.operations, *write.notifications))
         except MultiFailed as refusal:
             instead = write.after_refusal(refusal.index, refusal.error)
             if instead is None:
                 raise
             write = instead
             continue
-        return _notified(change.tree, write.notifications)
+        return change.tree
     raise AssertionError(f"{MOST_ATTEMPTS} refusals: {write.description}")
-
-
-def _notified(tree: ZnodeTree, notifications: Iterable[Create]) -> ZnodeTree:
-    for notification in notifications:
-        change = TreeChange(tree, zxid=0, now_ms=0)
-        try:
-            change.carry_out([notification])
-        except MultiFailed as refusal:
-            if not isinstance(refusal.error, NoNode):
-                raise
-        tree = change.tree
-    return tree
 
 
 def metadata_in(tree: ZnodeTree) -> ZooKeeperMetadata:
