@@ -12,8 +12,8 @@ from shlex import quote
 from kwire.errors import InvalidValue
 from kwire.messages.metadata_versions import MetadataVersion, metadata_version
 from kwire.migration.plan_files import MigrationStep, PlanFile
+from kwire.migration.readiness import ENABLE
 
-ENABLE = "zookeeper.metadata.migration.enable"
 VOTERS = "controller.quorum.voters"
 NAMES = "controller.listener.names"
 PROTOCOLS = "listener.security.protocol.map"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kwire.controller.migration.copy import MIN_BATCH_SIZE
 from kwire.controller.server.config import property_values
 from kwire.controller.server.config.inter_broker import inter_broker_security
 from kwire.controller.server.config.sasl import BROKER_LOGIN_MECHANISM
@@ -27,7 +28,7 @@ class MigrationConfig:
     """
 
     zookeeper: ZooKeeperSettings
-    min_batch_size: int = 200
+    min_batch_size: int = MIN_BATCH_SIZE
     password_encoder: PasswordEncoder = PasswordEncoder()
     inter_broker_listener: str = "PLAINTEXT"
     broker_security: Security = PLAINTEXT
@@ -45,7 +46,7 @@ def migration_config(pairs: Mapping[str, str]) -> MigrationConfig | None:
     return MigrationConfig(
         zookeeper=_zookeeper(pairs),
         min_batch_size=property_values.positive_number(
-            pairs, "zookeeper.metadata.migration.min.batch.size", 200
+            pairs, "zookeeper.metadata.migration.min.batch.size", MIN_BATCH_SIZE
         ),
         password_encoder=_password_encoder(pairs),
         inter_broker_listener=listener,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.errors import ApiError
@@ -20,6 +19,7 @@ from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.error_codes import ErrorCode
 from kwire.errors import LocalError
 from kwire.image.features import ZkMigrationState
+from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages.records.begin_transaction import BeginTransactionRecord
 from kwire.messages.records.end_transaction import EndTransactionRecord
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
@@ -32,13 +32,6 @@ FEW_RECORDS = 500
 
 class MigrationFailed(LocalError):
     """The copy from ZooKeeper failed half-way; the next leader aborts its transaction."""
-
-
-class WrittenOffset(NamedTuple):
-    """The offset of a committed record, the last of a write, and the epoch of its leader."""
-
-    offset: int
-    epoch: int
 
 
 class MigrationWriter:
@@ -83,11 +76,11 @@ class MigrationWriter:
             await self._write([begin], epoch)
             logger.info("the copy from ZooKeeper begins")
 
-    async def accept_batch(self, records: Iterable[VersionedRecord], epoch: int) -> WrittenOffset:
+    async def accept_batch(self, records: Iterable[VersionedRecord], epoch: int) -> OffsetAndEpoch:
         """Write records of the copy."""
         return await self._write(records, epoch)
 
-    async def complete(self, epoch: int) -> WrittenOffset:
+    async def complete(self, epoch: int) -> OffsetAndEpoch:
         """End the transaction; the cluster is in state MIGRATION from then on."""
         state = ZkMigrationStateRecord(zk_migration_state=ZkMigrationState.MIGRATION)
         records = [versioned(state)]
@@ -107,7 +100,7 @@ class MigrationWriter:
         features = self._controller.ahead.image.features
         return features.metadata_version.supports_metadata_transactions
 
-    async def _write(self, records: Iterable[VersionedRecord], epoch: int) -> WrittenOffset:
+    async def _write(self, records: Iterable[VersionedRecord], epoch: int) -> OffsetAndEpoch:
         """Append records at their turn; return the last one's offset once it is committed.
 
         1. Long batches are applied and encoded in a thread, as those of requests are.
@@ -131,7 +124,7 @@ class MigrationWriter:
             self._append(self._controller.finish_tick(work, outcome), leadership, outcome.batches)
             end_offset = self._controller.end_offset
         await wait_for_commit(end_offset, leadership)
-        return WrittenOffset(offset=end_offset - 1, epoch=epoch)
+        return OffsetAndEpoch(offset=end_offset - 1, epoch=epoch)
 
     def _check_epoch(self, epoch: int) -> DeferredEventQueue:
         leadership = self._leadership()

@@ -31,7 +31,6 @@ from kwire.controller.server.metadata.migration_writer import MigrationWriter
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
 from kwire.image.errors import ReplayError
-from kwire.logdir.names import OffsetAndEpoch
 from kwire.net.many_at_once import many_at_once
 from kwire.zookeeper import Create, MultiFailed, NodeExists, ZooKeeper
 from kwire.zookeeper.lookups import children_or_none, get_or_none
@@ -119,7 +118,7 @@ class MigrationRequests:
         except ReplayError as error:
             raise CopyFailed(str(error)) from error
         return MetadataCopied(
-            end=OffsetAndEpoch(offset=end.offset, epoch=end.epoch),
+            end=end,
             manifest=manifest.text(self._clock() - began),
             broker_ids=copy.broker_ids,
         )

@@ -108,8 +108,9 @@ async def test_a_copy_is_shown_as_a_whole_when_it_is_complete(quorum: Quorum) ->
         "ZkMigrationStateRecord",
         "EndTransactionRecord",
     ]
-    assert written == (start + 4, epoch)
-    assert last == (start + 6, epoch) == (node.raft.end_offset - 1, epoch)
+    assert (written.offset, written.epoch) == (start + 4, epoch)
+    assert (last.offset, last.epoch) == (start + 6, epoch)
+    assert last.offset == node.raft.end_offset - 1
 
 
 async def test_a_long_batch_is_written_as_a_short_one(quorum: Quorum) -> None:
