@@ -63,6 +63,9 @@ _OPERATIONS = {
 }
 """The operation of a poll in each state; none in DUAL_WRITE, whose work comes with images."""
 
+MOST_QUEUED = 16
+"""Operations that wait while ZooKeeper is slower than the log; what comes then is one change."""
+
 Operation = Callable[[DriverCore], Steps | None]
 
 
@@ -102,6 +105,11 @@ class MigrationDriver:
     def leadership(self) -> ZkMigrationLeadershipState:
         """The state of ZooKeeper's side, as far as it is known."""
         return self._core.leadership
+
+    @property
+    def has_room(self) -> bool:
+        """True if another image may be published: each that waits is kept until its turn."""
+        return len(self._queue) < MOST_QUEUED
 
     @property
     def deadline(self) -> int | None:

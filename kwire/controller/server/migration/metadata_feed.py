@@ -41,9 +41,14 @@ class MetadataFeed:
         self._published = 0
 
     @property
-    def is_news(self) -> bool:
-        """True if the leader has changed, or more is committed."""
-        return self._leader != self._present_leader or self._offset != self._metadata.offset
+    def has_other_leader(self) -> bool:
+        """True if the leader has changed."""
+        return self._leader != self._present_leader
+
+    @property
+    def is_longer(self) -> bool:
+        """True if more is committed."""
+        return self._offset != self._metadata.offset
 
     @property
     def _present_leader(self) -> tuple[int, int | None]:

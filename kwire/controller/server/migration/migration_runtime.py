@@ -96,6 +96,11 @@ class MigrationRuntime:
         """The driver's state."""
         return self._driver.state
 
+    @property
+    def has_room(self) -> bool:
+        """True if the driver takes another image; else changes wait, to be written together."""
+        return self._driver.has_room
+
     def start(self) -> None:
         """Start the driver, and follow the node's metadata."""
         self._watching = asyncio.get_running_loop().create_task(self._watch())
@@ -124,13 +129,25 @@ class MigrationRuntime:
         """Tell the driver of leaders and of committed metadata, until the node fails."""
         try:
             while True:
-                await self._metadata.until(lambda: self._feed.is_news)
-                writes = self.state not in (UNINITIALIZED, INACTIVE)
-                for event in (self._feed.leader(), self._feed.metadata(with_changes=writes)):
-                    if event is not None:
-                        self._take(event)
+                await self._metadata.until(self._is_news)
+                leader = self._feed.leader()
+                if leader is not None:
+                    self._take(leader)
+                if self.has_room:
+                    writes = self.state not in (UNINITIALIZED, INACTIVE)
+                    published = self._feed.metadata(with_changes=writes)
+                    if published is not None:
+                        self._take(published)
         except Exception as error:  # without news the driver would stand still unnoticed
             self._runtime.fail(error)
+
+    def _is_news(self) -> bool:
+        """Return True for another leader, and for what is committed once the driver has room.
+
+        It is asked again at the next commit, which is a NoOpRecord at the latest.
+        """
+        feed = self._feed
+        return feed.has_other_leader or (feed.is_longer and self.has_room)
 
     def _take(self, event: DriverEvent) -> None:
         self._events.append(event)

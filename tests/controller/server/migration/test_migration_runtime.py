@@ -5,7 +5,10 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from kwire.controller.migration.driver import MOST_QUEUED
+from kwire.controller.migration.effects import Request
 from kwire.controller.server.migration.metadata_feed import MetadataFeed
+from kwire.controller.server.migration.migration_requests import MigrationRequests
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import Quorum
 from kwire.image.features import ZkMigrationState
@@ -261,3 +264,34 @@ async def test_a_node_that_cannot_follow_its_own_log_ends(
         monkeypatch.setattr(MetadataFeed, "metadata", fail)
         await eventually(leader.runtime.failure.done)
         assert isinstance(leader.runtime.failure.exception(), OSError)
+
+
+async def test_changes_for_which_zookeeper_is_too_slow_are_written_together(
+    cluster: ZooKeeperBrokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = asyncio.Event()
+    answers.set()
+    perform = MigrationRequests.perform
+
+    async def perform_later(self: MigrationRequests, request: Request) -> object:
+        await answers.wait()
+        return await perform(self, request)
+
+    monkeypatch.setattr(MigrationRequests, "perform", perform_later)
+    async with cluster.quorum() as quorum:
+        cluster.start_brokers(quorum)
+        leader = await dual_writing(quorum)
+        answers.clear()
+        names = [f"topic-{number:02}" for number in range(MOST_QUEUED + 10)]
+        for name in names:
+            await create(quorum, name)
+        answers.set()
+        await eventually(lambda: cluster.topics, lambda found: found == ["old", *names])
+        (deltas,) = [
+            sample.value
+            for family in leader.migration_sensors.collect()
+            for sample in family.samples
+            if sample.name.endswith("zkwritedeltatimems_count")
+        ]
+    # One is under way, and so many wait; all others are one change.
+    assert deltas <= MOST_QUEUED + 2
