@@ -21,7 +21,7 @@ NO_CONNECT = "HOST:2181/CHROOT"
 FLAGS = "zookeeper.metadata.migration.enable and controller.quorum.voters"
 
 
-_UNSEEN = (
+_LOG_UNSEEN = (
     "not known: the metadata log was not read. If a way back was begun, and the migration was never"
     " finalised, go on with it"
 )
@@ -52,6 +52,28 @@ class WayBack:
     steps: tuple[WayBackStep, ...] = ()
 
 
+_WITHOUT_STEPS = {
+    MigrationStage.UNKNOWN: WayBack(
+        exists=None, sentence="not known: it depends on the metadata log"
+    ),
+    MigrationStage.ZOOKEEPER: WayBack(
+        exists=None, sentence="not needed: the cluster is in ZooKeeper mode"
+    ),
+    MigrationStage.KRAFT: WayBack(
+        exists=False, sentence="none: ZooKeeper is not up to date any more"
+    ),
+    MigrationStage.FINALISED: WayBack(
+        exists=False, sentence="none: ZooKeeper is not up to date any more"
+    ),
+    MigrationStage.LOST: WayBack(
+        exists=None,
+        sentence="not known: ZooKeeper has no trace of this migration; do not delete"
+        " anything before you know if this is the right ZooKeeper",
+    ),
+}
+"""The stages in which there is nothing to do."""
+
+
 def way_back(
     stage: MigrationStage, facts: MigrationFacts, brokers: Sequence[BrokerReadiness]
 ) -> WayBack:
@@ -61,49 +83,60 @@ def way_back(
     2. The controllers end, and /controller is deleted at once: in between nobody is controller.
     3. The brokers lose what ties them to the controllers.
     """
-    shell = f"{SHELL} {facts.connect or NO_CONNECT}"
+    if stage is MigrationStage.KRAFT and facts.is_kraft_beside_zookeeper:
+        return WayBack(exists=None, sentence="not needed: nothing was copied from ZooKeeper")
+    begun_perhaps = stage is MigrationStage.UNKNOWN and facts.is_claimed
+    if stage in _WITHOUT_STEPS and not begun_perhaps:
+        return _WITHOUT_STEPS[stage]
+    exists, sentence = _judgement(stage, facts)
+    return WayBack(exists=exists, sentence=sentence, steps=(*_steps(stage, facts, brokers),))
+
+
+def _judgement(stage: MigrationStage, facts: MigrationFacts) -> tuple[bool | None, str]:
+    """Return if there is a way back, and why, for the stages that have steps."""
     match stage:
-        case MigrationStage.UNKNOWN if facts.is_claimed:
-            steps = (_stop(), _delete_controller(shell), *_delete_migration(shell))
-            steps += (*_restart_all(brokers),)
-            return WayBack(exists=None, sentence=_UNSEEN, steps=steps)
         case MigrationStage.UNKNOWN:
-            return WayBack(exists=None, sentence="not known: it depends on the metadata log")
-        case MigrationStage.ZOOKEEPER:
-            return WayBack(exists=None, sentence="not needed: the cluster is in ZooKeeper mode")
-        case MigrationStage.KRAFT if facts.is_kraft_beside_zookeeper:
-            return WayBack(exists=None, sentence="not needed: nothing was copied from ZooKeeper")
-        case MigrationStage.KRAFT | MigrationStage.FINALISED:
-            return WayBack(exists=False, sentence="none: ZooKeeper is not up to date any more")
-        case MigrationStage.LOST:
-            return WayBack(
-                exists=None,
-                sentence="not known: ZooKeeper has no trace of this migration; do not delete"
-                " anything before you know if this is the right ZooKeeper",
-            )
+            return None, _LOG_UNSEEN
         case MigrationStage.RETURNING:
-            steps = (_stop(), *_delete_migration(shell), *_in_zookeeper_mode(facts))
-            steps += (*_restart_all(brokers),)
-            return WayBack(exists=True, sentence="yes: go on with it", steps=steps)
+            return True, "yes: go on with it"
         case MigrationStage.LEFT_OVER if facts.is_claimed:
-            steps = (_stop(), _delete_controller(shell), *_delete_migration(shell))
-            steps += (*_restart(brokers),)
-            return WayBack(exists=True, sentence=_CLAIMED_WITHOUT_A_COPY, steps=steps)
-        case MigrationStage.LEFT_OVER:
-            steps = (_stop(), *_delete_migration(shell), *_restart(brokers))
-            return WayBack(exists=True, sentence="yes: nothing was copied yet", steps=steps)
-        case MigrationStage.PREPARED:
-            steps = (_stop(), *_delete_migration(shell), *_restart(brokers))
-            return WayBack(exists=True, sentence="yes: nothing was copied yet", steps=steps)
+            return True, _CLAIMED_WITHOUT_A_COPY
+        case MigrationStage.LEFT_OVER | MigrationStage.PREPARED:
+            return True, "yes: nothing was copied yet"
+        case MigrationStage.UNNOTED:
+            return True, "yes; what was changed since the copy is not in ZooKeeper, and lost then"
+        case _ if facts.zookeeper is None:
+            return None, _ZOOKEEPER_UNSEEN
         case _:
-            steps = (*_from_kraft(brokers), _stop(), _delete_controller(shell))
-            steps += (*_delete_migration(shell), *_restart(brokers))
-            if facts.zookeeper is None:
-                return WayBack(exists=None, sentence=_ZOOKEEPER_UNSEEN, steps=steps)
-            sentence = _until_finalised((facts.lag or 0) * facts.is_behind)
-            if stage is MigrationStage.UNNOTED:
-                sentence = "yes; what was changed since the copy is not in ZooKeeper, and lost then"
-            return WayBack(exists=True, sentence=sentence, steps=steps)
+            return True, _until_finalised((facts.lag or 0) * facts.is_behind)
+
+
+def _steps(
+    stage: MigrationStage, facts: MigrationFacts, brokers: Sequence[BrokerReadiness]
+) -> Iterator[WayBackStep]:
+    shell = f"{SHELL} {facts.connect or NO_CONNECT}"
+    # 1.
+    yield from _from_kraft(brokers)
+    # 2.
+    yield WayBackStep(sentence="stop all controllers")
+    is_of_a_broker = stage in (MigrationStage.PREPARED, MigrationStage.RETURNING)
+    if not is_of_a_broker and (stage is not MigrationStage.LEFT_OVER or facts.is_claimed):
+        yield WayBackStep(
+            sentence="at once delete /controller, so that a broker becomes controller: until then"
+            " nobody is",
+            command=f"{shell} delete /controller",
+        )
+    yield WayBackStep(sentence="note what /migration says", command=f"{shell} get /migration")
+    yield WayBackStep(
+        sentence="delete /migration, so that a later migration begins anew",
+        command=f"{shell} delete /migration",
+    )
+    # 3.
+    if stage is MigrationStage.RETURNING:
+        yield from _in_zookeeper_mode(facts)
+    # Without a log it is not known which have the settings: after a copy all do.
+    is_log_seen = stage not in (MigrationStage.UNKNOWN, MigrationStage.RETURNING)
+    yield from _restart(brokers) if is_log_seen else _restart_all(brokers)
 
 
 def _until_finalised(behind: int) -> str:
@@ -117,34 +150,12 @@ def _until_finalised(behind: int) -> str:
 
 
 def _from_kraft(brokers: Sequence[BrokerReadiness]) -> Iterator[WayBackStep]:
-    # 1.
     ids = [broker.node_id for broker in brokers if broker.mode is BrokerMode.KRAFT]
     if ids:
         yield WayBackStep(
             sentence=f"restart {_restarted(ids)} in migration mode: broker.id,"
             " zookeeper.connect and zookeeper.metadata.migration.enable=true, no process.roles"
         )
-
-
-def _stop() -> WayBackStep:
-    return WayBackStep(sentence="stop all controllers")
-
-
-def _delete_controller(shell: str) -> WayBackStep:
-    # 2.
-    return WayBackStep(
-        sentence="at once delete /controller, so that a broker becomes controller: until then"
-        " nobody is",
-        command=f"{shell} delete /controller",
-    )
-
-
-def _delete_migration(shell: str) -> Iterator[WayBackStep]:
-    yield WayBackStep(sentence="note what /migration says", command=f"{shell} get /migration")
-    yield WayBackStep(
-        sentence="delete /migration, so that a later migration begins anew",
-        command=f"{shell} delete /migration",
-    )
 
 
 def _in_zookeeper_mode(facts: MigrationFacts) -> Iterator[WayBackStep]:
@@ -157,7 +168,6 @@ def _in_zookeeper_mode(facts: MigrationFacts) -> Iterator[WayBackStep]:
 
 
 def _restart(brokers: Sequence[BrokerReadiness]) -> Iterator[WayBackStep]:
-    # 3.
     registered = (BrokerMode.ZOOKEEPER, BrokerMode.KRAFT)
     if ids := [broker.node_id for broker in brokers if broker.mode in registered]:
         yield WayBackStep(sentence=f"restart {_restarted(ids)} without {FLAGS}")
@@ -168,7 +178,6 @@ def _restart(brokers: Sequence[BrokerReadiness]) -> Iterator[WayBackStep]:
 
 
 def _restart_all(brokers: Sequence[BrokerReadiness]) -> Iterator[WayBackStep]:
-    # 3. After a copy all have them, even if no log tells it.
     if ids := [broker.node_id for broker in brokers]:
         yield WayBackStep(sentence=f"restart {_restarted(ids)} without {FLAGS}")
     yield _format_anew()

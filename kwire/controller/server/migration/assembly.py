@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
+from uuid import UUID
 
 from kwire.controller.migration.copy import MetadataCopy, metadata_copy
 from kwire.controller.migration.dual_write import dual_write
@@ -50,30 +52,11 @@ def migration_runtime(
     passwords = PasswordWriter(config.password_encoder, environment.token_bytes)
     session = ZooKeeperSession(config.zookeeper, environment.open_zookeeper)
 
-    async def read_copy(zookeeper: ZooKeeper) -> MetadataCopy:
-        found = await read_metadata(zookeeper, parts=COPIED)
-        return await in_thread_if(
-            len(found.topics) > MANY_TOPICS,
-            metadata_copy,
-            found,
-            passwords=passwords.encoder,
-            new_id=environment.new_uuid,
-            min_batch_size=config.min_batch_size,
-        )
-
-    async def compare_all(
-        zookeeper: ZooKeeper, image: MetadataImage, epoch: int
-    ) -> tuple[ZnodeWrite, ...]:
-        # What cannot be read is written anew: else one znode would end the dual write for good.
-        found = await read_metadata(zookeeper, parts=COPIED, on_invalid=_warn_of)
-        is_large = len(found.topics) + len(image.topics.by_id) > MANY_TOPICS
-        return tuple(await in_thread_if(is_large, synchronise, found, image, epoch, passwords))
-
     requests = MigrationRequests(
         session.zookeeper,
         metadata.migration,
-        read_copy=read_copy,
-        compare_all=compare_all,
+        read_copy=partial(_read_copy, config, passwords, environment.new_uuid),
+        compare_all=partial(_compare_all, passwords),
         clock=lambda: runtime.now,
     )
     feed = MetadataFeed(metadata, runtime, log)
@@ -92,6 +75,32 @@ def migration_runtime(
         sensors,
         dual_writes=partial(dual_write, passwords=passwords),
     )
+
+
+async def _read_copy(
+    config: MigrationConfig,
+    passwords: PasswordWriter,
+    new_id: Callable[[], UUID],
+    zookeeper: ZooKeeper,
+) -> MetadataCopy:
+    found = await read_metadata(zookeeper, parts=COPIED)
+    return await in_thread_if(
+        len(found.topics) > MANY_TOPICS,
+        metadata_copy,
+        found,
+        passwords=passwords.encoder,
+        new_id=new_id,
+        min_batch_size=config.min_batch_size,
+    )
+
+
+async def _compare_all(
+    passwords: PasswordWriter, zookeeper: ZooKeeper, image: MetadataImage, epoch: int
+) -> tuple[ZnodeWrite, ...]:
+    # What cannot be read is written anew: else one znode would end the dual write for good.
+    found = await read_metadata(zookeeper, parts=COPIED, on_invalid=_warn_of)
+    is_large = len(found.topics) + len(image.topics.by_id) > MANY_TOPICS
+    return tuple(await in_thread_if(is_large, synchronise, found, image, epoch, passwords))
 
 
 def _warn_of(error: InvalidZnode) -> None:
