@@ -42,6 +42,7 @@ from kwire.controller.migration.znode_writes.topics import (
 from kwire.image.changes import MetadataChanges, TopicChange
 from kwire.image.client_quotas import Entity
 from kwire.image.topics import TopicImage
+from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.text.ids import uuid_text
 from kwire.zookeeper.quota_texts import USER
 
@@ -107,12 +108,20 @@ def _changed_topic(topic: TopicImage, change: TopicChange, raft_epoch: int) -> I
 
 
 def _configs(changes: MetadataChanges, passwords: PasswordWriter) -> Iterator[ZnodeWrite]:
-    for resource, change in changes.configs.items():
+    resources = changes.after.configs.resources
+    changed = {resource: change.after for resource, change in changes.configs.items()}
+    # With a topic its configuration was deleted, though the one made anew has the same.
+    gone = {topic.name for topic in changes.deleted_topics}
+    again = [topic.name for topic in changes.created_topics if topic.name in gone]
+    for resource in (ConfigResource(ResourceType.TOPIC, name) for name in again):
+        if resource in resources:
+            changed.setdefault(resource, resources[resource])
+    for resource, after in changed.items():
         if not in_zookeeper(resource):
             continue
         text = resource_text(resource)
-        if change.after:
-            values = passwords.encoded(change.after)
+        if after:
+            values = passwords.encoded(after)
             yield write_configs(resource, values, "UpdateConfig", f"Updated configs for {text}")
         else:
             yield delete_configs(resource, "DeleteConfig", f"Deleted configs for {text}")

@@ -154,6 +154,24 @@ def test_the_last_value_that_is_removed_removes_the_znode() -> None:
     assert write.operations == (Delete("/config/topics/a"),)
 
 
+@pytest.mark.parametrize("looks_up", [True, False])
+def test_a_topic_that_is_created_again_keeps_the_configuration_that_stays(looks_up: bool) -> None:
+    """With the old topic its znode is deleted, and nothing differs between the images."""
+    before = image_of(*TOPIC, config("retention.ms", "1"))
+    again = (
+        RemoveTopicRecord(topic_id=ID),
+        TopicRecord(name="a", topic_id=OTHER_ID),
+        config("retention.ms", "1"),
+    )
+    after = apply_all(before, again)
+    of, between = MetadataChanges.of(before, after, again), MetadataChanges.between(before, after)
+    changes = of if looks_up else between
+
+    *_, last = dual_write(changes, RAFT_EPOCH, PASSWORDS)
+    data = b'{"version":1,"config":{"retention.ms":"1"}}'
+    assert last.operations == (SetData("/config/topics/a", data),)
+
+
 def test_all_brokers_are_the_default_and_their_passwords_are_encoded() -> None:
     (write,) = writes_of(EMPTY, config("ssl.key.password", "visible", 4, ""))
 

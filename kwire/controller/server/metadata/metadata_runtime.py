@@ -270,7 +270,7 @@ class MetadataRuntime:
         if self.is_active:
             self.controller.commit(high_watermark)
             self._loader.committed_own(high_watermark)
-            self._wake()
+            self.wake()
         else:
             self._loader.committed(high_watermark)
         if self._deferred_events is not None:
@@ -294,14 +294,14 @@ class MetadataRuntime:
         self._loader.snapshot_installed(id)
 
     def _published(self) -> None:
-        self._wake()
+        self.wake()
         self._activate_soon()
 
     def leader_changed(self, epoch: int, leader_id: int | None) -> None:
         """Log the epoch and its leader, and wake those who wait for a leader."""
         who = "no leader yet" if leader_id is None else f"controller {leader_id} leads"
         logger.info("controller %d: epoch %d: %s", self._config.node_id, epoch, who)
-        self._wake()
+        self.wake()
 
     def leads(self, epoch: int, epoch_start_offset: int) -> None:
         """Begin to write as soon as everything in the log is committed and applied."""
@@ -338,7 +338,7 @@ class MetadataRuntime:
             logger.warning("controller %d: %s", self._config.node_id, notice)
         self._write(records)
         self._periodic_writer.run()
-        self._wake()
+        self.wake()
 
     def _write(
         self, records: tuple[VersionedRecord, ...], batches: Iterable[bytes] | None = None
@@ -366,7 +366,7 @@ class MetadataRuntime:
         self._periodic_writer.pause()
         self.controller.resign()
         deferred_events.end()
-        self._wake()
+        self.wake()
 
     def appended(self, token: Hashable, base_offset: int, end_offset: int) -> None:
         """Pass the end of an append on to the writer, which waits for it."""
@@ -383,7 +383,7 @@ class MetadataRuntime:
         await self._periodic_writer.stop()
         await self._loader.stop()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
         """Have everybody in `until` look at their conditions again."""
         self._changed.set()
         self._changed = asyncio.Event()

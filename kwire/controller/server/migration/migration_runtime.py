@@ -142,10 +142,7 @@ class MigrationRuntime:
             self._runtime.fail(error)
 
     def _is_news(self) -> bool:
-        """Return True for another leader, and for what is committed once the driver has room.
-
-        It is asked again at the next commit, which is a NoOpRecord at the latest.
-        """
+        """Return True for another leader, and for what is committed once the driver has room."""
         feed = self._feed
         return feed.has_other_leader or (feed.is_longer and self.has_room)
 
@@ -167,6 +164,8 @@ class MigrationRuntime:
             self._runtime.fail(error)
         finally:
             self._stepping = False
+        if self.has_room and self._feed.is_longer:
+            self._metadata.wake()
         self._set_timer()
 
     def _carry_out(self, effect: DriverEffect) -> None:

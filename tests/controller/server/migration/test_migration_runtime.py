@@ -22,7 +22,7 @@ from kwire.zookeeper import Create, Delete
 from kwire.zookeeper.znodes.controller import ControllerZnode
 from kwire.zookeeper.znodes.migration import MigrationZnode
 from memory_zookeeper import Loss
-from tests.support.controller.server.migrating_cluster import ZooKeeperBrokers
+from tests.support.controller.server.migrating_cluster import PROPERTIES, ZooKeeperBrokers
 from tests.support.eventually import eventually
 
 
@@ -266,9 +266,12 @@ async def test_a_node_that_cannot_follow_its_own_log_ends(
         assert isinstance(leader.runtime.failure.exception(), OSError)
 
 
+@pytest.mark.parametrize("idle_ms", ["500", "0"])
 async def test_changes_for_which_zookeeper_is_too_slow_are_written_together(
-    cluster: ZooKeeperBrokers, monkeypatch: pytest.MonkeyPatch
+    cluster: ZooKeeperBrokers, monkeypatch: pytest.MonkeyPatch, idle_ms: str
 ) -> None:
+    """Also if no NoOpRecord comes after them."""
+    monkeypatch.setitem(PROPERTIES, "metadata.max.idle.interval.ms", idle_ms)
     answers = asyncio.Event()
     answers.set()
     perform = MigrationRequests.perform
