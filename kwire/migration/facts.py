@@ -129,7 +129,10 @@ class MigrationFacts:
         It is left from an earlier migration: what Kafka 3.9's driver makes of it is in
         docs/decisions/0086.
         """
-        return self.is_copied and self.state == ZkMigrationState.PRE_MIGRATION
+        kraft = self.kraft
+        # Without a leader the log is as it was last: the copy may be in it by now.
+        is_seen = kraft is not None and kraft.leader_id >= 0 and not kraft.no_image
+        return self.is_copied and is_seen and self.state == ZkMigrationState.PRE_MIGRATION
 
     @property
     def is_claimed(self) -> bool:

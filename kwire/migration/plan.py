@@ -57,7 +57,8 @@ class PlannedBroker:
     def metadata_version(self) -> MetadataVersion | None:
         """Its inter.broker.protocol.version; None for one that is older than KRaft's first."""
         try:
-            return metadata_version(self.configs.get(VERSION, ""))
+            # Kafka takes 3.9.1 for 3.9, too (MetadataVersion.fromVersionString).
+            return metadata_version(".".join(self.configs.get(VERSION, "").split(".")[:2]))
         except InvalidValue:
             return None
 

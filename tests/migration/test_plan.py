@@ -61,6 +61,7 @@ def test_what_others_wrote_is_one_word_of_a_command_and_one_line_of_a_file() -> 
         ("3.7-IV1", "several log.dirs need"),
         ("3.7-IV2", ""),
         ("3.7", ""),
+        ("3.9.1", ""),
     ],
 )
 def test_a_version_that_does_not_migrate_is_warned_of(version: str, warning: str) -> None:

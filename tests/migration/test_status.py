@@ -133,6 +133,15 @@ def test_a_copy_that_the_log_has_not_is_a_problem_and_nothing_is_waited_for() ->
     assert status_of(ready).driver.state == "SYNC_KRAFT_TO_ZK"
 
 
+def test_nothing_is_called_left_over_by_a_log_that_is_not_followed() -> None:
+    facts = left_over()
+    assert facts.kraft is not None
+    for log in (replace(facts.kraft, leader_id=-1), replace(facts.kraft, no_image="nobody leads")):
+        status = status_of(replace(facts, kraft=log))
+        assert status.stage is MigrationStage.PREPARED
+        assert "before/foreign-migration" not in [finding.id for finding in status.findings]
+
+
 def test_who_cannot_see_zookeeper_is_not_told_that_nothing_gets_lost() -> None:
     unseen = replace(dual_write(1), zookeeper=None, no_zookeeper="zk1:2181 refused")
     status = status_of(unseen)
