@@ -14,7 +14,7 @@ import pytest
 from kwire.admin.quotas import QuotaEntity
 from kwire.admin.sync import AdminClient
 from real_kafka.migrating.cluster import MigratingCluster
-from real_kafka.migrating.crash_points import PRODUCER_IDS
+from real_kafka.migrating.crash_points import CLAIM, PRODUCER_IDS
 from real_kafka.migrating.layout import KINDS, ControllerKind, MigratingLayout
 from real_kafka.migrating.zookeeper_relay import ZooKeeperRelay
 from tests.support.cli.command import Command, Run
@@ -80,9 +80,13 @@ def prepared(operator: Operator, cluster: MigratingCluster) -> None:
 
 def copied(operator: Operator, cluster: MigratingCluster, relay: ZooKeeperRelay) -> None:
     """A copy that stands still is told as one; dual write follows it."""
-    stop = relay.stop_before(PRODUCER_IDS)
+    claim = relay.stop_before(CLAIM)
     with ThreadPoolExecutor(1) as pool:
         work = pool.submit(cluster.enter_migration_mode)
+        claim.wait()
+        assert operator.stage() == ("prepared", "BECOME_CONTROLLER", True)
+        stop = relay.stop_before(PRODUCER_IDS)
+        claim.release()
         stop.wait()
         assert operator.stage() == ("copying", "ZK_MIGRATION", True)
         stop.release()
