@@ -89,10 +89,9 @@ class BrokerChannels:
 
     def send_changes(self, changes: MetadataChanges, raft_epoch: int, zk_epoch: int) -> None:
         """Tell all brokers of a committed change. Epochs: as for `send_full`."""
-        if changes.topics or changes.brokers:
-            self._follow(changes.after)
-            step = PropagationStep.incremental(self._sender(zk_epoch), changes, raft_epoch)
-            self._send(step, changes.after, raft_epoch, zk_epoch)
+        self._follow(changes.after)
+        step = PropagationStep.incremental(self._sender(zk_epoch), changes, raft_epoch)
+        self._send(step, changes.after, raft_epoch, zk_epoch)
 
     def forget(self) -> None:
         """End every channel, with all that waits: this node does not control the brokers."""
