@@ -1,4 +1,7 @@
-"""Analyses, each a transformation of one table, some with the help of others."""
+"""Analyses, each a transformation of one table, some with the help of others.
+
+Each keeps clusters apart: the first column of its rows is `cluster_id`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from kwire.pipeline.analyses.alter_partitions import alter_partitions
+from kwire.pipeline.analyses.client_to_node import client_to_node
 from kwire.pipeline.analyses.comparison import comparison
 from kwire.pipeline.analyses.controller_load import controller_load
 from kwire.pipeline.analyses.elections import elections
@@ -15,6 +19,10 @@ from kwire.pipeline.analyses.errors import errors
 from kwire.pipeline.analyses.heartbeats import heartbeats
 from kwire.pipeline.analyses.isr import isr_churn
 from kwire.pipeline.analyses.latencies import LEAST_CALLS, latencies
+from kwire.pipeline.analyses.rebalances import rebalances
+from kwire.pipeline.analyses.throughput import throughput
+from kwire.pipeline.analyses.topic_bytes import topic_bytes
+from kwire.pipeline.analyses.transactions import transactions
 from kwire.pipeline.analyses.verdicts import checks
 from kwire.pipeline.analyses.versions import features, versions
 from kwire.pipeline.analyses.voter_changes import voter_changes
@@ -52,15 +60,25 @@ ANALYSES = {
         "quorum",
         elections,
         "leaders and candidates, and the time without a leader",
-        others=("frames",),
+        others=("sources",),
     ),
     "voter-changes": Analysis("quorum", voter_changes, "from the request to the commit"),
     "isr": Analysis("partitions", isr_churn, "how restless in-sync replicas were"),
     "alter-partitions": Analysis("messages", alter_partitions, "what became of ISR changes"),
     "controller-load": Analysis("calls", controller_load, "what controllers are busy with"),
     "heartbeats": Analysis(
-        "messages", heartbeats, "how near brokers came to being fenced", others=("frames",)
+        "messages", heartbeats, "how near brokers came to being fenced", others=("sources",)
     ),
+    "throughput": Analysis("calls", throughput, "calls and bytes by API and client"),
+    "topic-bytes": Analysis(
+        "calls",
+        topic_bytes,
+        "record batches by topic and client, in and out",
+        others=("messages", "partitions"),
+    ),
+    "client-to-node": Analysis("calls", client_to_node, "which clients talk to which nodes"),
+    "rebalances": Analysis("messages", rebalances, "how restless groups were, and why"),
+    "transactions": Analysis("messages", transactions, "what became of them, by transactional id"),
     "checks": Analysis("verdicts", checks, "what was checked, and what does not hold"),
 }
 """Each by the name that `kwire pipeline analyse` takes."""

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from kwire.error_codes import ErrorCode
+from kwire.pipeline.analyses.clusters import CLUSTER
 from kwire.pipeline.columns import lookup
 from kwire.pipeline.tables.calls import KEY
 
@@ -13,14 +14,16 @@ PARTITION = ("topic", "partition_index")
 
 
 def alter_partitions(messages: DataFrame) -> DataFrame:
-    """Return a row for every outcome of a broker's changes, the most frequent first.
+    """Return a row for every outcome of the changes of a cluster's broker, the most frequent first.
 
     outcome: name of the error code of the partition, or of the whole response; `NONE`: the ISR was
     taken. Null: no response was recorded. changes: partitions, one for each time it was asked.
     partitions: different ones. first, last: when it was asked.
     """
     request, response = f.col("alter_partition_request"), f.col("alter_partition_response")
-    asked = _partitions(messages.where(request.isNotNull()), "alter_partition_request", "at")
+    asked = _partitions(
+        messages.where(request.isNotNull()), "alter_partition_request", CLUSTER, "at"
+    )
     responses = messages.where(response.isNotNull()).select(
         *KEY, response["error_code"].alias("whole"), f.lit(True).alias("answered")
     )
@@ -30,13 +33,14 @@ def alter_partitions(messages: DataFrame) -> DataFrame:
     code = f.when(f.col("whole") != 0, f.col("whole")).otherwise(f.col("part"))
     name = lookup({int(error): error.name for error in ErrorCode}, code)
     outcome = f.coalesce(name, f.format_string("ERROR %d", code))
-    outcomes = joined.groupBy("broker_id", f.when(f.col("answered"), outcome).alias("outcome")).agg(
+    found = f.when(f.col("answered"), outcome).alias("outcome")
+    outcomes = joined.groupBy(CLUSTER, "broker_id", found).agg(
         f.count(f.lit(1)).alias("changes"),
         f.count_distinct(f.struct(*PARTITION)).alias("partitions"),
         f.min("at").alias("first"),
         f.max("at").alias("last"),
     )
-    return outcomes.orderBy(f.desc("changes"), "broker_id", "outcome")
+    return outcomes.orderBy(f.desc("changes"), CLUSTER, "broker_id", "outcome")
 
 
 def _partitions(messages: DataFrame, column: str, *others: str) -> DataFrame:

@@ -6,6 +6,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
 from kwire.messages.registry import api_keys
+from kwire.pipeline.analyses.clusters import CLUSTER, join
+
+NODE = (CLUSTER, "node_id")
 
 OF_CONTROLLERS = api_keys(
     "Vote",
@@ -30,8 +33,8 @@ OF_CONTROLLERS = api_keys(
 def calls_to_controllers(calls: DataFrame) -> DataFrame:
     """Return the calls to controllers: to nodes that answered one of a controller's own APIs."""
     answered = f.col("api_key").isin(*sorted(OF_CONTROLLERS)) & (f.col("outcome") == "ANSWERED")
-    controllers = calls.where(answered).select("node_id").distinct()
-    return calls.join(controllers, "node_id", "left_semi")
+    controllers = calls.where(answered & f.col("node_id").isNotNull()).select(*NODE).distinct()
+    return join(calls, controllers, NODE, "left_semi")
 
 
 def controller_load(calls: DataFrame) -> DataFrame:
@@ -42,14 +45,14 @@ def controller_load(calls: DataFrame) -> DataFrame:
     """
     seconds = (
         calls_to_controllers(calls)
-        .groupBy("node_id", "api", f.date_trunc("second", "at").alias("second"))
+        .groupBy(*NODE, "api", f.date_trunc("second", "at").alias("second"))
         .agg(
             f.count(f.lit(1)).alias("calls"),
             f.sum("request_size").alias("request_bytes"),
             f.sum("response_size").alias("response_bytes"),
         )
     )
-    by_api = seconds.groupBy("node_id", "api").agg(
+    by_api = seconds.groupBy(*NODE, "api").agg(
         f.sum("calls").alias("calls"),
         f.max("calls").alias("busiest_second"),
         f.sum("request_bytes").alias("request_bytes"),
@@ -57,12 +60,12 @@ def controller_load(calls: DataFrame) -> DataFrame:
         f.min("second").alias("first"),
         f.max("second").alias("last"),
     )
-    node = Window.partitionBy("node_id")
+    node = Window.partitionBy(*NODE)
     spent = f.max("last").over(node).cast("long") - f.min("first").over(node).cast("long") + 1
     shared = by_api.select(
-        *("node_id", "api", "calls"),
+        *(*NODE, "api", "calls"),
         (f.col("calls") / f.sum("calls").over(node)).alias("share"),
         (f.col("calls") / spent).alias("per_second"),
         *("busiest_second", "request_bytes", "response_bytes"),
     )
-    return shared.orderBy(f.desc("calls"), "node_id", "api")
+    return shared.orderBy(f.desc("calls"), *NODE, "api")

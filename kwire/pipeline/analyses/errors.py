@@ -5,7 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-PARTIES = ("api", "client_id", "node_id")
+from kwire.pipeline.analyses.clusters import CLUSTER
+
+PARTIES = (CLUSTER, "api", "client_id", "node_id")
 ANSWERED = ("ANSWERED", "NO_RESPONSE")
 """Outcomes that are as they should be: some requests have no response."""
 
@@ -17,7 +19,8 @@ def failure() -> Column:
 
 
 def errors(calls: DataFrame) -> DataFrame:
-    """Return a row for every failure of an API for a client at a node, the most frequent first.
+    """Return a row for every failure of an API for a client at a cluster's node, the most frequent
+    first.
 
     failure: name of the first error code, or how a call without an answer ended: `LOST`, `PENDING`,
     `ORPHAN`. failed: calls that failed so. calls: all of this API, client and node. rate: the one

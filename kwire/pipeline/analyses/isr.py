@@ -5,15 +5,17 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
-PARTITION = ("topic", "topic_id", "partition")
+from kwire.pipeline.analyses.clusters import CLUSTER
+
+PARTITION = (CLUSTER, "topic", "topic_id", "partition")
 
 
 def isr_churn(partitions: DataFrame) -> DataFrame:
-    """Return a row for every partition, the one with most changes first.
+    """Return a row for every partition of a cluster, the one with most changes first.
 
     changes: of its state. shrinks, expansions: of its ISR. moves: to another leader than the last.
     leaderless: to none. smallest: the fewest in-sync replicas it ever had. first, last: when it
-    changed. The same offsets of several copies of a log count once.
+    changed. The same offsets of several copies of a cluster's log count once.
     """
     states = partitions.where("partition is not null").dropDuplicates(["offset", *PARTITION])
     before = Window.partitionBy(*PARTITION).orderBy("offset")

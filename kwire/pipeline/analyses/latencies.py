@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from kwire.pipeline.analyses.clusters import CLUSTER
+
 PARTIES = ("api", "api_version", "client_id", "node_id")
 PERCENTILES = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
 ACCURACY = 10_000
@@ -18,7 +20,8 @@ LEAST_CALLS = 100
 
 
 def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
-    """Return a row for every combination of `by`, a second one for its long polls, slowest first.
+    """Return a row for every combination of `by` in a cluster, a second one for its long polls,
+    slowest first.
 
     Those of fewer than LEAST_CALLS calls stand behind all others.
 
@@ -31,10 +34,10 @@ def latencies(calls: DataFrame, by: Sequence[str] = PARTIES) -> DataFrame:
         f.percentile_approx("latency_ms", share, ACCURACY).alias(name)
         for name, share in PERCENTILES.items()
     ]
-    grouped = answered.groupBy(*by, waiting).agg(
+    grouped = answered.groupBy(CLUSTER, *by, waiting).agg(
         f.count(f.lit(1)).alias("calls"), *shares, f.max("latency_ms").alias("max_ms")
     )
-    return grouped.orderBy(f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"), *by)
+    return grouped.orderBy(f.desc(f.col("calls") >= LEAST_CALLS), f.desc("p99_ms"), CLUSTER, *by)
 
 
 def is_long_poll() -> Column:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as f
+
+from kwire.pipeline.analyses.clusters import CLUSTER
 
 LOST_US = 1_000_000
 """Events that are missing for less than this, in microseconds, make no gap: a recorder that is too
@@ -11,34 +13,54 @@ slow loses some of them.
 """
 
 
-def recorded(frames: DataFrame) -> DataFrame:
-    """Return a row for every stretch of time that was recorded, in their order: begin, end.
+def recorded(sources: DataFrame) -> DataFrame:
+    """Return a row for every stretch of time that was recorded of a cluster: cluster_id, begin,
+    end, in their order.
 
-    1. A recording is a stretch, from its first frame to its last. Its events are numbered: if
-       numbers are missing, a file of it is not here, and it is two stretches.
-    2. Stretches that overlap, of several recordings, are one.
+    1. A recording is of one cluster: if some of its stretches do not tell it, others do.
+    2. The stretches of a recording that follow each other without a missing event, or with less
+       than LOST_US between them, are one: files of it came into the tables one after the other.
+    3. Stretches of a cluster that overlap, of several recordings, are one.
     """
-    known = frames.where("capture is not null and event is not null and at is not null")
-    timed = known.select("capture", "event", f.unix_micros("at").alias("us"))
-    order = Window.partitionBy("capture").orderBy("event", "us")
-    latest = f.max("us").over(order.rowsBetween(Window.unboundedPreceding, -1))
-    missing = f.col("event") - f.lag("event").over(order) > 1
-    cut = f.when(missing & (f.col("us") - latest >= LOST_US), 1).otherwise(0)
+    captures = sources.where(
+        "kind = 'CAPTURE' and source is not null and begin is not null and end is not null"
+    )
     # 1.
-    parts = _joined(timed.withColumn("cut", cut), order, "capture")
+    known = captures.select(
+        *("source", "first", "last"),
+        f.max(CLUSTER).over(Window.partitionBy("source")).alias(CLUSTER),
+        f.unix_micros("begin").alias("begin"),
+        f.unix_micros("end").alias("end"),
+    )
     # 2.
-    order = Window.orderBy("begin", "end")
-    before = f.max("end").over(order.rowsBetween(Window.unboundedPreceding, -1))
-    cut = f.when(f.col("begin") > before, 1).otherwise(0)
-    stretches = _joined(parts.withColumn("cut", cut), order)
-    return stretches.select(
-        f.timestamp_micros("begin").alias("begin"), f.timestamp_micros("end").alias("end")
-    ).orderBy("begin")
+    recording = Window.partitionBy(CLUSTER, "source").orderBy("first", "last", "begin")
+    missing = f.col("first") - _latest("last", recording) > 1
+    cut = missing & (f.col("begin") - _latest("end", recording) >= LOST_US)
+    stretches = _joined(known, cut, recording, CLUSTER, "source")
+    # 3.
+    cluster = Window.partitionBy(CLUSTER).orderBy("begin", "end")
+    cut = f.col("begin") > _latest("end", cluster)
+    return (
+        _joined(stretches, cut, cluster, CLUSTER)
+        .select(
+            CLUSTER,
+            f.timestamp_micros("begin").alias("begin"),
+            f.timestamp_micros("end").alias("end"),
+        )
+        .orderBy(CLUSTER, "begin")
+    )
 
 
-def _joined(rows: DataFrame, order: WindowSpec, *by: str) -> DataFrame:
-    """Return the first and the last time of the rows between one cut and the next."""
-    begin, end = ("begin", "end") if "begin" in rows.columns else ("us", "us")
-    numbered = rows.withColumn("part", f.sum("cut").over(order))
-    joined = numbered.groupBy(*by, "part").agg(f.min(begin).alias("begin"), f.max(end).alias("end"))
-    return joined.select("begin", "end")
+def _latest(name: str, order: WindowSpec) -> Column:
+    """Return the highest value in the rows before this one."""
+    return f.max(name).over(order.rowsBetween(Window.unboundedPreceding, -1))
+
+
+def _joined(rows: DataFrame, cut: Column, order: WindowSpec, *by: str) -> DataFrame:
+    """Return begin and end of the rows between one cut and the next."""
+    marked = rows.withColumn("cut", f.when(cut, 1).otherwise(0))
+    numbered = marked.withColumn("part", f.sum("cut").over(order))
+    joined = numbered.groupBy(*by, "part").agg(
+        f.min("begin").alias("begin"), f.max("end").alias("end")
+    )
+    return joined.drop("part")

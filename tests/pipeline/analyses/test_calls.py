@@ -29,8 +29,8 @@ def test_long_polls_stand_apart_and_the_slowest_stand_first(spark: SparkSession)
     assert (
         found
         == [
-            ("Fetch", False, 100, 50.0, 95.0, 99.0, 100.0),
-            ("Fetch", True, 100, 500.0, 500.0, 500.0, 500.0),
+            (None, "Fetch", False, 100, 50.0, 95.0, 99.0, 100.0),
+            (None, "Fetch", True, 100, 500.0, 500.0, 500.0, 500.0),
         ][::-1]
     )
 
@@ -42,11 +42,11 @@ def test_a_place_among_the_slowest_needs_enough_calls(spark: SparkSession) -> No
     before = rows(
         spark, "calls", *often, VOTE | {"latency_ms": 1.0}, columns="max_wait_ms error at"
     )
-    assert [row[:2] for row in row_values(latencies(after, by=["api"]))] == [
+    assert [row[1:3] for row in row_values(latencies(after, by=["api"]))] == [
         ("Fetch", False),
         ("Vote", False),
     ]
-    assert [row[0] for row in row_values(comparison(before, after))] == ["Fetch", "Vote"]
+    assert [row[1] for row in row_values(comparison(before, after))] == ["Fetch", "Vote"]
     span = ReportSpan(second(0).replace(tzinfo=None), second(60).replace(tzinfo=None), 1)
     timed = after.withColumn("at", f.lit(second(30)))
     section = latencies_section(timed, span)
@@ -69,10 +69,10 @@ def test_an_error_is_a_share_of_the_calls_of_its_kind(spark: SparkSession) -> No
     )
     first, last = (at.replace(tzinfo=None) for at in (second(1), second(3)))
     assert row_values(errors(calls))[0] == (
-        *("Fetch", "ledger", 1, "NOT_LEADER", 2, 8, 0.25),
+        *(None, "Fetch", "ledger", 1, "NOT_LEADER", 2, 8, 0.25),
         *(first, last, "Ask broker 2."),
     )
-    assert [row[3:7] for row in row_values(errors(calls))[1:]] == [("LOST", 1, 8, 0.125)]
+    assert [row[4:8] for row in row_values(errors(calls))[1:]] == [("LOST", 1, 8, 0.125)]
 
 
 def test_clients_below_a_version_block_the_upgrade(spark: SparkSession) -> None:
@@ -85,8 +85,8 @@ def test_clients_below_a_version_block_the_upgrade(spark: SparkSession) -> None:
         FETCH | {"client": "10.0.0.2:5002"},
     )
     assert row_values(versions(calls)) == [
-        ("till", "Fetch", 3, 4, 4, 2, 3, 1),
-        ("ledger", "Fetch", 17, 17, 4, 0, 2, 1),
+        (None, "till", "Fetch", 3, 4, 4, 2, 3, 1),
+        (None, "ledger", "Fetch", 17, 17, 4, 0, 2, 1),
     ]
 
 
@@ -117,8 +117,8 @@ def test_controllers_are_told_by_what_they_answer(spark: SparkSession) -> None:
         FETCH | ANSWERED | {"at": second(1)},
     )
     assert row_values(controller_load(calls)) == [
-        (3000, "Vote", 3, 0.75, 0.3, 2, 30, 15),
-        (3000, "Fetch", 1, 0.25, 0.1, 1, 1, None),
+        (None, 3000, "Vote", 3, 0.75, 0.3, 2, 30, 15),
+        (None, 3000, "Fetch", 1, 0.25, 0.1, 1, 1, None),
     ]
 
 
@@ -134,6 +134,6 @@ def test_two_captures_are_laid_side_by_side(spark: SparkSession) -> None:
         columns=common,
     )
     assert row_values(comparison(before, after)) == [
-        ("Fetch", "ledger", 1, "17–17", 2.0, 2.0, 0.0, 2, "18–18", 3.0, 3.0, 0.5, 1.5),
-        ("Vote", "raft", None, None, None, None, None, 1, "2–2", 1.0, 1.0, 0.0, None),
+        (None, "Fetch", "ledger", 1, "17–17", 2.0, 2.0, 0.0, 2, "18–18", 3.0, 3.0, 0.5, 1.5),
+        (None, "Vote", "raft", None, None, None, None, None, 1, "2–2", 1.0, 1.0, 0.0, None),
     ]

@@ -1,19 +1,19 @@
 """Analyses of quorum, partitions and brokers, on rows whose answers are plain to see."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.analyses.alter_partitions import alter_partitions
-from kwire.pipeline.analyses.elections import elections
+from kwire.pipeline.analyses.elections import CANDIDATES, elections
 from kwire.pipeline.analyses.heartbeats import heartbeats
 from kwire.pipeline.analyses.isr import isr_churn
 from kwire.pipeline.analyses.recorded import recorded
 from kwire.pipeline.analyses.verdicts import checks
 from kwire.pipeline.analyses.versions import features
 from kwire.pipeline.analyses.voter_changes import voter_changes
-from tests.support.pipeline.analyses.table_rows import row_values, rows, second
+from kwire.pipeline.schemas import TABLES
+from tests.support.pipeline.analyses.table_rows import row_values, rows, second, stretch
 
 
 def naive(seconds: float) -> Any:
@@ -25,30 +25,45 @@ def voters(*ids: int) -> list[dict[str, Any]]:
     return [{"id": id_, "directory_id": None, "endpoints": []} for id_ in ids]
 
 
-def recording(capture: str, seconds: Sequence[float], first: int = 0) -> list[dict[str, Any]]:
-    """Frames of a recording, one at each of these times."""
-    return [
-        {"capture": capture, "event": event, "at": second(at)}
-        for event, at in enumerate(seconds, start=first)
-    ]
-
-
 def test_what_was_recorded_has_a_gap_where_no_recording_ran_or_a_file_is_missing(
     spark: SparkSession,
 ) -> None:
-    frames = rows(
+    sources = rows(
         spark,
-        "frames",
-        *recording("a", [0, 100, 200]),  # nothing happened for long, and that was recorded
-        *recording("a", [300, 310], first=9),  # the file between was lost
-        *recording("a", [310.5], first=20),  # a few events were
-        *recording("b", [305, 400]),  # at the same time, elsewhere
-        *recording("c", [500, 501]),
-        {"capture": None, "event": None, "at": second(450)},
+        "sources",
+        stretch("a", 100, 200, first=3, last=5),  # brought by two ingests, the later part first:
+        stretch("a", 0, 50, first=0, last=2),  # nothing happened for long, and that was recorded
+        stretch("a", 300, 310, first=9, last=12),  # the file between was lost
+        stretch("a", 310.5, 311, first=20, last=21),  # a few events were
+        stretch("b", 305, 400),  # at the same time, elsewhere
+        stretch("c", 500, 501),
+        stretch("log", 450, 451) | {"kind": "LOG"},
+        stretch("empty", 0, 0) | {"begin": None, "end": None},
     )
-    assert row_values(recorded(frames)) == [
-        (naive(begin), naive(end)) for begin, end in ((0, 200), (300, 400), (500, 501))
+    assert row_values(recorded(sources)) == [
+        (None, naive(begin), naive(end)) for begin, end in ((0, 200), (300, 400), (500, 501))
     ]
+
+
+def test_clusters_are_recorded_each_at_its_time(spark: SparkSession) -> None:
+    sources = rows(
+        spark,
+        "sources",
+        stretch("a", 0, 10, last=4),  # of x, as its next stretch tells
+        stretch("a", 11, 20, first=5) | {"cluster_id": "x"},
+        stretch("b", 15, 30) | {"cluster_id": "y"},
+        stretch("c", 5, 6),
+    )
+    assert row_values(recorded(sources)) == [
+        (None, naive(5), naive(6)),
+        ("x", naive(0), naive(20)),
+        ("y", naive(15), naive(30)),
+    ]
+
+
+def plan_of(frame: DataFrame) -> str:
+    """Return Spark's physical plan, before any adaption of it."""
+    return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
 LOG, OVERHEARD = {"source": "LOG"}, {"source": "CAPTURE"}
@@ -73,21 +88,32 @@ def test_an_election_tells_candidates_votes_and_the_time_without_a_leader(
         | {"what": "VOTE", "at": second(9), "epoch": 3, "replica_id": 3, "granted": False},
     )
     assert row_values(elections(quorum)) == [
-        (1, 1, naive(0), [1, 2], [], 0, 0, None, None),
-        (2, 2, naive(7.5), [2, 3], [2, 3], 1, 1, 2500.0, 0.0),
-        (3, None, naive(9), None, [3], 0, 1, None, None),
+        (None, 1, 1, naive(0), [1, 2], [], 0, 0, None, None),
+        (None, 2, 2, naive(7.5), [2, 3], [2, 3], 1, 1, 2500.0, 0.0),
+        (None, 3, None, naive(9), None, [3], 0, 1, None, None),
     ]
-    for seconds, leaderless, unrecorded in (
-        ([0, 4, 8], 2500.0, 0.0),
-        ([0, 6.5, *range(9, 20)], 1500.0, 1000.0),  # its end, 1.5 s after the last fetch
-        ([0, 5.1, *range(9, 20)], None, 2400.0),  # too early to say that the leader was gone
-        ([0, 6.5, 7, 20], 2000.0, 500.0),
+    for first, then, leaderless, unrecorded in (
+        ((0, 4), (4, 8), 2500.0, 0.0),
+        ((0, 6.5), (9, 19), 1500.0, 1000.0),  # its end, 1.5 s after the last fetch
+        ((0, 5.1), (9, 19), None, 2400.0),  # too early to say that the leader was gone
+        ((0, 6.5), (7, 20), 2000.0, 500.0),
     ):
-        frames = recording("a", [one for one in seconds if one < 7]) + recording(
-            "b", [one for one in seconds if one >= 7]
-        )
-        found = row_values(elections(quorum, rows(spark, "frames", *frames)))
-        assert found[1][-2:] == (leaderless, unrecorded), seconds
+        sources = rows(spark, "sources", stretch("a", *first), stretch("b", *then))
+        found = row_values(elections(quorum, sources))
+        assert found[1][-2:] == (leaderless, unrecorded), first
+
+
+def test_of_very_many_candidates_the_lowest_are_named(spark: SparkSession) -> None:
+    vote = OVERHEARD | {"what": "VOTE", "epoch": 1, "at": second(1), "granted": False}
+    quorum = rows(
+        spark,
+        "quorum",
+        *(vote | {"replica_id": node} for node in range(CANDIDATES + 50, -1, -1)),
+        columns="leader_id granting error",
+    )
+    (row,) = elections(quorum).collect()
+    assert row.candidates == list(range(CANDIDATES))
+    assert row.refused == CANDIDATES + 51
 
 
 def test_without_a_log_whoever_began_the_epoch_led_it(spark: SparkSession) -> None:
@@ -95,7 +121,7 @@ def test_without_a_log_whoever_began_the_epoch_led_it(spark: SparkSession) -> No
     quorum = rows(
         spark, "quorum", began, columns="error granting granted replica_id offset node_id"
     )
-    assert row_values(elections(quorum)) == [(4, 2, naive(1), None, [], 0, 0, None, None)]
+    assert row_values(elections(quorum)) == [(None, 4, 2, naive(1), None, [], 0, 0, None, None)]
 
 
 def test_a_voter_change_is_followed_from_the_request_to_the_commit(spark: SparkSession) -> None:
@@ -115,10 +141,45 @@ def test_a_voter_change_is_followed_from_the_request_to_the_commit(spark: SparkS
         change | {"at": second(7), "offset": 30, "voters": voters(2, 3)},
     )
     assert row_values(voter_changes(quorum)) == [
-        (1, 9, "ADDED", 3, naive(2), naive(3), naive(4), 2000.0, [1, 2, 3]),
-        (1, 20, "REMOVED", 1, naive(6.0004), naive(6), None, None, [2, 3]),
-        (1, 30, "UPDATED", None, None, naive(7), None, None, [2, 3]),
+        (None, 1, 9, "ADDED", 3, naive(2), naive(3), naive(4), 2000.0, [1, 2, 3]),
+        (None, 1, 20, "REMOVED", 1, naive(6.0004), naive(6), None, None, [2, 3]),
+        (None, 1, 30, "UPDATED", None, None, naive(7), None, None, [2, 3]),
     ]
+
+
+def test_a_change_is_committed_at_the_first_high_watermark_above_it_not_before_it_was_appended(
+    spark: SparkSession,
+) -> None:
+    """Clocks differ: a fetch may seem to be before the record, and a watermark to go back."""
+    change = LOG | {"what": "VOTERS", "epoch": 1}
+    fetch = OVERHEARD | {"what": "FETCH"}
+    sets = [(0, 5, (1, 2)), (10, 20, (1, 2, 3)), (14, 30, (1, 2, 3, 4)), (12, 40, (1, 2, 3))]
+    marks = [(9, 50), (11, 20), (13, 25), (13.5, 31), (15, 21), (16, 31), (17, 40), (18, 41)]
+    quorum = rows(
+        spark,
+        "quorum",
+        *(
+            change | {"at": second(at), "offset": offset, "voters": voters(*ids)}
+            for at, offset, ids in (*sets, *sets)  # two copies of the log
+        ),
+        *(fetch | {"at": second(at), "high_watermark": mark} for at, mark in reversed(marks)),
+        columns="error replica_id",
+    )
+    found = voter_changes(quorum).select("offset", "committed")
+    assert row_values(found) == [(20, naive(13)), (30, naive(16)), (40, naive(18))]
+    expected = {
+        offset: min(at for at, mark in marks if at >= appended and mark > offset)
+        for appended, offset, _ in sets[1:]
+    }
+    assert expected == {20: 13, 30: 16, 40: 18}
+
+
+def test_no_fetch_is_joined_with_every_change(spark: SparkSession) -> None:
+    quorum = rows(spark, "quorum", columns=" ".join(TABLES["quorum"].names))
+    plan = plan_of(voter_changes(quorum))
+    assert "HashJoin" in plan
+    assert "NestedLoop" not in plan
+    assert "Cartesian" not in plan
 
 
 def test_a_restless_partition_stands_before_a_quiet_one(spark: SparkSession) -> None:
@@ -134,8 +195,8 @@ def test_a_restless_partition_stands_before_a_quiet_one(spark: SparkSession) -> 
         ),
     )
     assert row_values(isr_churn(partitions)) == [
-        ("orders", "x", 0, 3, 1, 1, 1, 1, 1, naive(0), naive(3)),
-        ("orders", "x", 1, 0, 0, 0, 0, 0, 1, naive(0), naive(0)),
+        (None, "orders", "x", 0, 3, 1, 1, 1, 1, 1, naive(0), naive(3)),
+        (None, "orders", "x", 1, 0, 0, 0, 0, 0, 1, naive(0), naive(0)),
     ]
 
 
@@ -163,7 +224,7 @@ def test_changes_of_isrs_have_the_outcome_of_their_partition_or_of_the_whole(
     messages = rows(
         spark, "messages", asked(1), answered(1, 0, 0, 107), asked(2), answered(2, 77), asked(3)
     )
-    assert {row[:4] for row in row_values(alter_partitions(messages))} == {
+    assert {row[1:5] for row in row_values(alter_partitions(messages))} == {
         (1, "STALE_BROKER_EPOCH", 2, 2),
         (1, None, 2, 2),
         (1, "NONE", 1, 1),
@@ -186,12 +247,12 @@ def test_a_gap_between_heartbeats_is_a_share_of_the_session(spark: SparkSession)
         beat(10, 1, broker=2),
     )
     assert row_values(heartbeats(messages, session_ms=10_000)) == [
-        (1, 6, 5000.0, 5000.0, 1, 0, 0.5, 1, 0, 0),
-        (2, 1, None, None, 0, 0, None, 0, 0, 0),
+        (None, 1, 6, 5000.0, 5000.0, 1, 0, 0.5, 1, 0, 0),
+        (None, 2, 1, None, None, 0, 0, None, 0, 0, 0),
     ]
-    frames = rows(spark, "frames", *recording("a", [0, 4]), *recording("b", [9, 100]))
-    (worst, *_) = row_values(heartbeats(messages, frames, session_ms=10_000))
-    assert worst[:4] == (1, 6, 2000.0, 2000.0)  # from 4 to 9, nothing was recorded
+    sources = rows(spark, "sources", stretch("a", 0, 4), stretch("b", 9, 100))
+    (worst, *_) = row_values(heartbeats(messages, sources, session_ms=10_000))
+    assert worst[:5] == (None, 1, 6, 2000.0, 2000.0)  # from 4 to 9, nothing was recorded
 
 
 def test_broken_checks_stand_first_with_what_is_wrong(spark: SparkSession) -> None:
@@ -205,8 +266,8 @@ def test_broken_checks_stand_first_with_what_is_wrong(spark: SparkSession) -> No
         ),
     )
     assert row_values(checks(verdicts)) == [
-        ("kip-841-isr", 0, 2, naive(3), "At 3."),
-        ("round-trip", 2, 0, None, None),
+        (None, "kip-841-isr", 0, 2, naive(3), "At 3."),
+        (None, "round-trip", 2, 0, None, None),
     ]
 
 
@@ -217,6 +278,6 @@ def test_the_current_level_of_a_feature_is_the_last_that_was_set(spark: SparkSes
 
     records = rows(spark, "records", set_to(20, 1), set_to(25, 2), columns="snapshot")
     assert row_values(features(records)) == [
-        ("metadata.version", 20, False, naive(1), 1, 1),
-        ("metadata.version", 25, True, naive(2), 1, 2),
+        (None, "metadata.version", 20, False, naive(1), 1, 1),
+        (None, "metadata.version", 25, True, naive(2), 1, 2),
     ]

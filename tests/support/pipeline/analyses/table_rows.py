@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from kwire.pipeline.schemas import TABLES
 
@@ -19,9 +19,14 @@ def second(seconds: float) -> datetime:
 
 
 def rows(spark: SparkSession, table: str, *found: dict[str, Any], columns: str = "") -> DataFrame:
-    """Rows with the columns that any of them names, and `columns`; null where they are silent."""
+    """Rows with the columns that any of them names, and `columns`; null where they are silent.
+
+    They have `cluster_id` as opened tables do, at their end.
+    """
     named = {name for row in found for name in row} | set(columns.split())
-    schema = StructType([field for field in TABLES[table].fields if field.name in named])
+    named -= {"cluster_id"}
+    fields = [field for field in TABLES[table].fields if field.name in named]
+    schema = StructType([*fields, StructField("cluster_id", StringType())])
     return spark.createDataFrame(
         [tuple(row.get(field.name) for field in schema.fields) for row in found], schema
     )
@@ -30,3 +35,11 @@ def rows(spark: SparkSession, table: str, *found: dict[str, Any], columns: str =
 def row_values(frame: DataFrame) -> list[tuple[Any, ...]]:
     """Return the rows in their order, for comparison."""
     return [tuple(row) for row in frame.collect()]
+
+
+def stretch(source: str, begin: float, end: float, first: int = 0, last: int = 9) -> dict[str, Any]:
+    """Return a stretch of a recording, as a row of `sources`. begin, end: see `second`."""
+    return {
+        **{"kind": "CAPTURE", "source": source, "first": first, "last": last},
+        **{"begin": second(begin), "end": second(end)},
+    }
