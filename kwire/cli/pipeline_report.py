@@ -17,6 +17,10 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The page, written over.")
     ],
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Tables of an earlier night: report what changed since."),
+    ] = None,
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Its heading; the folder by default.")
     ] = None,
@@ -24,10 +28,13 @@ def report(
     packages: Packages = None,
 ) -> None:
     """Report what the tables contain, as one HTML page that loads nothing: the quorum's leaders
-    and votes, latencies, errors, versions, controller load, in-sync replicas, heartbeats, verdicts.
+    and votes, throughput, topics, latencies, errors, versions, controller load, in-sync replicas,
+    rebalances, transactions, heartbeats, verdicts. With --before: what changed from one night to
+    the other.
 
     \b
     kwire pipeline report tables --output report.html
+    kwire pipeline report tables-tuesday --before tables-monday --output report.html
     """
     from kwire.pipeline.installed import REPORTING, require_spark
 
@@ -37,11 +44,14 @@ def report(
 
     if not output.parent.is_dir():
         raise WrongUsage(f"{output.parent} is no folder: make it, or choose another --output.")
-    tables_in(tables)  # before Spark takes its time to start
+    for folder in filter(None, (tables, before)):
+        tables_in(folder)  # before Spark takes its time to start
     with (
         session(master, packages.split(",") if packages else []) as spark,
         progress(spark) as on_step,
     ):
-        made = sections(spark, open_tables(spark, tables), on_step)
-    output.write_text(render(made, title or f"Kafka as recorded in {tables}"), encoding="utf-8")
+        earlier = open_tables(spark, before) if before else None
+        made = sections(spark, open_tables(spark, tables), on_step, earlier)
+    heading = f"From {before} to {tables}" if before else f"Kafka as recorded in {tables}"
+    output.write_text(render(made, title or heading), encoding="utf-8")
     typer.echo(f"{output}: {output.stat().st_size / 1_000_000:.1f} MB")

@@ -11,13 +11,25 @@ from pyspark.sql import functions as f
 from kwire.pipeline.analyses.controller_load import calls_to_controllers
 from kwire.pipeline.report.gaps import draw_unrecorded
 from kwire.pipeline.report.heat_maps import colours, over_time
-from kwire.pipeline.report.section import Section
+from kwire.pipeline.report.section import FigureTable, Section
 from kwire.pipeline.report.span import ReportSpan
-from kwire.pipeline.report.style import BLACK, clock, dress, label, many, names
+from kwire.pipeline.report.style import (
+    BLACK,
+    BOTTOM,
+    TALLEST,
+    clock,
+    dress,
+    label,
+    many,
+    names,
+)
 
 TOPIC = "Controller load"
 APIS = 12
 """APIs of each controller that are drawn at most, the busiest first."""
+
+CONTROLLERS = 12
+"""Controllers that are drawn at most, the busiest."""
 
 UNITS = {
     0.01: "0.01",
@@ -49,9 +61,11 @@ def controller_load_section(calls: DataFrame, span: ReportSpan | None) -> Sectio
         topic=TOPIC,
         finding=f"Node {busiest} carried {share:.0%} of the"
         f" {many(sum(total.values()), 'call')} to {many(len(nodes), 'controller')}",
-        reading=f"Colour is the rate of calls, for every {span.unit}; white: none. Brokers and"
-        " followers turn to the leader, so that their rows show where it was.",
-        figures=[_picture(counted, nodes, span)],
+        reading=f"Colour is the rate of calls, for every {span.unit}; empty: none. Brokers and"
+        f" followers turn to the leader, so that their rows show where it was.{_others(nodes)}"
+        f"{span.silence}",
+        figures=[_picture(counted, sorted(_most(total)), span)],
+        tables=[_table(counted, span)],
     )
 
 
@@ -59,29 +73,66 @@ def _step(span: ReportSpan | None) -> Any:
     return f.lit(0) if span is None else span.step
 
 
+def _most(total: dict[int, int]) -> list[int]:
+    return sorted(total, key=lambda node: -total[node])[:CONTROLLERS]
+
+
+def _others(nodes: list[int]) -> str:
+    rest = len(nodes) - CONTROLLERS
+    return f" {many(rest, 'quieter controller')} left out." if rest > 0 else ""
+
+
+def _table(rows: list[Row], span: ReportSpan) -> FigureTable:
+    lines = sorted((row.step, row.node_id, row.api, row["count"]) for row in rows)
+    columns = ("begin of step (UTC)", "node", "API", "calls")
+    return FigureTable(
+        "controller load by time", columns, [(span.start(at), *rest) for at, *rest in lines]
+    )
+
+
 def _picture(rows: list[Row], nodes: list[int], span: ReportSpan) -> Any:
-    lanes = {node: _busiest([row for row in rows if row.node_id == node]) for node in nodes}
+    most = min(APIS, max(2, (TALLEST - 130) // 24 // len(nodes) - 2))
+    lanes = {node: _busiest([row for row in rows if row.node_id == node])[:most] for node in nodes}
     sizes = [len(lanes[node]) + 1 for node in nodes]
-    height = sum(sizes) * 24 + 110
+    height = sum(sizes) * 24 + 34 + BOTTOM
     made = make_subplots(
         rows=len(nodes),
         shared_xaxes=True,
         row_heights=sizes,
         vertical_spacing=min(34 / height, 0.9 / len(nodes)),
-        subplot_titles=[f"node {node}" for node in nodes],
     )
     cells = {node: _cells([row for row in rows if row.node_id == node], span) for node in nodes}
     for lane, node in enumerate(nodes, start=1):
         made.add_trace(over_time(cells[node], lanes[node], span), row=lane, col=1)
-        made.update_yaxes(names([label(api) for api in lanes[node]]), row=lane, col=1)
+        made.update_yaxes(names(lanes[node]), row=lane, col=1)
     everywhere = {(f"{node}", lane): cell for node in nodes for lane, cell in cells[node].items()}
     scale = colours(everywhere, "calls per second", UNITS)
-    dress(made, height=height, margin_t=28, coloraxis=scale)
-    made.update_xaxes(clock(span.begin, span.end) | {"title": None})
+    dress(made, height=height, coloraxis=scale)
+    made.update_layout(margin_t=34)
+    scale["colorbar"] |= {"y": 1 + 20 / (height - 34 - BOTTOM)}
+    made.update_layout(coloraxis=scale)
+    made.update_xaxes(clock(span.begin, span.end) | {"title": {"text": ""}})
     made.update_xaxes(clock(span.begin, span.end), row=len(nodes), col=1)
-    made.update_annotations(x=0, xanchor="left", font={"size": 13, "color": BLACK, "weight": 600})
-    draw_unrecorded(made, span.unrecorded, span.end - span.begin, row="all", col=1)
+    draw_unrecorded(made, span.unrecorded, span.begin, span.end)
+    for lane, node in enumerate(nodes, start=1):
+        made.add_annotation(_title(node, lane))
     return made
+
+
+def _title(node: int, lane: int) -> dict[str, Any]:
+    """Return the name of a controller, above its plot."""
+    number = "" if lane == 1 else str(lane)
+    return {
+        "text": f"node {node}",
+        "showarrow": False,
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": 1,
+        "yref": f"y{number} domain",
+        "yanchor": "bottom",
+        "font": {"size": 13, "color": BLACK, "weight": 600},
+    }
 
 
 def _busiest(rows: list[Row]) -> list[str]:

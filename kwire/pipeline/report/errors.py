@@ -9,17 +9,35 @@ from plotly.subplots import make_subplots
 from pyspark.sql import DataFrame, Row
 
 from kwire.pipeline.analyses.errors import errors, failure
+from kwire.pipeline.analyses.latencies import LEAST_CALLS
 from kwire.pipeline.report.controller_load import UNITS
 from kwire.pipeline.report.gaps import draw_unrecorded
 from kwire.pipeline.report.heat_maps import colours, over_time
-from kwire.pipeline.report.section import Grid, Section
+from kwire.pipeline.report.section import FigureTable, Grid, Section
 from kwire.pipeline.report.span import ReportSpan
-from kwire.pipeline.report.style import GREY, LANE, clock, dress, label, many, names
+from kwire.pipeline.report.style import (
+    GREY,
+    LANE,
+    clock,
+    dress,
+    full,
+    labels,
+    many,
+    names,
+    shares_axis,
+)
 
 TOPIC = "Errors"
 LANES, WORST = 24, 12
 WIDTHS = [0.68, 0.32]
 """Of the two plots: in the course of time, and in all."""
+
+BETWEEN, BARS = 0.06, 0.17
+"""Width between the plots, for the last time and the first share below them, and of the bars up to
+100 %; the rest is for their numbers.
+"""
+
+PALER = "#C3CAD4"
 
 
 def errors_section(calls: DataFrame, span: ReportSpan | None) -> Section:
@@ -44,19 +62,29 @@ def errors_section(calls: DataFrame, span: ReportSpan | None) -> Section:
         finding=f"{sum(kinds.values()):,} of {many(total, 'call')} failed, most often with"
         f" {most} ({kinds[most]:,})",
         reading="A row for every API and the first error code in its responses, or how its calls"
-        f" without one ended: LOST, PENDING, ORPHAN. Colour: failures in every {span.unit}; white:"
-        " none. The bars tell what part of the API's calls failed so.",
+        " without one ended: LOST, PENDING, ORPHAN; behind it the number of failures."
+        f" Colour: failures in every {span.unit}; empty: none. The bars tell what part of the API's"
+        f" calls failed so; pale: of fewer than {LEAST_CALLS} calls.{span.silence}",
         figures=[_picture(failed[:LANES], steps, _shares(counts), span)],
+        tables=[_table(steps, span)],
         grids=[_grid(errors(calls).limit(WORST).collect())],
     )
 
 
-def _shares(counts: list[Row]) -> dict[str, float]:
-    """Return the share of each failure in the calls of its API, by lane."""
+def _table(steps: list[Row], span: ReportSpan) -> FigureTable:
+    rows = sorted((row.step, row.api, row.failure, row["count"]) for row in steps)
+    lines = [(span.start(step), *rest) for step, *rest in rows]
+    return FigureTable("errors by time", ("begin of step (UTC)", "API", "failure", "failed"), lines)
+
+
+def _shares(counts: list[Row]) -> dict[str, tuple[float, int]]:
+    """Return the share of each failure in the calls of its API, and these calls, by lane."""
     calls: dict[str, int] = {}
     for row in counts:
         calls[row.api] = calls.get(row.api, 0) + row["count"]
-    return {_lane(row): row["count"] / calls[row.api] for row in counts if row.failure}
+    return {
+        _lane(row): (row["count"] / calls[row.api], calls[row.api]) for row in counts if row.failure
+    }
 
 
 def _lane(row: Row) -> str:
@@ -64,41 +92,49 @@ def _lane(row: Row) -> str:
 
 
 def _picture(
-    failed: list[Row], steps: list[Row], shares: dict[str, float], span: ReportSpan
+    failed: list[Row],
+    steps: list[Row],
+    shares: dict[str, tuple[float, int]],
+    span: ReportSpan,
 ) -> Any:
-    lanes = [_lane(row) for row in failed]
+    lanes = {_lane(row): f"{_lane(row)} ({row['count']:,})" for row in failed}
     cells = {
-        (_lane(row), row.step): (
+        (lanes[_lane(row)], row.step): (
             float(row["count"]),
-            f"{span.start(row.step):%H:%M:%S}, {label(_lane(row))}: {row['count']:,}",
+            f"{span.start(row.step):%H:%M:%S}, {full(_lane(row))}: {row['count']:,}",
         )
         for row in steps
         if _lane(row) in lanes
     }
-    parts = [shares[lane] for lane in lanes]
-    bars = go.Bar(
+    order = list(lanes.values())
+    made = make_subplots(cols=2, column_widths=WIDTHS, horizontal_spacing=0.01)
+    made.add_trace(over_time(cells, order, span), row=1, col=1)
+    made.add_trace(_bars(order, [shares[lane] for lane in lanes]), row=1, col=2)
+    scale = colours(cells, "failures", UNITS)
+    dress(made, height=len(lanes) * LANE + 64, coloraxis=scale, legend=True)
+    made.update_xaxes(clock(span.begin, span.end), row=1, col=1)
+    bars = {"domain": [WIDTHS[0] + BETWEEN, WIDTHS[0] + BETWEEN + BARS]}
+    made.update_xaxes(shares_axis("of the API's calls") | bars, row=1, col=2)
+    made.update_yaxes(names(order))
+    made.update_yaxes(showticklabels=False, matches="y", row=1, col=2)
+    draw_unrecorded(made, span.unrecorded, span.begin, span.end, share=WIDTHS[0])
+    return made
+
+
+def _bars(order: list[str], parts: list[tuple[float, int]]) -> Any:
+    return go.Bar(
         orientation="h",
-        y=[label(lane) for lane in lanes],
-        x=parts,
-        text=[f"{row['count']:,} ({part:.1%})" for row, part in zip(failed, parts, strict=True)],
+        y=labels(order),
+        x=[part for part, _ in parts],
+        text=[f"{part:.1%}" for part, _ in parts],
         textposition="outside",
         cliponaxis=False,
-        marker={"color": GREY},
+        marker={"color": [PALER if calls < LEAST_CALLS else GREY for _, calls in parts]},
+        hovertext=[f"{part:.2%} of {many(calls, 'call')}" for part, calls in parts],
+        hoverinfo="text",
         width=0.55,
-        hoverinfo="skip",
+        showlegend=False,
     )
-    height = len(lanes) * LANE + 90
-    made = make_subplots(cols=2, column_widths=WIDTHS, horizontal_spacing=0.01)
-    made.add_trace(over_time(cells, lanes, span), row=1, col=1)
-    made.add_trace(bars, row=1, col=2)
-    dress(made, height=height, coloraxis=colours(cells, "failures", UNITS))
-    made.update_xaxes(clock(span.begin, span.end), row=1, col=1)
-    share = {"tickformat": ".0%", "range": [0, 2.4], "tickvals": [0, 0.5, 1]}
-    made.update_xaxes(share | {"title": {"text": "of the API's calls"}}, row=1, col=2)
-    made.update_yaxes(names([label(lane) for lane in lanes]))
-    made.update_yaxes(showticklabels=False, row=1, col=2)
-    draw_unrecorded(made, span.unrecorded, (span.end - span.begin) / WIDTHS[0], row=1, col=1)
-    return made
 
 
 def _grid(rows: list[Row]) -> Grid:
@@ -106,8 +142,14 @@ def _grid(rows: list[Row]) -> Grid:
     worst = [
         (
             *(row.api, row.client_id or "-", "-" if row.node_id is None else str(row.node_id)),
-            *(row.failure, f"{row.failed:,}", f"{row.rate:.1%}", row.message or "-"),
+            *(row.failure, f"{row.failed:,}", _rate(row), row.message or "-"),
         )
         for row in rows
     ]
     return Grid("The most frequent, by client and node", columns, worst)
+
+
+def _rate(row: Row) -> str:
+    """Return the share; of few calls with their number, since it says little."""
+    few = f" of {row.calls:,}" if row.calls < LEAST_CALLS else ""
+    return f"{row.rate:.1%}{few}"

@@ -10,15 +10,24 @@ from plotly.offline import get_plotlyjs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from kwire.pipeline.analyses.clusters import CLUSTER
+from kwire.pipeline.analyses.recorded import recorded
+from kwire.pipeline.report.client_to_node import client_to_node_section
 from kwire.pipeline.report.controller_load import controller_load_section
+from kwire.pipeline.report.differences import difference_sections
 from kwire.pipeline.report.errors import errors_section
 from kwire.pipeline.report.heartbeats import heartbeats_section
 from kwire.pipeline.report.isr import isr_section
 from kwire.pipeline.report.latencies import latencies_section
+from kwire.pipeline.report.nights import Night
 from kwire.pipeline.report.quorum import quorum_section
+from kwire.pipeline.report.rebalances import rebalances_section
 from kwire.pipeline.report.section import Section
 from kwire.pipeline.report.span import ReportSpan, span_of, unrecorded
-from kwire.pipeline.report.style import duration, many
+from kwire.pipeline.report.style import IN_THE_DARK, duration, many, settle
+from kwire.pipeline.report.throughput import throughput_section
+from kwire.pipeline.report.topic_bytes import topic_bytes_section
+from kwire.pipeline.report.transactions import transactions_section
 from kwire.pipeline.report.verdicts import verdicts_section
 from kwire.pipeline.report.versions import versions_section
 from kwire.pipeline.schemas import TABLES
@@ -30,26 +39,37 @@ CONFIG = {"responsive": True, "displaylogo": False, "displayModeBar": False, "sc
 
 
 def sections(
-    spark: SparkSession, opened: dict[str, DataFrame], on_step: Callable[[str], None]
+    spark: SparkSession,
+    opened: dict[str, DataFrame],
+    on_step: Callable[[str], None],
+    before: dict[str, DataFrame] | None = None,
 ) -> list[Section]:
     """Return all sections; one without its tables says that it has nothing to show.
 
-    on_step: called with a sentence for each section.
+    on_step: called with a sentence for each section. before: tables of an earlier night; with them
+    the sections hold what has changed since.
     """
-    tables = {
-        name: opened.get(name, spark.createDataFrame([], schema)) for name, schema in TABLES.items()
-    }
+    tables = _whole(spark, opened)
+    if before is not None:
+        earlier = Night.of(_whole(spark, before))
+        return difference_sections(earlier, Night.of(tables), on_step)
     calls, messages, frames = tables["calls"], tables["messages"], tables["frames"]
-    span = span_of(calls, unrecorded(frames))
+    sources = tables["sources"]
+    span = span_of(calls, unrecorded(recorded(sources)))
     makers: dict[str, Callable[[], Section]] = {
         "summary": lambda: _summary(calls, frames, span),
-        "quorum": lambda: quorum_section(tables["quorum"], frames),
+        "quorum": lambda: quorum_section(tables["quorum"], sources),
+        "throughput": lambda: throughput_section(calls, span),
+        "topics": lambda: topic_bytes_section(calls, messages, tables["partitions"]),
+        "clients and nodes": lambda: client_to_node_section(calls),
         "latency": lambda: latencies_section(calls, span),
         "errors": lambda: errors_section(calls, span),
         "versions": lambda: versions_section(calls, tables["records"]),
         "controller load": lambda: controller_load_section(calls, span),
         "in-sync replicas": lambda: isr_section(tables["partitions"], messages),
-        "heartbeats": lambda: heartbeats_section(messages, frames, span),
+        "rebalances": lambda: rebalances_section(messages, span),
+        "transactions": lambda: transactions_section(messages, span),
+        "heartbeats": lambda: heartbeats_section(messages, sources, span),
         "verdicts": lambda: verdicts_section(tables["verdicts"]),
     }
     made = []
@@ -57,6 +77,15 @@ def sections(
         on_step(f"drawing {name}")
         made.append(make())
     return made
+
+
+def _whole(spark: SparkSession, opened: dict[str, DataFrame]) -> dict[str, DataFrame]:
+    """Return all tables; those that are not there are empty."""
+    unknown = f.lit(None).cast("string")
+    return {
+        name: opened.get(name, spark.createDataFrame([], schema).withColumn(CLUSTER, unknown))
+        for name, schema in TABLES.items()
+    }
 
 
 def _summary(calls: DataFrame, frames: DataFrame, span: ReportSpan | None) -> Section:
@@ -94,8 +123,16 @@ def render(made: Sequence[Section], title: str) -> str:
     environment = Environment(loader=PackageLoader("kwire.pipeline.report", "."), autoescape=True)
     environment.filters["drawn"] = _drawn
     page = environment.get_template("page.html")
-    return page.render(title=title, sections=made, plotly=get_plotlyjs())
+    return page.render(title=title, sections=made, plotly=get_plotlyjs(), dark=_dark())
+
+
+def _dark() -> dict[str, str]:
+    """Return the colours that a dark page replaces, as browsers write them, by their successors."""
+    return {
+        f"rgb({', '.join(str(int(light[at : at + 2], 16)) for at in (1, 3, 5))})": dark
+        for light, dark in IN_THE_DARK.items()
+    }
 
 
 def _drawn(figure: Any) -> str:
-    return str(figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG))
+    return str(settle(figure).to_html(full_html=False, include_plotlyjs=False, config=CONFIG))

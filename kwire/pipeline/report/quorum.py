@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import plotly.graph_objects as go
 from pyspark.sql import DataFrame
 
-from kwire.pipeline.report.gaps import draw_unrecorded, name_gaps
+from kwire.pipeline.report.gaps import NameStrip, draw_gaps
 from kwire.pipeline.report.quorum_timeline import (
     QuorumTimeline,
     Vote,
     VoterSetChange,
-    quorum_timeline,
+    quorum_timelines,
 )
-from kwire.pipeline.report.section import Grid, Section
+from kwire.pipeline.report.section import FigureTable, Grid, Section
 from kwire.pipeline.report.style import (
     BLACK,
     BLUE,
     GREY,
+    LEADERLESS,
     ORANGE,
     RED,
+    TALLEST,
+    UNRECORDED,
     clock,
     duration,
     figure,
+    label,
     many,
 )
 
@@ -35,23 +40,42 @@ Lanes = dict[int, int]
 CHANGE_WORDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints updated"}
 
 
-def quorum_section(quorum: DataFrame, frames: DataFrame) -> Section:
-    """Return leaders by epoch, votes, changes of the voter set, and the time without a leader."""
-    timeline = quorum_timeline(quorum, frames)
-    if timeline is None or not timeline.nodes:
+def quorum_section(quorum: DataFrame, sources: DataFrame | None) -> Section:
+    """Return leaders by epoch, votes, changes of the voter set, and the time without a leader.
+
+    Every cluster has a picture of its own.
+    """
+    timelines = {
+        cluster: timeline
+        for cluster, timeline in quorum_timelines(quorum, sources).items()
+        if timeline.nodes
+    }
+    if not timelines:
         return Section(topic=TOPIC, finding="The tables have nothing about a metadata quorum.")
     return Section(
         topic=TOPIC,
-        finding=_finding(timeline),
+        finding="; ".join(_of(one, timelines) + _finding(timelines[one]) for one in timelines),
         reading="A lane for every controller. A bar is the time that it led, with the epoch; a thin"
         " line the time that it was a voter. Across all lanes: nobody led, from the last fetch that"
         " the old leader answered to the record with which the next one began, as far as that was"
         " recorded; grey: nothing was recorded. Answers to a"
         " candidate stand in the voter's lane: votes above, pre-votes (KIP-996) below; filled: it"
         " was granted.",
-        figures=[_picture(timeline)],
-        grids=[_grid(timeline.changes)] if timeline.changes else [],
+        figures=[_picture(timelines[one], _of(one, timelines)) for one in timelines],
+        tables=[_table(timelines[one], _of(one, timelines)) for one in timelines],
+        grids=[
+            _grid(timelines[one].changes, _of(one, timelines))
+            for one in timelines
+            if timelines[one].changes
+        ],
     )
+
+
+def _of(cluster: str | None, timelines: Mapping[str | None, QuorumTimeline]) -> str:
+    """Return the name of a cluster as a prefix; nothing if it is the only one."""
+    if len(timelines) == 1:
+        return ""
+    return "unknown cluster: " if cluster is None else f"cluster {cluster}: "
 
 
 def _finding(timeline: QuorumTimeline) -> str:
@@ -71,7 +95,8 @@ def _finding(timeline: QuorumTimeline) -> str:
     return ", ".join(filter(None, [leaders, missing, f"{took} without one", silent]))
 
 
-def _picture(timeline: QuorumTimeline) -> Any:
+def _picture(timeline: QuorumTimeline, cluster: str) -> Any:
+    axis = clock(timeline.begin, timeline.end)
     lanes = {node: height for height, node in enumerate(reversed(timeline.nodes))}
     made = figure(
         [
@@ -80,10 +105,10 @@ def _picture(timeline: QuorumTimeline) -> Any:
             *_votes(timeline, lanes),
             *_changes(timeline, lanes),
         ],
-        height=len(lanes) * 58 + 110,
+        height=len(lanes) * min(58, (TALLEST - 150) // len(lanes)) + 64,
         legend=True,
         barmode="overlay",
-        xaxis=clock(timeline.begin, timeline.end),
+        xaxis=axis | {"title": {"text": label(cluster, 60) + axis["title"]["text"]}},
         yaxis={
             "tickvals": list(lanes.values()),
             "ticktext": [f"node {node}" for node in lanes],
@@ -91,13 +116,35 @@ def _picture(timeline: QuorumTimeline) -> Any:
             "showgrid": False,
         },
     )
-    width = timeline.end - timeline.begin
+    strip = NameStrip(timeline.begin, timeline.end)
     pieces = [piece for gap in timeline.gaps for piece in gap.pieces]
-    for piece in pieces:
-        made.add_vrect(x0=piece.begin, x1=piece.end, fillcolor=RED, opacity=0.16, line_width=0)
-    name_gaps(made, pieces, "no leader", "#9A3D00", width, top=False)
-    draw_unrecorded(made, timeline.unrecorded, width)
+    draw_gaps(made, pieces, strip, "no leader", LEADERLESS, RED, 0.16)
+    draw_gaps(made, timeline.unrecorded, strip, "nothing recorded", UNRECORDED, GREY, 0.25)
+    strip.write(made)
     return made
+
+
+def _table(timeline: QuorumTimeline, cluster: str) -> FigureTable:
+    """Return leaders, votes and times without a leader, a row each."""
+    lines: list[tuple[Any, ...]] = [
+        (epoch.begin, epoch.end, "leads", epoch.epoch, epoch.leader_id, None)
+        for epoch in timeline.epochs
+    ]
+    for vote in timeline.votes:
+        kind = "pre-vote" if vote.pre else "vote"
+        verdict = f"{kind} {'granted' if vote.granted else 'refused'}"
+        lines.append((vote.at, vote.at, verdict, vote.epoch, vote.candidate, vote.voter))
+    for gap in timeline.gaps:
+        for piece in gap.pieces:
+            lines.append((piece.begin, piece.end, "no leader", None, None, None))
+    for piece in timeline.unrecorded:
+        lines.append((piece.begin, piece.end, "nothing recorded", None, None, None))
+    columns = ("begin (UTC)", "end (UTC)", "what", "epoch", "leader or candidate", "voter")
+    return FigureTable(
+        f"{cluster}metadata quorum",
+        columns,
+        sorted(lines, key=lambda line: (line[0], line[1], line[2])),
+    )
 
 
 def _leaders(timeline: QuorumTimeline, lanes: Lanes) -> Any:
@@ -214,7 +261,7 @@ def _marks(name: str, marks: list[tuple[datetime, float, str]], marker: dict[str
     )
 
 
-def _grid(changes: list[VoterSetChange]) -> Grid:
+def _grid(changes: list[VoterSetChange], cluster: str) -> Grid:
     columns = ("voter", "change", "asked", "appended", "committed", "took", "voters from then on")
     rows = [
         (
@@ -226,7 +273,7 @@ def _grid(changes: list[VoterSetChange]) -> Grid:
         )
         for change in changes
     ]
-    return Grid("Changes of the voter set, step by step", columns, rows)
+    return Grid(f"{cluster}Changes of the voter set, step by step", columns, rows)
 
 
 def _time(at: datetime | None) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from kwire.pipeline.analyses.recorded import recorded
-from kwire.pipeline.report.style import utc
+from kwire.pipeline.report.style import duration, many, utc
 
 STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800, 21_600, 86_400)
 """Seconds."""
@@ -65,6 +63,21 @@ class ReportSpan:
         return self.start(step) + timedelta(seconds=self.seconds / 2)
 
     @property
+    def recorded(self) -> float:
+        """Seconds of it that were recorded, at least one."""
+        missing = sum(gap.milliseconds for gap in self.unrecorded) / 1000
+        return max((self.end - self.begin).total_seconds() - missing, 1.0)
+
+    @property
+    def silence(self) -> str:
+        """A sentence about the time that was not recorded, to stand behind others; or nothing."""
+        if not self.unrecorded:
+            return ""
+        spent = duration(sum(gap.milliseconds for gap in self.unrecorded))
+        gaps = many(len(self.unrecorded), "gap")
+        return f" Grey: nothing was recorded, for {spent} in {gaps}."
+
+    @property
     def unit(self) -> str:
         """The length of a step in words, as `minute` or `5 minutes`."""
         for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
@@ -74,10 +87,16 @@ class ReportSpan:
         raise AssertionError(self.seconds)
 
 
-def unrecorded(frames: DataFrame) -> tuple[Gap, ...]:
-    """Return the gaps between the stretches of time that were recorded."""
-    stretches = recorded(frames).collect()
-    return tuple(Gap(utc(before.end), utc(after.begin)) for before, after in pairwise(stretches))
+def unrecorded(stretches: DataFrame) -> tuple[Gap, ...]:
+    """Return the gaps between the stretches of `recorded`, in which none of their clusters was."""
+    gaps: list[Gap] = []
+    end: datetime | None = None
+    for stretch in stretches.orderBy("begin").collect():
+        begin = utc(stretch.begin)
+        if end is not None and begin > end:
+            gaps.append(Gap(end, begin))
+        end = utc(stretch.end) if end is None else max(end, utc(stretch.end))
+    return tuple(gaps)
 
 
 def span_of(calls: DataFrame, gaps: Sequence[Gap] = ()) -> ReportSpan | None:

@@ -8,11 +8,21 @@ import plotly.graph_objects as go
 from pyspark.sql import DataFrame, Row
 
 from kwire.pipeline.analyses.versions import features, versions
-from kwire.pipeline.report.section import Grid, Section
-from kwire.pipeline.report.style import clients_axis, figure, label, many, names
+from kwire.pipeline.report.section import FigureTable, Grid, Section
+from kwire.pipeline.report.style import (
+    CLIENTS,
+    CLIENTS_BOTTOM,
+    clients_axis,
+    figure,
+    full,
+    label,
+    labels,
+    many,
+    names,
+)
 
 TOPIC = "Versions"
-CLIENTS, APIS = 12, 40
+APIS = 40
 FINE, BLOCKED = "#CFE6F5", "#F2A477"
 
 
@@ -36,8 +46,14 @@ def versions_section(calls: DataFrame, records: DataFrame) -> Section:
         reading="A cell has the lowest and the highest version that a client asked for. Orange,"
         " with a cross: some of its calls are below what Kafka 4 answers (KIP-896).",
         figures=[_picture(spoken)],
+        tables=[_table(spoken)],
         grids=grids,
     )
+
+
+def _table(rows: list[Row]) -> FigureTable:
+    columns = ("client_id", "api", "lowest", "highest", "needed", "blocked", "calls", "clients")
+    return FigureTable("versions", columns, [tuple(row[name] for name in columns) for row in rows])
 
 
 def _picture(rows: list[Row]) -> Any:
@@ -48,8 +64,9 @@ def _picture(rows: list[Row]) -> Any:
     visible_rows = [row for row in rows if row.client_id in clients]
     apis = sorted({row.api for row in visible_rows})[:APIS]
     visible_rows = [row for row in visible_rows if row.api in apis]
+    shown = dict(zip(clients, labels(clients, 22), strict=True))
     heat = go.Heatmap(
-        x=[label(row.client_id, 22) for row in visible_rows],
+        x=[shown[row.client_id] for row in visible_rows],
         y=[label(row.api) for row in visible_rows],
         z=[int(row.blocked > 0) for row in visible_rows],
         zmin=0,
@@ -66,9 +83,10 @@ def _picture(rows: list[Row]) -> Any:
     )
     return figure(
         [heat],
-        height=len(apis) * 23 + 170,
+        height=len(apis) * 23 + 12 + CLIENTS_BOTTOM,
+        margin_b=CLIENTS_BOTTOM,
         xaxis=clients_axis(clients, len(totals)),
-        yaxis=names([label(api) for api in apis]),
+        yaxis=names(apis),
     )
 
 
@@ -78,7 +96,9 @@ def _versions(row: Row) -> str:
 
 
 def _hover_text(row: Row) -> str:
-    text = f"{label(row.client_id)}: {many(row.calls, 'call')} of {label(row.api)} {_versions(row)}"
+    text = (
+        f"{full(row.client_id)}<br>{many(row.calls, 'call')} of {label(row.api)} {_versions(row)}"
+    )
     if row.blocked:
         text += f"<br>{row.blocked:,} below v{row.needed}, the lowest that Kafka 4 answers"
     return text

@@ -8,7 +8,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.ui import WebDriverWait
 
 from kwire.pipeline.report import render, sections
-from kwire.pipeline.report.quorum_timeline import quorum_timeline
+from kwire.pipeline.report.quorum_timeline import quorum_timelines
 from kwire.pipeline.report.section import Grid, Section
 from kwire.pipeline.report.style import duration, figure, label
 from tests.support.browser import chromium
@@ -19,8 +19,9 @@ from tests.support.pipeline.tables import Tables
 __all__ = ["chromium"]
 
 TOPICS = [
-    *("Summary", "Metadata quorum", "Latency", "Errors", "Versions", "Controller load"),
-    *("In-sync replicas", "Heartbeats", "Verdicts"),
+    *("Summary", "Metadata quorum", "Throughput", "Topics", "Clients and nodes", "Latency"),
+    *("Errors", "Versions", "Controller load", "In-sync replicas", "Rebalances", "Transactions"),
+    *("Heartbeats", "Verdicts"),
 ]
 EVIL = "<script>window.evil = 1</script><img src=x onerror='window.evil = 2'>"
 
@@ -54,8 +55,7 @@ def test_a_browser_shows_the_night(
     look(chromium, page, plots=10)
     text = chromium.find_element("tag name", "body").text
     assert [topic for topic in TOPICS if topic.upper() in text] == TOPICS
-    told = quorum_timeline(tables["quorum"], tables["frames"])
-    assert told is not None
+    (told,) = quorum_timelines(tables["quorum"], tables["sources"]).values()
     longest = max(told.gaps, key=lambda gap: gap.milliseconds)
     assert (
         f"node {longest.next_epoch.leader_id} took over after {duration(longest.milliseconds)}"

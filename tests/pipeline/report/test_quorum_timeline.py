@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.report.quorum import quorum_section
-from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
+from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline, quorum_timelines
 from kwire.pipeline.schemas import TABLES
-from tests.support.pipeline.analyses.table_rows import rows, second
+from tests.support.pipeline.analyses.table_rows import rows, second, stretch
 from tests.support.pipeline.recorded_history import JOINED_ID, VOTER_IDS, History
 from tests.support.pipeline.tables import Tables
 
@@ -19,8 +19,7 @@ CLOCK = 0.002
 
 @pytest.fixture(scope="module")
 def timeline(tables: Tables) -> QuorumTimeline:
-    found = quorum_timeline(tables["quorum"], tables["frames"])
-    assert found is not None
+    (found,) = quorum_timelines(tables["quorum"], tables["sources"]).values()
     return found
 
 
@@ -79,27 +78,22 @@ def quorum_rows(spark: SparkSession, *found: dict[str, Any]) -> DataFrame:
 def test_a_quorum_in_which_no_election_was_recorded_is_drawn(spark: SparkSession) -> None:
     described = {"source": "CAPTURE", "what": "DESCRIBE", "epoch": 3, "leader_id": 1, "node_id": 1}
     vote = {"source": "CAPTURE", "what": "VOTE", "epoch": 3, "node_id": 1, "granted": False}
-    frames = rows(spark, "frames", columns="capture event at")
+    sources = rows(spark, "sources", columns="kind source first last begin end")
     alone = quorum_rows(spark, described | {"at": second(0)}, described | {"at": second(9)})
     assert (
-        quorum_section(alone, frames).finding == "The tables have nothing about a metadata quorum."
+        quorum_section(alone, sources).finding == "The tables have nothing about a metadata quorum."
     )
     lost = quorum_rows(
         spark, described | {"at": second(0)}, vote | {"at": second(1), "replica_id": 2}
     )
-    section = quorum_section(lost, frames)
+    section = quorum_section(lost, sources)
     assert section.finding == "No election was recorded"
     assert len(section.figures) == 1
 
 
 def test_time_that_was_not_recorded_is_a_gap_with_its_name(spark: SparkSession) -> None:
     """Two recordings; the leader changed between them, and again in the second."""
-    at = [0, 1, 2, 3, *range(3600, 3610)]
-    frames = rows(
-        spark,
-        "frames",
-        *({"capture": "a" if one < 9 else "b", "event": one, "at": second(one)} for one in at),
-    )
+    sources = rows(spark, "sources", stretch("a", 0, 3), stretch("b", 3600, 3609))
     fetch = {"source": "CAPTURE", "what": "FETCH"}
     leader = {"source": "LOG", "what": "LEADER_CHANGE"}
     quorum = quorum_rows(
@@ -111,7 +105,7 @@ def test_time_that_was_not_recorded_is_a_gap_with_its_name(spark: SparkSession) 
         leader | {"at": second(3605.5), "epoch": 3, "leader_id": 3},
         fetch | {"at": second(3609), "epoch": 3},
     )
-    timeline = quorum_timeline(quorum, frames)
+    timeline = quorum_timeline(quorum, sources)
     assert timeline is not None
     assert [gap.milliseconds for gap in timeline.gaps] == [3500.0]
     assert [(unix(gap.begin), unix(gap.end)) for gap in timeline.unrecorded] == [
@@ -120,9 +114,11 @@ def test_time_that_was_not_recorded_is_a_gap_with_its_name(spark: SparkSession) 
     assert [unix(term.end) for term in timeline.epochs] == [
         second(end).timestamp() for end in (2.9, 3602, 3609)
     ]
-    section = quorum_section(quorum, frames)
+    section = quorum_section(quorum, sources)
     assert section.finding == (
         "3 leaders, node 3 took over after 3.5 s without one, nothing recorded for 59 min 57 s"
     )
+    legend = {trace.name for trace in section.figures[0].data}
+    assert legend >= {"no leader: 3.5 s", "nothing recorded: 59 min 57 s"}
     texts = [annotation.text for annotation in section.figures[0].layout.annotations]
-    assert texts == ["<b>no leader</b> 3.5 s", "<b>nothing recorded</b><br>59 min 57 s"]
+    assert texts == ["<b>no leader</b> 3.5 s", "<b>nothing recorded</b> 59 min 57 s"]
