@@ -8,8 +8,9 @@ Without JSON, ids stay as they are: most messages then have nothing to replace.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from functools import cache, lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 import msgspec
@@ -30,68 +31,87 @@ from kwire.text.ids import uuid_text
 _encode = msgspec.json.Encoder().encode
 _NO_TAGS = b',"unknown_tags":null'
 
-_text = lru_cache(maxsize=65536)(uuid_text)
-"""A cluster has few ids, which are in most of its messages."""
+
+def id_text(value: UUID) -> str:
+    """Return Kafka's text of an id."""
+    return _text_of_number(value.int)
 
 
-class Replacements(msgspec.Struct, frozen=True):
-    """The fields of a struct to replace: their names, and the structs below with theirs."""
+@lru_cache(maxsize=65536)
+def _text_of_number(number: int) -> str:
+    """Return the text of an id by its number: UUIDs are hashed and compared in Python.
 
-    uuids: tuple[str, ...] = ()
-    uuid_arrays: tuple[str, ...] = ()
-    records: tuple[str, ...] = ()
-    structs: tuple[tuple[str, Replacements], ...] = ()
-    arrays: tuple[tuple[str, Replacements], ...] = ()
+    A cluster has few ids, which are in most of its messages.
+    """
+    return uuid_text(UUID(int=number))
 
 
-NOTHING = Replacements()
+class Kind(IntEnum):
+    """The kinds of fields that are replaced, or that have such fields below them."""
+
+    UUID = 1
+    UUIDS = 2
+    RECORDS = 3
+    STRUCT = 4
+    STRUCTS = 5
+
+
+class Replacement(NamedTuple):
+    """A field of a struct to replace. below: the fields of its own structs, if it has any."""
+
+    kind: Kind
+    name: str
+    below: tuple[Replacement, ...] = ()
 
 
 @cache
-def replacements(cls: StructClass, ids: bool = True) -> Replacements:
+def replacements(cls: StructClass, ids: bool = True) -> tuple[Replacement, ...]:
     """Return the fields to replace in this struct and those below. ids: True to make them text."""
-    names: dict[str, list[Any]] = {name: [] for name in Replacements.__struct_fields__}
-    for name, field in cls.fields.items():
-        node = _bare(field.type)
-        if isinstance(node, StructOf):
-            if (below := replacements(node.cls, ids)) != NOTHING:
-                names["structs"].append((name, below))
-        elif isinstance(node, ArrayOf) and isinstance(element := _bare(node.element), StructOf):
-            if (below := replacements(element.cls, ids)) != NOTHING:
-                names["arrays"].append((name, below))
-        elif isinstance(node, ArrayOf):
-            if ids and _is_uuid(_bare(node.element)):
-                names["uuid_arrays"].append(name)
-        elif _is_uuid(node):
-            if ids:
-                names["uuids"].append(name)
-        elif isinstance(node, VariableLength) and node.construct_class is constructs.Records:
-            names["records"].append(name)
-    return Replacements(**{name: tuple(values) for name, values in names.items()})
+    found = [_replacement(name, field.type, ids) for name, field in cls.fields.items()]
+    return tuple(replacement for replacement in found if replacement is not None)
 
 
-def replace_fields(group: Group, plan: Replacements) -> int:
+def _replacement(name: str, declared: FieldType, ids: bool) -> Replacement | None:
+    node = _bare(declared)
+    element = _bare(node.element) if isinstance(node, ArrayOf) else None
+    struct = node if isinstance(node, StructOf) else element
+    if isinstance(struct, StructOf):
+        kind = Kind.STRUCT if element is None else Kind.STRUCTS
+        below = replacements(struct.cls, ids)
+        return Replacement(kind, name, below) if below else None
+    if isinstance(node, VariableLength) and node.construct_class is constructs.Records:
+        return Replacement(Kind.RECORDS, name)
+    if ids and _is_uuid(node):
+        return Replacement(Kind.UUID, name)
+    if ids and element is not None and _is_uuid(element):
+        return Replacement(Kind.UUIDS, name)
+    return None
+
+
+def replace_fields(group: Group, plan: tuple[Replacement, ...]) -> int:
     """Replace ids by text and record batches by null; return the bytes that the batches had."""
     records_bytes = 0
-    for name in plan.uuids:
-        value: UUID | None = getattr(group, name)
-        if value is not None:
-            setattr(group, name, _text(value))
-    for name in plan.uuid_arrays:
-        values = getattr(group, name)
-        if values is not None:
-            setattr(group, name, [_text(value) for value in values])
-    for name in plan.records:
-        if (data := getattr(group, name)) is not None:
-            records_bytes += len(data)
+    for kind, name, below in plan:
+        value = getattr(group, name)
+        if value is None:
+            continue
+        if kind is _STRUCTS:
+            for element in value:
+                records_bytes += replace_fields(element, below)
+        elif kind is _UUID:
+            setattr(group, name, id_text(value))
+        elif kind is _RECORDS:
+            records_bytes += len(value)
             setattr(group, name, None)
-    for name, below in plan.structs:
-        if (inner := getattr(group, name)) is not None:
-            records_bytes += replace_fields(inner, below)
-    for name, below in plan.arrays:
-        for element in getattr(group, name) or ():
-            records_bytes += replace_fields(element, below)
+        elif kind is _STRUCT:
+            records_bytes += replace_fields(value, below)
+        else:
+            setattr(group, name, [id_text(id_) for id_ in value])
     return records_bytes
+
+
+# Looked up once: this runs for every struct of every message.
+_UUID, _RECORDS, _STRUCT, _STRUCTS = Kind.UUID, Kind.RECORDS, Kind.STRUCT, Kind.STRUCTS
 
 
 def json(group: Group) -> str:

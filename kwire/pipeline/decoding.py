@@ -22,7 +22,6 @@ from kwire.capture import NOTICE, REQUEST
 from kwire.messages.registry import api_name
 from kwire.pipeline.columns import column
 from kwire.pipeline.frame import DecodedColumns, read_frame
-from kwire.pipeline.pairing import pair_columns, pairs
 from kwire.pipeline.schemas import FRAMES, INT
 
 _PASSED = (
@@ -46,7 +45,7 @@ DECODED = StructType(
         *(field for field in FRAMES if field.name not in ("date", "hour")),
         column("wire_correlation_id", INT, "of the frame's own header"),
         column("body", StringType(), "the message as JSON; null unless decoded, and wanted"),
-        *pair_columns(),
+        column("named_cluster", StringType(), "the id of the cluster, where the message names it"),
     ]
 )
 """Everything that is known of a frame: the source of the tables of a capture."""
@@ -79,11 +78,8 @@ def decode_batch(batch: pa.RecordBatch, *, bodies: bool = True) -> pa.RecordBatc
     columns["copied"] = [None if frame is None else len(frame) for frame in frames]
     columns |= zip(DecodedColumns._fields, zip(*findings, strict=True), strict=True)
     schema = arrow_schema()
-    fields = [field for field in schema if field.name in columns]
-    arrays = [_array(columns[field.name], field.type) for field in fields]
-    decoded = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-    paired, asked = pairs(decoded, schema.field("asked").type)
-    return pa.RecordBatch.from_arrays([*arrays, paired, asked], schema=schema)
+    arrays = [_array(columns[field.name], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 @cache

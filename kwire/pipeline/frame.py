@@ -17,9 +17,13 @@ from kwire.net.frames import (
     response_header_version,
 )
 from kwire.pipeline.body import json, printable, replace_fields, replacements
-from kwire.proxy.flows.walk import failures
+from kwire.pipeline.topic_bytes import topic_bytes
+from kwire.proxy.flows.walk import failures, has_failures
 
 STATUSES = DECODED, CUT, ABSENT, UNDECODABLE = "DECODED", "CUT", "ABSENT", "UNDECODABLE"
+
+_NO_ERRORS: list[dict[str, Any]] = []
+"""Of most messages: one list for all of them, which nobody changes."""
 
 
 class DecodedColumns(NamedTuple):
@@ -27,6 +31,7 @@ class DecodedColumns(NamedTuple):
 
     wire_correlation_id: of the header. Without the frame, or if it does not decode, all but status
     and error are null; body is null, too, if bodies are left out. A notice has no status.
+    topics: see TOPICS; null for all messages but two. named_cluster: the cluster id in the message.
     """
 
     status: str | None
@@ -39,6 +44,8 @@ class DecodedColumns(NamedTuple):
     max_wait_ms: int | None = None
     wire_correlation_id: int | None = None
     body: str | None = None
+    topics: list[dict[str, Any]] | None = None
+    named_cluster: str | None = None
 
 
 def read_frame(
@@ -84,6 +91,7 @@ def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) 
         identical = headers.encode(header) + messages.encode(body) == frame
     except EncodeError:
         identical = False
+    topics = topic_bytes(body)  # before the record batches are taken out
     records_bytes = replace_fields(body, replacements(type(body), bodies))
     return DecodedColumns(
         DECODED,
@@ -91,11 +99,13 @@ def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) 
         len(frame) - end,
         version,
         identical,
-        [] if is_request else _errors(body),
+        _errors(body) if not is_request and has_failures(body) else _NO_ERRORS,
         records_bytes,
         getattr(body, "max_wait_ms", None),
         header.correlation_id,
         json(body) if bodies else None,
+        topics,
+        printable(getattr(body, "cluster_id", None) or None),
     )
 
 

@@ -1,11 +1,15 @@
 """The tables: every column with its type and what it means. docs/pipeline.md is made from this.
 
-Tables are Parquet, partitioned by `date` and `hour` (UTC). A column is only ever added, at the end
-of its table: older files are then read with null in it (`mergeSchema`).
+Tables are Delta tables, partitioned by `date` and `hour` (UTC). A column is only ever added:
+rows of older files have null in it.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -18,7 +22,6 @@ from pyspark.sql.types import (
     StructField,
     StructType,
     TimestampType,
-    VariantType,
 )
 
 from kwire.pipeline.columns import column
@@ -56,10 +59,24 @@ VOTERS = ArrayType(
 )
 """A voter set (KIP-853)."""
 
+TOPICS = ArrayType(
+    StructType(
+        [
+            column("topic", TEXT, "its name; null where the message has the id alone"),
+            column("topic_id", TEXT, "in Kafka's text; null where the message has the name alone"),
+            column("records_bytes", LONG, "of record batches"),
+        ]
+    )
+)
+"""Record batches by topic, of a Produce request or a Fetch response."""
+
 WHEN = [
     column("date", DateType(), "of `at`, UTC; a partition of the table"),
     column("hour", INT, "of `at`, UTC; a partition of the table"),
 ]
+
+PARTITIONED = ("date", "hour")
+"""The columns that are not in the files of a table: they are in the names of its folders."""
 
 CONNECTION = [
     column("capture", TEXT, "id of the recording"),
@@ -107,6 +124,7 @@ FRAMES = _table(
     column("identical", BOOL, "whether it encodes to the very bytes again; null unless decoded"),
     column("errors", ERRORS, "error codes other than 0, at every level of a response"),
     column("records_bytes", LONG, "of record batches in it"),
+    column("topics", TOPICS, "of a Produce request or a Fetch response: its record batches"),
     column("max_wait_ms", INT, "how long a fetch may wait for records: its latency is no load"),
     column("ending", TEXT, "of a request: `ANSWERED`, `NO_RESPONSE`, `LOST`, `PENDING`"),
     column("problems", TEXTS, "of a request: what the proxy could not do with it"),
@@ -130,6 +148,7 @@ CALLS = _table(
     column("request_size", LONG, "bytes on the wire"),
     column("response_size", LONG, "bytes on the wire"),
     column("records_bytes", LONG, "of record batches, both ways"),
+    column("topics", TOPICS, "of a Produce request or a Fetch response: its record batches"),
     column("errors", ERRORS, "error codes other than 0, at every level of the response"),
     column("error", TEXT, "name of the first of them, null where there is none"),
     column("request_status", TEXT, "`status` of its frame; null where it is not there"),
@@ -146,13 +165,13 @@ MESSAGES = _table(
     column("at", TIME, "when the head of the frame passed"),
     PARTIES,
     API,
-    column("body", VariantType(), "the message, where it has no column of its own below"),
+    column("body", TEXT, "the message as JSON, where it has no column of its own below"),
     message_columns(),
 )
 """A row for every frame that decodes; fields have the names of the declarations."""
 
 RECORDS = _table(
-    column("log", TEXT, "the folder of the log, as it was given"),
+    column("log", TEXT, "`NODE@CLUSTER`; its folder where no meta.properties tells them"),
     column(
         "snapshot", TEXT, "`OFFSET-EPOCH` of the snapshot it stands in; null: in the log itself"
     ),
@@ -193,6 +212,7 @@ QUORUM = _table(
     column("lag", LONG, "how far `offset` is behind the high watermark, not below 0"),
     column("error", TEXT, "name of the error code in the answer"),
     column("log", TEXT, "as in `records`; null in a capture"),
+    column("snapshot", TEXT, "as in `records`"),
     column("capture", TEXT, "as in `calls`; null in a log"),
     column("event", LONG, "as in `calls`"),
 )
@@ -232,10 +252,39 @@ VERDICTS = _table(
     column("client_id", TEXT, "of the request's header"),
     API,
     column("log", TEXT, "as in `records`; null for a frame"),
+    column("snapshot", TEXT, "as in `records`"),
     column("offset", LONG, "in the log"),
     column("epoch", INT, "of the leader that appended it"),
 )
 """A row for every thing that was checked, with the columns of its frame or of its record."""
+
+SOURCES = StructType(
+    [
+        column("ingest", TEXT, "id of the ingest, or of the batch of a stream, that brought it"),
+        column("ingested_at", TIME, "when it was committed"),
+        column(
+            "kind", TEXT, "`CAPTURE`, `LOG`, `DAMAGE` (unreadable bytes), `BATCH` (of a stream)"
+        ),
+        column(
+            "source",
+            TEXT,
+            "`capture` of its rows, or `log`; of damage the file, of a batch the query",
+        ),
+        column("cluster_id", TEXT, "the cluster it is of; null where nothing tells it"),
+        column("node_id", INT, "whose log it is; null for a recording"),
+        column("file", TEXT, "where it was read from; of a batch, in JSON, what belongs to it"),
+        column("tables", TEXTS, "those that its rows were written to"),
+        column("first", LONG, "event, or offset, that it begins with; number of a batch"),
+        column("last", LONG, "event, or offset, that it ends with"),
+        column("begin", TIME, "time of the first row"),
+        column("end", TIME, "time of the last row; of a batch the latest time until then"),
+        column("rows", LONG, "frames, or records"),
+    ]
+)
+"""A row for every stretch of a recording, or of a metadata log, that came into the tables.
+
+Between two stretches of one recording there is a gap: a second or more of events that are missing.
+"""
 
 TABLES: dict[str, StructType] = {
     "frames": FRAMES,
@@ -245,5 +294,17 @@ TABLES: dict[str, StructType] = {
     "quorum": QUORUM,
     "partitions": PARTITIONS,
     "verdicts": VERDICTS,
+    "sources": SOURCES,
 }
 """Every table by its name, which is also that of its folder."""
+
+OF_CAPTURES = ("frames", "calls", "messages", "quorum", "verdicts")
+OF_LOGS = ("records", "quorum", "partitions", "verdicts")
+"""The tables that captures, and metadata logs, have rows in."""
+
+
+@cache
+def arrow_schema_of(table: str) -> pa.Schema:
+    """Return the columns of the files of a table in Arrow's types."""
+    fields = [field for field in TABLES[table] if field.name not in PARTITIONED]
+    return to_arrow_schema(StructType(fields))

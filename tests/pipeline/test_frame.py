@@ -5,6 +5,7 @@ import json
 import pytest
 
 from kwire.messages import a01_fetch as fetch
+from kwire.messages.a03_metadata import MetadataResponse
 from kwire.messages.a18_api_versions import ApiVersionsResponse
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a56_alter_partition import AlterPartitionResponse
@@ -85,6 +86,37 @@ def test_record_batches_are_counted_and_left_in_the_capture() -> None:
     found = read_frame(frame, None, 1, 13, False)
     assert (found.records_bytes, found.identical) == (1000, True)
     assert "xxx" not in (found.body or "")
+
+
+@pytest.mark.parametrize("bodies", [True, False])
+def test_record_batches_are_counted_by_topic(bodies: bool) -> None:
+    def data(size: int) -> fetch.PartitionData:
+        return fetch.PartitionData(records=b"x" * size)
+
+    topics = [
+        fetch.FetchableTopicResponse(topic="orders", partitions=[data(5), data(0), data(7)]),
+        fetch.FetchableTopicResponse(topic="payments", partitions=[fetch.PartitionData()]),
+    ]
+    frame = encode_response(fetch.FetchResponse(responses=topics), 12, correlation_id=1)[4:]
+    found = read_frame(frame, None, 1, 12, False, bodies=bodies)
+    assert found.topics == [{"topic": "orders", "topic_id": None, "records_bytes": 12}]
+    by_id = fetch.FetchableTopicResponse(topic_id=DIRECTORY, partitions=[data(9)])
+    frame = encode_response(fetch.FetchResponse(responses=[by_id]), 13, correlation_id=1)[4:]
+    found = read_frame(frame, None, 1, 13, False, bodies=bodies)
+    id_ = "AAAAAAAAAAAAAAAAAAAAUA"
+    assert found.topics == [{"topic": None, "topic_id": id_, "records_bytes": 9}]
+    assert (found.body is not None) is bodies
+    assert read_frame(vote(), None, 52, 2, True, bodies=bodies).topics is None
+
+
+def test_the_cluster_is_the_one_that_the_message_names() -> None:
+    for cluster_id, expected in {"lab": "lab", "": None, None: None}.items():
+        frame = encode_request(VoteRequest(cluster_id=cluster_id), 2, correlation_id=1)[4:]
+        assert read_frame(frame, None, 52, 2, True).named_cluster == expected
+    frame = encode_response(MetadataResponse(cluster_id="lab"), 12, correlation_id=1)[4:]
+    assert read_frame(frame, None, 3, 12, False, bodies=False).named_cluster == "lab"
+    frame = encode_response(ApiVersionsResponse(), 3, correlation_id=1)[4:]
+    assert read_frame(frame, None, 18, 3, False).named_cluster is None
 
 
 def test_an_api_versions_answer_in_version_0_is_what_it_is() -> None:

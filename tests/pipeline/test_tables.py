@@ -1,65 +1,13 @@
-"""Tables of hand-made rows: sides that are missing, and checks that do not hold."""
+"""Tables of hand-made records of a log: checks that do not hold."""
 
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from kwire.messages.data.voters_record import Voter, VotersRecord
 from kwire.pipeline.body import json, replace_fields, replacements
-from kwire.pipeline.decoding import DECODED, decode_batch
 from kwire.pipeline.reading.logged import LOGGED
-from kwire.pipeline.tables.calls import calls
-from kwire.pipeline.tables.verdicts import frame_verdicts, log_verdicts
-from tests.support.pipeline.captured_rows import answered, asked, batch, row, vote
-
-
-def decoded(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:
-    return spark.createDataFrame(decode_batch(batch(rows)).to_pylist(), DECODED)
-
-
-def test_every_side_is_kept_without_the_other(spark: SparkSession) -> None:
-    rows = [
-        asked(1),
-        answered(1),
-        asked(2, ending="LOST", problems=["the connection closed"]),
-        answered(3),
-        asked(4, capture="other"),
-        answered(4),
-        row(5, kind="NOTICE", notice="OPENED"),
-    ]
-    columns = ("capture", "event", "outcome", "latency_ms", "request_status", "response_status")
-    found = calls(decoded(spark, rows)).orderBy("event", "capture").select(*columns, "error")
-    error = "BROKER_ID_NOT_REGISTERED"
-    assert [tuple(entry) for entry in found.collect()] == [
-        ("c", 1, "ANSWERED", 5.0, "DECODED", "DECODED", error),
-        ("c", 2, "LOST", None, "DECODED", None, None),
-        ("c", 3, "ORPHAN", None, None, "DECODED", error),
-        ("c", 4, "ORPHAN", None, None, "DECODED", error),
-        ("other", 4, "ANSWERED", None, "DECODED", None, None),
-    ]
-
-
-def test_checks_of_frames_tell_what_is_wrong(spark: SparkSession) -> None:
-    rows = [
-        asked(1),
-        asked(2, frame=vote() + b"more"),
-        asked(3, frame=vote()[:30], size=30),
-        answered(4),
-        answered(5, correlation_id=8),
-        answered(6, api_key=53, api_version=1),
-        answered(7, frame=None),
-    ]
-    verdicts = frame_verdicts(decoded(spark, rows)).orderBy("event", "check").collect()
-    wrong = {
-        (verdict["event"], verdict["check"]): verdict["detail"]
-        for verdict in verdicts
-        if not verdict["passed"]
-    }
-    assert set(wrong) == {(2, "round-trip"), (3, "round-trip"), (5, "response-version")}
-    assert wrong[2, "round-trip"] == "4 bytes behind the body"
-    assert "VoteRequest v2" in wrong[3, "round-trip"]
-    assert wrong[5, "response-version"] == "correlation id 9 answers 8"
-    assert len(verdicts) == 3 + 3 * 2
+from kwire.pipeline.tables.verdicts import log_verdicts
 
 
 def voters(offset: int, *ids: int, snapshot: str | None = None) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The tables, made of decoded frames or of the records of a log: functions of DataFrames."""
+"""The tables: of decoded frames, functions of Arrow batches; of logs, of DataFrames."""

@@ -1,80 +1,85 @@
-"""The table `calls`: requests joined with their responses."""
+"""The rows of the table `calls`: requests with their responses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as f
-
-from kwire.capture import REQUEST, RESPONSE
-from kwire.pipeline.pairing import ASKED
-from kwire.pipeline.tables.shape import shaped
+from kwire.pipeline.schemas import arrow_schema_of
+from kwire.pipeline.tables.pairing import NONE, Pairs
 
 KEY = ("capture", "connection", "event")
-"""The columns that join a request with its response.
+"""The columns that a request and its response have in common.
 
 Not the correlation id: some clients never change it, and a recorder numbers events itself.
 """
 
-_SHARED = (
+_EITHER = (
+    *KEY,
+    "at",
     *("node_id", "peer_id", "client", "upstream", "client_id"),
     *("api_key", "api", "api_version", "correlation_id"),
 )
-_ANSWERED = ("at", "monotonic_ns", "size", "status", "records_bytes", "errors")
+"""Columns of the request; of the response where the request, or its value, is not there."""
+
+_OF_REQUEST = {
+    "outcome": "ending",
+    "request_size": "size",
+    "request_status": "status",
+    **{name: name for name in ("max_wait_ms", "problems", "notes", "deeds")},
+}
+_OF_RESPONSE = {"response_size": "size", "response_status": "status", "errors": "errors"}
+_NANOSECONDS = 1e6
+"""In a millisecond."""
+
 ORPHAN = "ORPHAN"
+"""The outcome of a response without a request."""
 
 
-def calls(decoded: DataFrame) -> DataFrame:
-    """Return a row for every request, and for every response without one.
+def call_rows(pairs: Pairs) -> pa.RecordBatch:
+    """Return a row of `calls` for every pair, and for every half of one.
 
-    1. Most responses stand beside their requests: their rows have the whole pair already.
-    2. All others are joined by recording, connection and event; one without the other is kept.
-    3. The latency is measured by the clock that never jumps, not by the time of day.
+    1. What both frames have is taken from the request, or else from the response.
+    2. The latency is measured by the clock that never steps, not by the time of day.
+    3. Record batches go one way: of Produce in the request, of Fetch in the response.
     """
-    # 1., 2.
-    return _table(_beside(decoded).unionByName(_joined(decoded)))
+    # 1.
+    columns = {name: _either(pairs, name) for name in _EITHER}
+    columns |= {name: pairs.of_requests(source) for name, source in _OF_REQUEST.items()}
+    columns |= {name: pairs.of_responses(source) for name, source in _OF_RESPONSE.items()}
+    is_orphan = pa.array(pairs.requests == NONE)
+    columns["outcome"] = pc.if_else(is_orphan, ORPHAN, columns["outcome"])
+    columns["error"] = first_error(columns["errors"])
+    # 2.
+    begin, end = pairs.of_requests("monotonic_ns"), pairs.of_responses("monotonic_ns")
+    elapsed = pc.subtract(end, begin).cast(pa.float64(), safe=False)
+    columns["latency_ms"] = pc.divide(elapsed, _NANOSECONDS)
+    # 3.
+    asked, answered = pairs.of_requests("records_bytes"), pairs.of_responses("records_bytes")
+    columns["records_bytes"] = pc.add(asked.fill_null(0), answered.fill_null(0))
+    columns["topics"] = _topics(pairs)
+    schema = arrow_schema_of("calls")
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def _beside(decoded: DataFrame) -> DataFrame:
-    """Return the pairs: shared columns, those of the request as `q`, of the response as `r`."""
-    pairs = decoded.where(f.col("paired") & (f.col("kind") == RESPONSE))
-    return pairs.select(*KEY, *_SHARED, f.col("asked").alias("q"), _alone(_ANSWERED, "r"))
+def first_error(errors: pa.Array) -> pa.Array:
+    """Return the name of the first of the errors of each row; null where there is none."""
+    counts = pc.list_value_length(errors).fill_null(0).to_numpy(zero_copy_only=False)
+    firsts = errors.offsets.to_numpy()[:-1]
+    return errors.values.field("name").take(pa.array(firsts, mask=counts == 0))
 
 
-def _joined(decoded: DataFrame) -> DataFrame:
-    """Join all others; `q` or `r` is null if there is none."""
-    apart = decoded.where(~f.col("paired"))
-    q = _side(apart, REQUEST, ASKED.names).alias("q")
-    r = _side(apart, RESPONSE, _ANSWERED).alias("r")
-    both = q.join(r, [f.col(f"q.{name}") == f.col(f"r.{name}") for name in KEY], "full_outer")
-    either = [f.coalesce(f"q.{name}", f"r.{name}").alias(name) for name in (*KEY, *_SHARED)]
-    return both.select(*either, f.col("q.own").alias("q"), f.col("r.own").alias("r"))
+def _either(pairs: Pairs, name: str) -> pa.Array:
+    column = pairs.of_requests(name)
+    return pc.coalesce(column, pairs.of_responses(name)) if column.null_count else column
 
 
-def _side(decoded: DataFrame, kind: str, columns: Sequence[str]) -> DataFrame:
-    return decoded.where(f.col("kind") == kind).select(*KEY, *_SHARED, _alone(columns, "own"))
-
-
-def _alone(columns: Sequence[str], name: str) -> Column:
-    return f.struct(*columns).alias(name)
-
-
-def _table(pairs: DataFrame) -> DataFrame:
-    q, r = f.col("q"), f.col("r")
-    columns = {
-        "at": f.coalesce(q["at"], r["at"]),
-        "outcome": f.when(q.isNull(), ORPHAN).otherwise(q["ending"]),
-        # 3.
-        "latency_ms": (r["monotonic_ns"] - q["monotonic_ns"]) / 1e6,
-        "request_size": q["size"],
-        "response_size": r["size"],
-        "records_bytes": f.coalesce(q["records_bytes"], f.lit(0))
-        + f.coalesce(r["records_bytes"], f.lit(0)),
-        "errors": r["errors"],
-        "error": f.get(r["errors"], 0)["name"],
-        "request_status": q["status"],
-        "response_status": r["status"],
-        **{name: q[name] for name in ("max_wait_ms", "problems", "notes", "deeds")},
-    }
-    return shaped(pairs.withColumns(columns), "calls")
+def _topics(pairs: Pairs) -> pa.Array:
+    """Return the topics of the response, or else of the request."""
+    column = pairs.rows["topics"]
+    has_topics = column.is_valid().to_numpy(zero_copy_only=False)
+    # Position NONE is the last row; what it has does not count.
+    is_answer = (pairs.responses != NONE) & has_topics[pairs.responses]
+    positions = pairs.requests.copy()
+    positions[is_answer] = pairs.responses[is_answer]
+    return column.take(pa.array(positions, mask=positions == NONE))

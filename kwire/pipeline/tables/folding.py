@@ -16,7 +16,10 @@ from pyspark.sql import functions as f
 
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.errors import DecodeError
+from kwire.logdir.names import BOOTSTRAP_CHECKPOINT
 from kwire.pipeline.session import BATCH_ROWS
+
+BOOTSTRAP = BOOTSTRAP_CHECKPOINT.rpartition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ def in_order(logged: DataFrame) -> DataFrame:
     The oldest snapshot then stands right before the log that goes on from it.
     """
     records = logged.where(f.col("error").isNull() & ~f.col("control"))
+    # bootstrap.checkpoint is no state of the log: its first leader writes these records into it.
+    records = records.where(f.coalesce("snapshot", f.lit("")) != BOOTSTRAP)
     columns = ["log", "snapshot", "offset", "epoch", "at", "last_offset", "value"]
     by_log = records.select(columns).repartition("log")
     return by_log.sortWithinPartitions("log", f.col("snapshot").desc_nulls_last(), "offset")

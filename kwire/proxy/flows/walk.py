@@ -69,6 +69,20 @@ def failures(group: Group, path: str = "") -> Iterator[ErrorField]:
             yield from failures(value, f"{path}{name}.")
 
 
+def has_failures(group: Group) -> bool:
+    """Return True if `failures` yields any: most responses have none, and need no paths."""
+    for name, below, _ in _failing(type(group)):
+        value = getattr(group, name)
+        if not value:
+            continue
+        if not below:
+            return True
+        for element in value if isinstance(value, list) else (value,):
+            if has_failures(element):
+                return True
+    return False
+
+
 @cache
 def _failing(cls: StructClass) -> tuple[tuple[str, bool, str | None], ...]:
     """Return the fields that are, or contain, error codes, and the message field beside each."""

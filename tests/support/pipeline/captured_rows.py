@@ -6,6 +6,7 @@ from uuid import UUID
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from kwire.codec.declaration import Request, Response
 from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteResponse
 from kwire.net.frames import encode_request, encode_response
 from kwire.pipeline.decoding import CAPTURED
@@ -71,3 +72,26 @@ def answered(event: int, **changes: Any) -> dict[str, Any]:
         "monotonic_ns": 1000 * event + 5_000_000,
     }
     return row(event, **(facts | changes))
+
+
+def notice(event: int) -> dict[str, Any]:
+    return row(event, kind="NOTICE", notice="OPENED", text="opened", api_key=None)
+
+
+def damage() -> dict[str, Any]:
+    """A row for bytes that could not be read: it is of no recording."""
+    nothing = dict.fromkeys(CAPTURED.names)
+    return nothing | {"kind": "NOTICE", "notice": "DAMAGE", "text": "bytes 3 to 9", "file": "x"}
+
+
+def rpc(
+    event: int, request: Request, response: Response | None, version: int, **changes: Any
+) -> list[dict[str, Any]]:
+    """A request and its response, if any, as they are recorded."""
+    facts = {"api_key": type(request).key, "api_version": version, **changes}
+    frame = encode_request(request, version, correlation_id=9, client_id="raft")[4:]
+    rows = [asked(event, frame=frame, size=len(frame), **facts)]
+    if response is not None:
+        frame = encode_response(response, version, correlation_id=9)[4:]
+        rows.append(answered(event, frame=frame, size=len(frame), **facts))
+    return rows
