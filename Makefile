@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test long releases migrations bare lint bench conformance vectors faults fuzz simulate kills sanitize spark declarations clean
+.PHONY: demo test long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -53,6 +53,9 @@ simulate: .venv/ready  ## 1,000 histories of every scenario, of the raft core an
 
 kills: .venv/ready  ## leaders of a mixed quorum: 200 killed, 100 stopped for 3 to 6 s; SEED=2 for others
 	KWIRE_KILLS=$(or $(KILLS),200) KWIRE_PAUSES=$(or $(PAUSES),100) KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 7200 tests/controller/live/test_leader_kills.py
+
+interruptions: .venv/ready  ## 50 kills of the pipeline's ingests, and 50 of the ledger's writers without Spark; SEED=3
+	KWIRE_KILLS=$(or $(KILLS),50) KWIRE_SEED=$(or $(SEED),2) $(BIN)/pytest -s --timeout 7200 tests/pipeline/test_faults.py tests/pipeline/store/test_ledger.py
 
 sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
 	$(BIN)/python -m tests.support.codec.native.sanitize --effort $(or $(EFFORT),1)

@@ -1,13 +1,13 @@
-"""Cost of a frame in `kwire pipeline ingest`, beside tshark on the same frames.
+"""Cost of a frame in `kwire pipeline ingest`, cold, beside tshark on the same frames.
 
     python benchmarks/ingest.py CAPTURE... [--frames 100000 1000000 10000000] [--write]
 
 The captures, of `kwire proxy -w`, are written again under other ids until there are as many frames.
-Rates are frames a second of CPU time, all of Spark's processes together, so that they are those of
-a core, whatever else the machine does. --write puts the table into docs/performance.md.
-
-tshark decodes few of these frames; those of DISSECTED are compared as well, in versions that it
-knows.
+Every run is a process of its own, as the command is: starting Spark and its JVM counts.
+Rates are frames a second of CPU time, all of its processes together, so that they are those of a
+core, whatever else the machine does. tshark runs right before, on one core, with the dissector that
+`kwire dissector` prints, which decodes every frame, and with its own, which does not.
+--write puts the table into docs/performance.md.
 """
 
 from __future__ import annotations
@@ -18,16 +18,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
-from pyspark.sql import SparkSession
 
 from kwire.capture import (
     NOTICE,
-    REQUEST,
     CaptureFile,
     CaptureRecord,
     Damage,
@@ -35,42 +32,19 @@ from kwire.capture import (
     captures_at,
     read_capture,
 )
-from kwire.messages.a00_produce import ProduceRequest
-from kwire.messages.a01_fetch import FetchRequest
-from kwire.messages.a03_metadata import MetadataRequest
-from kwire.messages.a18_api_versions import ApiVersionsRequest
-from kwire.net.frames import decode_request, decode_response, encode_request, encode_response
-from kwire.pipeline.ingest import ingest
-from kwire.pipeline.session import spark_session
 from kwire.proxy.capture.pcap_export import write_pcapng
 from performance_page import write_section
 from process_tree import ProcessTree
 
-WARM_UP = 20_000
-"""Frames that are ingested before anything is measured: the JVM compiles what it runs."""
-
 TSHARK_FRAMES = 50_000
-COMPARED = 1_000_000
-"""Frames that tshark decodes, as kwire ingests them."""
 
-TABLES = ["calls", "verdicts"]
+CHOSEN = {"all": (), "calls and verdicts": ("calls", "verdicts")}
+"""Tables by the name of a run; none for all, which is the command's default."""
 
-DISSECTED = {
-    ProduceRequest.key: 8,
-    FetchRequest.key: 11,
-    MetadataRequest.key: 9,
-    ApiVersionsRequest.key: 3,
-}
-"""APIs of the captures that tshark 4.0 decodes, by key, and the newest version that it knows."""
-
-NAMED = 12
-"""The last version of Fetch that has names of topics, which older ones need."""
-
-_SIZE = 4
+KWIRE = Path(sys.executable).with_name("kwire")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True):
     """One run. what: which frames. cpu, wall: seconds. worker, jvm: peak megabytes of a process."""
 
     what: str
@@ -92,33 +66,6 @@ def frames_of(paths: list[Path]) -> list[CaptureRecord]:
     return [one for one in records if not isinstance(one, Damage) and one.kind != NOTICE]
 
 
-def dissected(records: list[CaptureRecord]) -> list[CaptureRecord]:
-    """Those that tshark can decode once they are written in a version that it knows."""
-    found = []
-    for record in records:
-        key, version, frame = record.api_key, record.api_version, record.frame
-        assert key is not None
-        assert version is not None
-        assert frame is not None
-        if key in DISSECTED and not (key == FetchRequest.key and version > NAMED):
-            known = min(version, DISSECTED[key])
-            older = _older(frame, key, version, known, record.kind == REQUEST)[_SIZE:]
-            changes = {"api_version": known, "frame": older, "size": len(older)}
-            found.append(msgspec.structs.replace(record, **changes))
-    return found
-
-
-def _older(frame: bytes, key: int, version: int, known: int, is_request: bool) -> bytes:
-    if is_request:
-        asked = decode_request(frame)
-        header = asked.header
-        return encode_request(
-            asked.body, known, correlation_id=header.correlation_id, client_id=header.client_id
-        )
-    answered = decode_response(frame, key, version)
-    return encode_response(answered.body, known, correlation_id=answered.header.correlation_id)
-
-
 def many(records: list[CaptureRecord], frames: int) -> Iterator[CaptureRecord]:
     """As many frames, the recordings again and again under other ids."""
     for round_ in range(-(-frames // len(records))):
@@ -134,64 +81,77 @@ def write(records: Iterator[CaptureRecord], path: Path) -> None:
     file.close()
 
 
-def ingested(spark: SparkSession, what: str, capture: Path, frames: int) -> Measured:
-    """The tables of a capture of so many frames; they are gone afterwards."""
-    with TemporaryDirectory(dir=capture.parent) as output, ProcessTree() as tree:
-        summary = ingest(spark, [str(capture)], f"{output}/tables", tables=TABLES)
+def ingested(what: str, capture: Path, frames: int) -> Measured:
+    """The tables of a capture of so many frames, made in a new process, and removed again."""
+    with TemporaryDirectory(dir=capture.parent) as output:
+        words = [str(capture), f"{output}/tables", str(frames), ",".join(CHOSEN[what])]
+        command = [sys.executable, __file__, "--cold", *words]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return msgspec.json.decode(done.stdout, type=Measured)
+
+
+def cold(capture: str, output: str, frames: int, tables: list[str]) -> Measured:
+    """Ingest once; measure this process and all that it starts."""
+    with ProcessTree() as tree:
+        from kwire.pipeline.ingest import ingest
+        from kwire.pipeline.session import spark_session
+
+        spark = spark_session("local[2]")
+        summary = ingest(spark, [capture], output, tables=tables)
     assert summary.frames == {"DECODED": frames}, summary
     assert not summary.failed, summary
     peaks = tree.peak("python"), tree.peak("java")
-    return Measured(what, frames, tree.cpu, tree.wall, *peaks)
+    spark.stop()
+    return Measured(", ".join(tables), frames, tree.cpu, tree.wall, *peaks)
 
 
-def tshark(what: str, records: list[CaptureRecord], folder: Path) -> Measured:
-    """`tshark -T json` of the same frames as packets."""
+def tshark(records: list[CaptureRecord], folder: Path, *, ours: bool) -> Measured:
+    """`tshark -T json` of the same frames as packets. ours: with kwire's dissector."""
     packets, ports = folder / "frames.pcapng", set()
     for record in records:
         ports.add(record.upstream.rpartition(":")[2])
     with packets.open("wb") as file:
         write_pcapng(many(records, TSHARK_FRAMES), file)
-    as_kafka = [word for port in sorted(ports) for word in ("-d", f"tcp.port=={port},kafka")]
-    command = ["tshark", "-r", str(packets), *as_kafka, "-Y", "kafka", "-T", "json"]
+    name = "kwire" if ours else "kafka"
+    with (folder / "kafka.lua").open("w") as script:
+        subprocess.run([str(KWIRE), "dissector"], stdout=script, check=True)
+    lua = ["-X", f"lua_script:{folder}/kafka.lua"] if ours else []
+    as_kafka = [word for port in sorted(ports) for word in ("-d", f"tcp.port=={port},{name}")]
+    command = ["tshark", *lua, "-r", str(packets), *as_kafka, "-Y", name, "-T", "json"]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Measured(what, TSHARK_FRAMES, cpu, time.monotonic() - start)
+    return Measured(name, TSHARK_FRAMES, cpu, time.monotonic() - start)
 
 
 def measured(
     records: list[CaptureRecord], sizes: list[int], folder: Path
-) -> Iterator[tuple[Measured, Measured]]:
-    """kwire and, right before it, tshark: frames that both decode, then all at each size."""
-    both = dissected(records)
-    runs = [("decoded by tshark", both, COMPARED), *(("all", records, size) for size in sizes)]
-    spark = spark_session("local[2]")
-    try:
-        for what, chosen, size in (("warm-up", records, WARM_UP), *runs):
-            peer = tshark(what, chosen, folder)
-            capture = folder / f"{size}.avro"
-            write(many(chosen, size), capture)
-            run = ingested(spark, what, capture, size)
-            capture.unlink()
-            if what != "warm-up":
-                yield run, peer
-    finally:
-        spark.stop()
+) -> Iterator[tuple[Measured, Measured, Measured]]:
+    """kwire and, right before it, tshark with both dissectors, for all tables and for two."""
+    for size in sizes:
+        capture = folder / f"{size}.avro"
+        write(many(records, size), capture)
+        for what in CHOSEN:
+            ours, own = (tshark(records, folder, ours=ours) for ours in (True, False))
+            run = ingested(what, capture, size)
+            yield msgspec.structs.replace(run, what=what), ours, own
+        capture.unlink()
 
 
-def table(runs: Iterable[tuple[Measured, Measured]]) -> str:
+def table(runs: Iterable[tuple[Measured, Measured, Measured]]) -> str:
     """In Markdown."""
     lines = [
-        f"Python {sys.version.split()[0]}, Spark local[2], tables {' and '.join(TABLES)}.",
+        f"Python {sys.version.split()[0]}, Spark local[2], a new process for each row.",
         "",
-        "| frames | number | frames/s of a core | of tshark | × | µs each | worker, MB | JVM, MB |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| tables | frames | frames/s of a core | of tshark, kwire's dissector | × | of tshark, its"
+        " own | µs each | worker, MB | JVM, MB |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for run, peer in runs:
+    for run, ours, own in runs:
         lines.append(
-            f"| {run.what} | {run.frames:,} | {run.rate:,.0f} | {peer.rate:,.0f}"
-            f" | {run.rate / peer.rate:.1f} | {run.cpu / run.frames * 1e6:.1f}"
+            f"| {run.what} | {run.frames:,} | {run.rate:,.0f} | {ours.rate:,.0f}"
+            f" | {run.rate / ours.rate:.1f} | {own.rate:,.0f} | {run.cpu / run.frames * 1e6:.1f}"
             f" | {run.worker:,.0f} | {run.jvm:,.0f} |"
         )
         sys.stderr.write(f"{lines[-1]}\n")
@@ -201,10 +161,16 @@ def table(runs: Iterable[tuple[Measured, Measured]]) -> str:
 def main() -> None:
     """Measure, print, and write where asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("captures", nargs="+", type=Path)
+    parser.add_argument("captures", nargs="*", type=Path)
     parser.add_argument("--frames", nargs="+", type=int, default=[100_000, 1_000_000])
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--cold", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.cold:
+        capture, output, frames, tables = given.cold
+        run = cold(capture, output, int(frames), [name for name in tables.split(",") if name])
+        sys.stdout.buffer.write(msgspec.json.encode(run))
+        return
     with TemporaryDirectory() as folder:
         text = table(measured(frames_of(given.captures), given.frames, Path(folder)))
     sys.stdout.write(text + "\n")

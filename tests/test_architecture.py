@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
+import msgspec
 import pyarrow as pa
 import pytest
 
@@ -22,7 +24,14 @@ from kwire.messages.a52_vote import VoteRequest
 from kwire.net.address import Address
 from kwire.pipeline.reading.planning import plan
 from kwire.pipeline.reading.storage import CAPTURED, find
-from kwire.pipeline.staging import stage_in_task
+from kwire.pipeline.schemas import OF_CAPTURES
+from kwire.pipeline.store.ledger import Ingest, Ledger
+from kwire.pipeline.store.location import Location
+from kwire.pipeline.writing.reports import Report
+from kwire.pipeline.writing.target import WriteTarget
+from kwire.pipeline.writing.tasks import (
+    write_slices,
+)
 from kwire.proxy import Call, Filter, Filters, Listener, Proxy
 from simulated_broker import SimulatedBroker
 from tests.support.paths import ROOT
@@ -93,11 +102,23 @@ async def test_a_frame_takes_its_way_through_the_proxy() -> None:
 
 
 def test_a_frame_takes_its_way_into_a_table(tmp_path: Path) -> None:
-    write_captures(tmp_path, captures=1, calls=1)
+    captures, output = tmp_path / "captures", str(tmp_path / "tables")
+    captures.mkdir()
+    write_captures(captures, captures=1, calls=1)
+    target = WriteTarget(output, "one", OF_CAPTURES, f"{output}/_ingests/one")
     task = pa.RecordBatch.from_pydict({"id": [0]})
     with entered() as names:
-        slices = plan(find([str(tmp_path)], CAPTURED), 1 << 20)
-        (_,) = stage_in_task(slices, str(tmp_path / "staged"), True, [task])
+        slices = plan(find([str(captures)], CAPTURED), 1 << 20)
+        (row,) = write_slices(target, SimpleNamespace(value=slices), [task])
+        report = msgspec.json.decode(row["report"][0].as_py(), type=Report)
+        Ledger(Location(output)).publish(
+            Ingest(
+                id="one",
+                tables=list(OF_CAPTURES),
+                files=report.files,
+                stretches=report.stretches,
+            )
+        )
     assert ordered(names, ways.FRAME_INTO_A_TABLE) == list(ways.FRAME_INTO_A_TABLE)
 
 

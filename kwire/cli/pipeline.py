@@ -27,6 +27,8 @@ app = typer.Typer(
             "compare": "kwire.cli.pipeline_analyse:compare",
             "sql": "kwire.cli.pipeline_analyse:sql",
             "report": "kwire.cli.pipeline_report:report",
+            "maintain": "kwire.cli.pipeline_maintain:maintain",
+            "export": "kwire.cli.pipeline_maintain:export",
         }
     ),
     help="Make tables of captures and metadata logs on Spark."
@@ -74,8 +76,9 @@ def ingest(
     """Make tables of captures and metadata logs: frames, calls, messages, records, quorum,
     partitions, verdicts. They are described in docs/pipeline.md.
 
-    What cannot be decoded becomes a row that says why. Rows are added to tables that are there; a
-    capture that is in them already is refused, and copies of one are taken once.
+    What cannot be decoded becomes a row that says why. All of it is added to the tables at once, or
+    nothing if the command is interrupted: run it again. Frames and records that the tables have
+    already are left out, and counted as repeated.
     Exit code 1 where bytes were lost to damage, or a check does not hold.
 
     \b
@@ -111,15 +114,14 @@ def ingest(
         _print_stopped(summary, output)
         raise
     print_summary(summary, as_json)
-    if summary.damages or summary.failed:
+    if summary.damaged or summary.failed:
         raise typer.Exit(1)
 
 
 def _print_stopped(summary: Summary, output: str) -> None:
-    """Print the tables that were written before the stop."""
-    written = ", ".join(summary.rows)
-    left = f"{written} in {output} were written and stay, no other table was"
-    typer.secho(f"Stopped: {left if written else 'nothing was written'}.", err=True)
+    """Print whether the ingest came into the tables before the stop."""
+    done = "everything was added before" if summary.ingest else "they are as before; run it again"
+    typer.secho(f"Stopped. The tables in {output}: {done}.", err=True)
 
 
 @contextmanager
@@ -178,6 +180,7 @@ def print_summary(summary: Summary, as_json: bool) -> None:
     from dataclasses import asdict
 
     from kwire.cli.screen import print_json
+    from kwire.proxy.flows.summaries.parts import plural
     from kwire.text.untrusted import harmless
 
     if as_json:
@@ -185,7 +188,9 @@ def print_summary(summary: Summary, as_json: bool) -> None:
         return
     for damage in summary.damages:
         typer.secho(harmless(damage), fg="yellow", err=True)
-    typer.echo(f"{len(summary.read)} files")
+    if (more := summary.damaged - len(summary.damages)) > 0:
+        typer.secho(f"and {more:,} more: frames where notice = 'DAMAGE'", fg="yellow", err=True)
+    typer.echo(plural(len(summary.read), "file"))
     for status, count in summary.frames.items():
         typer.echo(f"  {status.lower():12} {count:>12,}")
     if summary.repeated:

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 Folder = Annotated[
     str, typer.Argument(metavar="TABLES", help="The folder, or URL, that ingest wrote.")
 ]
-Top = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Rows that a table shows; JSON has all.")
+Top = Annotated[int, typer.Option(min=1, metavar="N", help="Rows that a table on a screen shows.")]
+Limit = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Rows of a list that --json prints; 0 is all.")
 ]
+LIMIT = 10_000
 
 
 def analyse(
@@ -26,12 +28,14 @@ def analyse(
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Analyses; all by default.")
     ] = None,
     top: Top = 20,
+    limit: Limit = LIMIT,
     master: Master = "local[*]",
     packages: Packages = None,
     as_json: AsJson = False,
 ) -> None:
     """Print analyses of the tables: latencies, errors, versions, features, elections,
-    voter-changes, isr, alter-partitions, controller-load, heartbeats, checks.
+    voter-changes, isr, alter-partitions, controller-load, heartbeats, throughput, topic-bytes,
+    client-to-node, rebalances, transactions, checks.
 
     They are described in docs/pipeline.md. Without a NAME: all of them for which there are tables.
 
@@ -55,13 +59,14 @@ def analyse(
             needed(opened, ANALYSES[name].table, tables)
         chosen = {name: ANALYSES[name].rows(opened) for name in names or possible}
         titles = {name: f"{name}: {ANALYSES[name].purpose}" for name in chosen}
-        _print(chosen, titles, top, as_json)
+        _print(chosen, titles, top, limit if as_json else None)
 
 
 def compare(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of tables.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The one beside it.")],
     top: Top = 20,
+    limit: Limit = LIMIT,
     master: Master = "local[*]",
     packages: Packages = None,
     as_json: AsJson = False,
@@ -85,20 +90,22 @@ def compare(
         calls = [needed(open_tables(spark, folder), "calls", folder) for folder in (before, after)]
         title = f"{before} and {after}: what became slower first"
         title += f"; behind: fewer than {LEAST_CALLS} calls on a side"
-        _print({"comparison": comparison(*calls)}, {"comparison": title}, top, as_json)
+        answers = {"comparison": comparison(*calls)}
+        _print(answers, {"comparison": title}, top, limit if as_json else None)
 
 
 def sql(
     tables: Folder,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A query in Spark's SQL.")],
     top: Top = 100,
+    limit: Limit = LIMIT,
     master: Master = "local[*]",
     packages: Packages = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask the tables in SQL: each is a view of its name.
 
-    Bodies of messages are variants: variant_get(body, '$.throttle_time_ms', 'int').
+    Bodies of messages are JSON: variant_get(parse_json(body), '$.throttle_time_ms', 'int').
 
     \b
     kwire pipeline sql tables "select api, count(*) from calls group by api order by 2 desc"
@@ -107,8 +114,8 @@ def sql(
     from kwire.pipeline.installed import require_spark
 
     require_spark()
-    from kwire.cli.pipeline_rows import json_rows, print_rows
-    from kwire.cli.screen import print_json, screen
+    from kwire.cli.pipeline_rows import print_json_list, print_rows
+    from kwire.cli.screen import screen
     from kwire.pipeline.opening import open_tables, tables_in
 
     tables_in(tables)  # before Spark takes its time to start
@@ -117,21 +124,24 @@ def sql(
             table.createOrReplaceTempView(name)
         rows = spark.sql(query)
         if as_json:
-            print_json(json_rows(rows))
+            print_json_list(rows, limit)
         else:
             print_rows(screen(), rows, top)
 
 
-def _print(answers: dict[str, DataFrame], titles: dict[str, str], top: int, as_json: bool) -> None:
-    from kwire.cli.pipeline_rows import json_rows, print_rows
-    from kwire.cli.screen import print_json, screen
+def _print(
+    answers: dict[str, DataFrame], titles: dict[str, str], top: int, limit: int | None
+) -> None:
+    """Print as tables of `top` rows; as JSON if a limit is given."""
+    from kwire.cli.pipeline_rows import print_json_lists, print_rows
+    from kwire.cli.screen import screen
 
-    if as_json:
-        print_json({name: json_rows(frame) for name, frame in answers.items()})
+    if limit is not None:
+        print_json_lists(answers, limit)
         return
     console = screen()
     for number, (name, frame) in enumerate(answers.items()):
         if number:
             console.print()
         console.print(titles[name], style="bold")
-        print_rows(console, frame, top)
+        print_rows(console, frame, top, left_out_if_same=["cluster_id"])

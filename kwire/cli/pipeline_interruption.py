@@ -17,6 +17,20 @@ SECONDS = 0.2
 """Seconds between two cancellations of all jobs: the command may have begun another one."""
 
 
+_noted = Event()
+"""A signal came, and its KeyboardInterrupt not yet; of the process, as its signals are."""
+
+
+def raise_if_noted() -> None:
+    """Raise KeyboardInterrupt if a signal was noted; to be called outside of calls to the JVM.
+
+    Without it, work that needs no Spark any more would go on to its end. Only in the main thread:
+    a stream's steps are called by the JVM.
+    """
+    if _noted.is_set() and current_thread() is main_thread():
+        raise KeyboardInterrupt
+
+
 class Interruption:
     """Turns the signal into a KeyboardInterrupt at the end of the context.
 
@@ -25,13 +39,14 @@ class Interruption:
     2. Cancel all jobs from a thread, again and again, so that the work fails and removes what it
        began. Silence the JVM's log and Python's: if the JVM got the signal, too, py4j logs every
        call that fails, with its trace.
-    3. Raise KeyboardInterrupt, whatever the work failed with, or if it did not fail.
+    3. Raise KeyboardInterrupt at the next step of the work, see `raise_if_noted`; or here, whatever
+       the work failed with, or if it did not fail.
     A second signal is raised at once.
     """
 
     def __init__(self, spark: SparkSession) -> None:
         self._context = spark.sparkContext
-        self._noted, self._ended = Event(), Event()
+        self._ended = Event()
         self._thread = Thread(target=self._cancel, name="interruption", daemon=True)
 
     def __enter__(self) -> Self:
@@ -52,13 +67,15 @@ class Interruption:
         if self._is_main:
             signal.signal(signal.SIGINT, self._before)
         # 3.
-        if self._noted.is_set() and kind is not KeyboardInterrupt:
+        noted = _noted.is_set()
+        _noted.clear()
+        if noted and kind is not KeyboardInterrupt:
             raise KeyboardInterrupt from None
 
     def _note(self, *_: object) -> None:
         # 1.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        self._noted.set()
+        _noted.set()
         logging.disable()
         accumulators: Any = self._context._accumulatorServer
         accumulators.handle_error = _print_nothing  # it prints that the JVM is gone

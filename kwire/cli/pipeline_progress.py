@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Self
 
+from kwire.cli.pipeline_interruption import raise_if_noted
 from kwire.cli.screen import screen
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ class JobProgress:
         self._thread = Thread(target=self._follow, name="progress", daemon=True)
 
     def show(self, doing: str) -> None:
-        """Show a step from now on; print it as a line of its own if there is no terminal."""
+        """Show a step from now on; print it as a line of its own if there is no terminal.
+
+        Raises KeyboardInterrupt if a signal came during the step before.
+        """
+        raise_if_noted()
         self._doing = doing
         if not self._console.is_terminal:
             self._console.print(doing)

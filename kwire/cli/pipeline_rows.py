@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from base64 import b64encode
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame
     from rich.console import Console
@@ -40,13 +43,48 @@ def plain(value: Any) -> Any:
             return value
 
 
-def json_rows(frame: DataFrame) -> list[dict[str, Any]]:
-    """Return all rows, an object each."""
-    return [plain(row.asDict(recursive=True)) for row in frame.collect()]
+def print_json_lists(answers: Mapping[str, DataFrame], limit: int) -> None:
+    """Print an object with a list of rows for every name, each row as soon as it is there.
+
+    limit: rows of a list at most, 0 for all; stderr tells of those that are left out.
+    """
+    sys.stdout.write("{")
+    for number, (name, frame) in enumerate(answers.items()):
+        sys.stdout.write(f"{',' if number else ''}\n  {json.dumps(name)}: ")
+        _print_list(frame, limit, margin="  ", name=name)
+    sys.stdout.write("\n}\n" if answers else "}\n")
 
 
-def print_rows(console: Console, frame: DataFrame, top: int) -> None:
-    """Print the first rows as a table, and whether there are more, or none."""
+def print_json_list(frame: DataFrame, limit: int) -> None:
+    """Print a list of the rows, likewise."""
+    _print_list(frame, limit, margin="", name="the query")
+    sys.stdout.write("\n")
+
+
+def _print_list(frame: DataFrame, limit: int, *, margin: str, name: str) -> None:
+    """Print a JSON list row by row: all of them need not fit into memory."""
+    import typer
+
+    count = 0
+    for row in (frame.limit(limit + 1) if limit else frame).toLocalIterator():
+        count += 1
+        if not limit or count <= limit:
+            text = json.dumps(plain(row.asDict(recursive=True)), indent=2)
+            separator = "," if count > 1 else "["
+            sys.stdout.write(f"{separator}\n{indent(text, f'{margin}  ')}")
+    sys.stdout.write(f"\n{margin}]" if count else "[]")
+    if limit and count > limit:
+        left_out = f"{name}: only the first {limit} rows are printed: --limit 0 prints all."
+        typer.secho(left_out, fg="yellow", err=True)
+
+
+def print_rows(
+    console: Console, frame: DataFrame, top: int, *, left_out_if_same: Sequence[str] = ()
+) -> None:
+    """Print the first rows as a table, and whether there are more, or none.
+
+    left_out_if_same: columns that are not printed if all printed rows have one value in them.
+    """
     from kwire.cli.screen import table_of
     from kwire.text.untrusted import harmless
 
@@ -54,10 +92,12 @@ def print_rows(console: Console, frame: DataFrame, top: int) -> None:
     if not rows:
         console.print("no rows", style="dim")
         return
-    numbers = [harmless(name) for name in frame.columns if _is_number([row[name] for row in rows])]
-    table = table_of(*map(harmless, frame.columns), right=numbers)
+    same = {name for name in left_out_if_same if len({row[name] for row in rows[:top]}) == 1}
+    names = [name for name in frame.columns if name not in same]
+    numbers = [harmless(name) for name in names if _is_number([row[name] for row in rows])]
+    table = table_of(*map(harmless, names), right=numbers)
     for row in rows[:top]:
-        table.add_row(*(harmless(cell(name, row[name])) for name in frame.columns))
+        table.add_row(*(harmless(cell(name, row[name])) for name in names))
     console.print(table)
     if len(rows) > top:
         console.print(f"and more: --top shows other than {top} rows", style="dim")

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
+    from kwire.pipeline.streaming.job import StreamSource
     from kwire.proxy.capture.record_topic import TopicAddress
 
 
@@ -60,7 +61,7 @@ def stream(
 
     `kwire proxy -w DIR` gives a capture its name when it is whole; it is read then, once. What was
     read is remembered in _stream, beside the tables: however the command ends, the next one goes on
-    there, and every row comes into the tables once.
+    there, and every row comes into the tables once, a batch in all tables or in none.
 
     \b
     kwire pipeline stream captures/ --output tables
@@ -87,7 +88,7 @@ def stream(
         for sentence in source.empty if not once else ():  # without an end, there is no summary
             progress.warn(sentence)
         summary = run(
-            source.follow(spark),
+            source.open(spark),
             output,
             every=None if once else timedelta(seconds=every),
             late=timedelta(seconds=late),
@@ -95,8 +96,9 @@ def stream(
             look=look,
         )
     summary.damages += source.empty if once else ()
+    summary.damaged += len(source.empty) if once else 0
     print_summary(summary, as_json)
-    if summary.damages or summary.failed:
+    if summary.damaged or summary.failed:
         raise typer.Exit(1)
 
 
@@ -107,7 +109,7 @@ class _Source:
     packages: Spark's, which reading it takes. empty: a sentence for each file without records.
     """
 
-    follow: Callable[[SparkSession], DataFrame]
+    open: Callable[[SparkSession], StreamSource]
     packages: Sequence[str] = ()
     empty: Sequence[str] = ()
 
@@ -127,20 +129,19 @@ def _topic(address: TopicAddress) -> _Source:
     """Check that a topic can be reached, before Spark takes its time to start."""
     from kwire.pipeline.packages import KAFKA, coordinates
     from kwire.pipeline.streaming.contact import ensure_topic
-    from kwire.pipeline.streaming.topic import follow_topic
+    from kwire.pipeline.streaming.topic import messages
 
     ensure_topic(address)
-    follow = partial(follow_topic, topic=address.topic, bootstrap=address.bootstrap)
-    return _Source(follow=follow, packages=coordinates([KAFKA]))
+    opened = partial(messages, topic=address.topic, bootstrap=address.bootstrap)
+    return _Source(open=opened, packages=coordinates([KAFKA]))
 
 
 def _folder(folder: str, files: int) -> _Source:
     """Check that a folder is there. files: captures in one batch, at most."""
-    from kwire.pipeline.streaming.captures import empty_captures, ensure_folder, follow_captures
+    from kwire.pipeline.streaming.captures import captures, empty_captures, ensure_folder
 
     ensure_folder(folder)
-    follow = partial(follow_captures, folder=folder, files=files)
-    return _Source(follow=follow, empty=empty_captures(folder))
+    return _Source(open=partial(captures, folder=folder, files=files), empty=empty_captures(folder))
 
 
 def _watched(

@@ -1,78 +1,62 @@
-"""Makes tables of captures and metadata logs: `kwire pipeline ingest`.
+"""Adds captures and metadata logs to the tables: `kwire pipeline ingest`.
 
-1. Find the files, and refuse what cannot be read before anything starts.
-2. Decode every frame once, in the task that reads it, into a folder of its own below the output.
-3. Refuse captures that the tables have already; take frames that come twice once.
-4. Write the tables of captures from that folder; compare the counts of rows in and out.
-5. The same for the records of logs and snapshots.
+1. Find the files, and refuse what cannot be read before anything is written.
+2. Write the rows of all tables where they stay (`kwire.pipeline.writing`). Nobody sees them yet.
+3. Make them part of the tables, all at once (`kwire.pipeline.store.ledger`). If another ingest has
+   brought some of the same frames or records meanwhile, leave those out, and try again.
+If it ends before step 3, whatever ends it, the tables are as before.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from time import monotonic, sleep
-from uuid import uuid4
 
-import fsspec
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from kwire.pipeline.counting import count_rows, ensure_same, failures
 from kwire.pipeline.reading.avro import read_avro
-from kwire.pipeline.reading.logged import LOGGED as LOGGED_ROWS
-from kwire.pipeline.reading.planning import SPLIT, plan
+from kwire.pipeline.reading.planning import SPLIT, Slice, plan, plan_in_tasks, split_for
 from kwire.pipeline.reading.source import KwireSource
 from kwire.pipeline.reading.storage import CAPTURED, LOGGED, File, find
-from kwire.pipeline.repeated import ensure_new, once, repeats
-from kwire.pipeline.staging import Staged, stage_captured, stage_slices
-from kwire.pipeline.tables.calls import calls
-from kwire.pipeline.tables.frames import frames, messages
-from kwire.pipeline.tables.partitions import partitions
-from kwire.pipeline.tables.quorum import quorum_of_captures, quorum_of_logs
-from kwire.pipeline.tables.records import records
-from kwire.pipeline.tables.verdicts import frame_verdicts, log_verdicts
-
-Step = Callable[[str], None]
-"""Called with the name of each step, as `writing calls`."""
-
-Stage = Callable[..., Staged]
-"""Decodes captures into a folder: `stage_slices` or `stage_captured`, with its input bound."""
+from kwire.pipeline.schemas import OF_CAPTURES, OF_LOGS
+from kwire.pipeline.store.full import StorageFull, is_full
+from kwire.pipeline.store.ledger import FOLDER, Busy, Ingest, Ledger, Overtaken, new_id
+from kwire.pipeline.store.location import Location
+from kwire.pipeline.writing.captures import (
+    CaptureWriter,
+    RowWork,
+    SliceWork,
+    Step,
+    Work,
+    Written,
+    remove_files,
+)
+from kwire.pipeline.writing.logs import LogTablesWriter
+from kwire.pipeline.writing.reports import Report, add_counts
+from kwire.pipeline.writing.target import WriteTarget
+from kwire.pipeline.writing.tasks import (
+    Batches,
+)
 
 TASKS_END = 10.0
 """Seconds for cancelled tasks to end; Spark kills a Python worker after two."""
 
 PAUSE = 0.1
 
-Tables = dict[str, Callable[[DataFrame], DataFrame]]
-
-OF_CAPTURES: Tables = {
-    "frames": frames,
-    "calls": calls,
-    "messages": messages,
-    "quorum": quorum_of_captures,
-    "verdicts": frame_verdicts,
-}
-
-WITH_BODIES = frozenset({"messages", "quorum"})
-"""Tables of captures that need the content of messages: JSON is half of the cost of decoding."""
-
-OF_LOGS: Tables = {
-    "records": records,
-    "quorum": quorum_of_logs,
-    "partitions": partitions,
-    "verdicts": log_verdicts,
-}
+ROUNDS = 20
+"""Times that others may be faster, one after the other."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Summary:
     """The result. read: files. rows: written, by table. frames: read, by status.
 
-    repeated: frames of these that had come before, and are not written again. damages: sentences
-    about bytes that could not be read, with file and offset. failed: failed verdicts, by check.
+    repeated: frames and records of these that had come before, and are not written again. damages:
+    the first sentences about bytes that could not be read, with file and offset, of `damaged`.
+    failed: failed verdicts, by check. ingest: its id in `sources`; None if nothing was new.
     """
 
     read: list[str] = field(default_factory=list)
@@ -80,7 +64,21 @@ class Summary:
     frames: dict[str, int] = field(default_factory=dict)
     repeated: int = 0
     damages: list[str] = field(default_factory=list)
+    damaged: int = 0
     failed: dict[str, int] = field(default_factory=dict)
+    ingest: str | None = None
+
+    def add_read(self, report: Report) -> None:
+        """Add what was read."""
+        add_counts(self.frames, report.counts)
+        self.damages += report.damages
+        self.damaged += report.damaged
+
+    def add_written(self, written: Written) -> None:
+        """Add what was written."""
+        add_counts(self.rows, written.report.rows)
+        add_counts(self.failed, written.report.failed)
+        self.repeated += written.repeated
 
 
 def ingest(
@@ -90,40 +88,39 @@ def ingest(
     *,
     tables: Sequence[str] = (),
     avro: bool = False,
-    split: int = SPLIT,
+    split: int | None = None,
     on_step: Step = lambda table: None,
     summary: Summary | None = None,
 ) -> Summary:
-    """Write the tables of everything that paths stand for below `output`, behind what is there.
+    """Add everything that paths stand for to the tables below `output`, all of it or nothing.
 
     tables: only these; all by default. avro: read captures with Spark's own reader, whatever
     storage they are in. split: bytes of a file that one task reads. summary: is filled meanwhile;
-    its `rows` name the tables that are written whole.
-    Raises NothingToRead, FileError, AlreadyThere before a table is written; CountsDiffer.
+    it has an ingest once everything is in the tables.
+    Raises NothingToRead, FileError, AlreadyThere, CountsDiffer, CannotCommit, TableUnusable, Busy,
+    StorageFull.
     """
-    summary = Summary() if summary is None else summary
-    if avro:
-        summary.read = list(paths)
-        job = _Ingestion(spark, output, tuple(tables), on_step, summary)
-        job.captures(partial(stage_captured, read_avro(spark, paths)))
-        return summary
-    files = readable(paths)
-    summary.read = [file.path for file in files]
-    job = _Ingestion(spark, output, tuple(tables), on_step, summary)
-    captured = [file for file in files if file.kind in CAPTURED]
-    if captured:
-        job.captures(partial(stage_slices, spark, plan(captured, split)))
-    logged = [file.path for file in files if file.kind in LOGGED]
-    if logged:
-        job.logs(read_kwire(spark, logged, "records", split))
-    return summary
+    job = _Ingestion(spark, output, tuple(tables), on_step, summary or Summary())
+    with discarded_on_failure(spark, job.ledger, job.id):
+        if avro:
+            job.captured(RowWork(read_avro(spark, paths), _unchanged))
+            job.summary.read = list(paths)
+        else:
+            job.files(readable(paths), split)
+        job.finish()
+    return job.summary
 
 
 def readable(paths: Sequence[str]) -> list[File]:
     """Return the files that paths stand for, without a session. Raises NothingToRead, FileError."""
     files = find(paths, CAPTURED | LOGGED)
-    plan(files)
+    # Many headers are opened by tasks, later.
+    plan(files[:HEADERS])
     return files
+
+
+HEADERS = 64
+"""Files whose headers the driver opens by itself."""
 
 
 def read_kwire(spark: SparkSession, paths: Sequence[str], rows: str, split: int) -> DataFrame:
@@ -133,80 +130,120 @@ def read_kwire(spark: SparkSession, paths: Sequence[str], rows: str, split: int)
     return reader.option("paths", json.dumps(list(paths))).load()
 
 
-@dataclass(frozen=True, slots=True)
 class _Ingestion:
-    spark: SparkSession
-    output: str
-    only: tuple[str, ...]
-    on_step: Step
-    summary: Summary
+    """One ingest, from the files to the ledger."""
 
-    def captures(self, stage: Stage) -> None:
-        """Write the tables of captures; count frames when read, when staged, and when written."""
-        with self._folder("frames") as folder:
-            # 2.
-            staged = stage(folder, bodies=bool(WITH_BODIES & set(self._chosen(OF_CAPTURES))))
-            ensure_same(staged.read, staged.written, "frames")
-            self.summary.frames = {name: count for name, count in staged.counts.items() if count}
-            self.summary.damages += staged.damages
-            decoded = staged.frame(self.spark, folder)
-            # 3.
-            ensure_new(decoded, self.output, self._chosen(OF_CAPTURES))
-            if not staged.once:
-                self.summary.repeated = repeats(decoded)
-            if self.summary.repeated:
-                decoded = once(decoded)
-            # 4.
-            self._write(decoded, staged.written - self.summary.repeated, OF_CAPTURES)
+    def __init__(
+        self,
+        spark: SparkSession,
+        output: str,
+        only: tuple[str, ...],
+        on_step: Step,
+        summary: Summary,
+    ) -> None:
+        self.id = new_id()
+        self.summary = summary
+        self.location = Location.of(output)
+        self.ledger = Ledger(self.location)
+        self._spark, self._only, self._on_step = spark, only, on_step
+        self._writers: list[CaptureWriter | LogTablesWriter] = []
 
-    def logs(self, logged: DataFrame) -> None:
-        """Write the tables of logs; count records when read, and when written."""
-        with self._folder("records") as folder:
-            counted = Observation()
-            observed = logged.observe(counted, count_rows())
-            observed.write.option("compression", "lz4").parquet(folder)
-            staged = self.spark.read.schema(LOGGED_ROWS).parquet(folder)
-            broken = staged.where("offset is null").select("error")
-            self.summary.damages += [row.error for row in broken.collect()]
-            self._write(staged, int(counted.get["rows"]), OF_LOGS)
+    def files(self, files: Sequence[File], split: int | None) -> None:
+        """Take files to read."""
+        self.summary.read = [file.path for file in files]
+        captured = [file for file in files if file.kind in CAPTURED]
+        logged = [file for file in files if file.kind in LOGGED]
+        if captured and self._target(OF_CAPTURES).tables:
+            self.captured(SliceWork(self._spark, self._slices(captured, split)))
+        target = self._target(OF_LOGS)
+        if logged and target.tables:
+            slices = plan(logged, split or SPLIT)
+            self._writers.append(LogTablesWriter(self._spark, self.ledger, target, slices))
 
-    @contextmanager
-    def _folder(self, what: str) -> Iterator[str]:
-        """Give a folder for staged rows, which every table is made from; remove it in the end."""
-        self.on_step(f"reading {what}")
-        folder = f"{self.output}/staging-{uuid4().hex}"
-        try:
-            yield folder
-        except BaseException:
-            # A task that still runs would write its file again after the folder is removed.
-            _wait_for_tasks(self.spark)
-            raise
-        finally:
-            _remove(folder)
+    def captured(self, work: Work) -> None:
+        """Take captures to read."""
+        target = self._target(OF_CAPTURES)
+        self._writers.append(CaptureWriter(self._spark, self.ledger, target, work))
 
-    def _write(self, staged: DataFrame, rows: int, tables: Tables) -> None:
-        for name in self._chosen(tables):
-            self.on_step(f"writing {name}")
-            count = self._append(tables[name](staged), name)
-            self.summary.rows[name] = self.summary.rows.get(name, 0) + count
-            if name in ("frames", "records"):
-                ensure_same(rows, count, name)
+    def finish(self) -> None:
+        """Take steps 2 and 3."""
+        for writer in self._writers:
+            writer.begin(self._on_step)
+            self.summary.add_read(writer.read)
+        for _ in range(ROUNDS):
+            self.ledger.look()
+            done = [writer.complete(self._on_step) for writer in self._writers]
+            if not any(written.stretches for written in done):
+                self._nothing_new(done)
+                return
+            self._on_step("committing")
+            try:
+                self.ledger.publish(self._ingest(done))
+            except Overtaken:
+                for written in done:
+                    remove_unless_kept(self.location.url, written)
+                continue
+            for written in done:
+                self.summary.add_written(written)
+            self.summary.ingest = self.id
+            return
+        raise Busy(f"{self.location.url} is written all the time: try again.")
 
-    def _chosen(self, tables: Tables) -> list[str]:
-        return [name for name in tables if not self.only or name in self.only]
+    def _nothing_new(self, done: Sequence[Written]) -> None:
+        self.summary.repeated += sum(written.repeated for written in done)
+        self.ledger.discard(self.id)
 
-    def _append(self, rows: DataFrame, table: str) -> int:
-        """Append rows to a table; return how many."""
-        written = Observation()
-        counts = failures() if table == "verdicts" else []
-        observed = rows.observe(written, count_rows(), *counts)
-        observed.write.mode("append").partitionBy("date", "hour").parquet(f"{self.output}/{table}")
-        observed_counts = dict(written.get)
-        count = int(observed_counts.pop("rows"))
-        for check, failed in observed_counts.items():
-            if failed:
-                self.summary.failed[check] = self.summary.failed.get(check, 0) + failed
-        return count
+    def _ingest(self, done: Sequence[Written]) -> Ingest:
+        names = [name for writer in self._writers for name in writer.tables]
+        return Ingest(
+            id=self.id,
+            tables=list(dict.fromkeys(names)),
+            files=[file for written in done for file in written.report.files],
+            stretches=[stretch for written in done for stretch in written.stretches],
+        )
+
+    def _slices(self, files: Sequence[File], split: int | None) -> Sequence[Slice]:
+        size = split or split_for(sum(file.size for file in files))
+        if len(files) <= HEADERS:
+            return plan(files, size)
+        self._on_step("opening files")
+        return plan_in_tasks(self._spark, files, size)
+
+    def _target(self, tables: Sequence[str]) -> WriteTarget:
+        chosen = tuple(name for name in tables if not self._only or name in self._only)
+        return WriteTarget(self.location.url, self.id, chosen, self.location.below(FOLDER, self.id))
+
+
+@contextmanager
+def discarded_on_failure(spark: SparkSession, ledger: Ledger, ingest: str) -> Iterator[None]:
+    """Remove what an ingest has written if it fails before it is decided; its staging always.
+
+    Raises StorageFull for any error that says so, else the error itself.
+    """
+    try:
+        yield
+    except BaseException as error:
+        # A task that still runs would write its file again after it is removed.
+        _wait_for_tasks(spark)
+        with suppress(Exception):  # the error that ended it is the one to report
+            ledger.discard(ingest)
+        if is_full(error):
+            raise StorageFull(
+                f"no space is left for {ledger.location.url}: free some, then run it again; the"
+                " tables have all of it, or nothing."
+            ) from error
+        raise
+    ledger.clear(ingest)
+
+
+def remove_unless_kept(output: str, written: Written) -> None:
+    """Remove what was written by a try that was overtaken, and is written again by the next."""
+    others = [file for file in written.report.files if file.path not in written.kept]
+    remove_files(output, Report(files=others))
+
+
+def _unchanged(rows: Batches) -> Batches:
+    return rows
 
 
 def _wait_for_tasks(spark: SparkSession) -> None:
@@ -218,9 +255,3 @@ def _wait_for_tasks(spark: SparkSession) -> None:
             if not sum(executor.numRunningTasks() for executor in status.getExecutorInfos()):
                 return
             sleep(PAUSE)
-
-
-def _remove(folder: str) -> None:
-    filesystem, path = fsspec.core.url_to_fs(folder)
-    if filesystem.exists(path):
-        filesystem.rm(path, recursive=True)

@@ -10,7 +10,7 @@ from kwire.pipeline.java import spark_needs
 
 EXTRA = "pip install 'kwire[pipeline]'"
 
-LIBRARIES = ("pyspark", "pyarrow", "pandas", "fsspec")
+LIBRARIES = ("pyspark", "pyarrow", "pandas", "fsspec", "deltalake")
 REPORTING = ("plotly", "jinja2")
 """The libraries that the report needs besides."""
 

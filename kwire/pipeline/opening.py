@@ -1,12 +1,28 @@
-"""Opens tables that were written before, with the columns of this version."""
+"""Opens tables for Spark: the files of one moment, with the columns of this version.
+
+Spark reads the Parquet files that delta-rs lists, with its own reader: it needs no package. Where
+the files are in a store of objects for which Spark has no file system, Python reads them. Each row
+gets the cluster that it is of, which `sources` has for its recording, or its log.
+"""
 
 from __future__ import annotations
 
-import fsspec
+from typing import Any
+
+from deltalake import DeltaTable
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.types import StringType, StructType
 
 from kwire.errors import LocalError
-from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.columns import column
+from kwire.pipeline.reading.rows import read_files
+from kwire.pipeline.schemas import PARTITIONED, TABLES
+from kwire.pipeline.store.ledger import SOURCES, Ledger
+from kwire.pipeline.store.location import Location, is_local, of_hadoop
+
+CLUSTER_ID = column("cluster_id", StringType(), "the cluster that the row is of")
 
 
 class NoTables(LocalError):
@@ -15,9 +31,12 @@ class NoTables(LocalError):
 
 def tables_in(folder: str) -> list[str]:
     """Return the names of the tables in a folder, or a URL. Raises NoTables if it has none."""
-    filesystem, path = fsspec.core.url_to_fs(folder)
-    names = [name for name in TABLES if filesystem.isdir(f"{path}/{name}")]
-    if not names:
+    location = Location.of(folder)
+    filesystem, path = location.files()
+    names = [
+        name for name in TABLES if name != SOURCES and filesystem.isdir(f"{path}/{name}/_delta_log")
+    ]
+    if not names and not filesystem.isdir(f"{path}/{SOURCES}/_delta_log"):
         raise NoTables(
             f"{folder} holds no tables: make them with kwire pipeline ingest --output {folder}"
         )
@@ -25,11 +44,22 @@ def tables_in(folder: str) -> list[str]:
 
 
 def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
-    """Open the tables of a folder, by name; columns younger than a file are null in its rows."""
-    return {
-        name: spark.read.schema(TABLES[name]).parquet(f"{folder}/{name}")
-        for name in tables_in(folder)
-    }
+    """Open the tables of a folder, by name, as they are at one moment; each with `cluster_id`.
+
+    Columns younger than a file are null in its rows. An ingest that was interrupted within its last
+    step is finished first. Raises NoTables, TableUnusable, CannotCommit, Busy.
+    """
+    tables_in(folder)
+    tables = Ledger(Location.of(folder)).tables()
+    frames = {name: _rows(spark, name, table) for name, table in tables.items()}
+    clusters = _clusters(frames[SOURCES])
+    return {name: with_clusters(frame, clusters) for name, frame in frames.items()}
+
+
+def opened(spark: SparkSession, ledger: Ledger, name: str) -> DataFrame:
+    """Open one table as it is now; without rows if it is not there."""
+    table = ledger.tables().get(name)
+    return spark.createDataFrame([], TABLES[name]) if table is None else _rows(spark, name, table)
 
 
 def needed(tables: dict[str, DataFrame], name: str, folder: str) -> DataFrame:
@@ -37,3 +67,66 @@ def needed(tables: dict[str, DataFrame], name: str, folder: str) -> DataFrame:
     if name not in tables:
         raise NoTables(f"{folder} has no table {name}, only {', '.join(tables)}.")
     return tables[name]
+
+
+def _clusters(sources: DataFrame) -> DataFrame:
+    """Return the cluster of each recording and log, `_source`, that anything tells.
+
+    Of several that a recording was told to be of, it is the one that most of its rows are of.
+    """
+    votes = (
+        sources.where("cluster_id is not null")
+        .groupBy(f.col("source").alias("_source"), "cluster_id")
+        .agg(f.sum("rows").alias("rows"))
+    )
+    most = f.max_by("cluster_id", f.struct("rows", "cluster_id"))
+    return votes.groupBy("_source").agg(most.alias("_cluster"))
+
+
+def with_clusters(rows: DataFrame, clusters: DataFrame) -> DataFrame:
+    """Add the cluster of each row, or write it over, by its recording or its log."""
+    names = [f.col(name) for name in ("capture", "log", "source") if name in rows.columns]
+    sourced = rows.withColumn("_source", f.coalesce(*names[:2]))
+    named = sourced.join(f.broadcast(clusters), "_source", "left").drop("_source")
+    cluster = f.col("_cluster").alias(CLUSTER_ID.name, metadata=_META)
+    columns = [cluster if name == CLUSTER_ID.name else f.col(name) for name in rows.columns]
+    return named.select(*columns, *([] if CLUSTER_ID.name in rows.columns else [cluster]))
+
+
+_META: dict[str, Any] = CLUSTER_ID.metadata
+
+
+def _rows(spark: SparkSession, name: str, table: DeltaTable) -> DataFrame:
+    schema: StructType = TABLES[name]
+    files = table.file_uris()
+    if not files:
+        return spark.createDataFrame([], schema)
+    if not has_file_system(spark, table.table_uri):
+        return _read_in_python(spark, files, schema)
+    # basePath: `date` and `hour` are in the paths of files, not in them.
+    base = of_hadoop(table.table_uri).removeprefix("file://")
+    paths = [of_hadoop(path) for path in files]
+    return spark.read.schema(schema).option("basePath", base).parquet(*paths)
+
+
+def has_file_system(spark: SparkSession, url: str) -> bool:
+    """Return True if Spark's own readers can open a URL: PySpark has no jar for S3."""
+    if is_local(url):
+        return True
+    scheme = of_hadoop(url).partition("://")[0]
+    jvm: Any = spark._jvm
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()
+    try:
+        jvm.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, configuration)
+    except Py4JJavaError:
+        return False
+    return True
+
+
+def _read_in_python(spark: SparkSession, files: list[str], schema: StructType) -> DataFrame:
+    """Read files in tasks of Python; `date` and `hour`, which are in no file, are those of `at`."""
+    inside = StructType([field for field in schema if field.name not in PARTITIONED])
+    rows = read_files(spark, files, inside)
+    if set(PARTITIONED) <= set(schema.names):
+        rows = rows.withColumns({"date": f.to_date("at"), "hour": f.hour("at")})
+    return rows.select(*schema.names)

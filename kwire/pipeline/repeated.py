@@ -1,103 +1,132 @@
 """Repeated frames: of a copy of a capture, or of a capture that the tables have already.
 
 A frame is identified by its recording, the number of its event and its kind, whatever file it is
-in. Rows of damage have none of them, and are never taken for the same.
+in; bytes that cannot be read by their file and the sentence about them.
 """
 
 from __future__ import annotations
 
-import fsspec
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from typing import Any
+
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from kwire.capture import REQUEST, RESPONSE
 from kwire.errors import LocalError
-from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.opening import opened
+from kwire.pipeline.store.ledger import Ledger
+from kwire.pipeline.store.sources import DAMAGE, Stretch
 
-FRAME = ("capture", "event", "kind")
+FRAME = ("frame_source", "frame_event", "frame_kind")
 
 
 class AlreadyThere(LocalError):
-    """A capture is in the target tables already; the message names it."""
+    """Some of the chosen tables have a capture, and others lack it; the message names it."""
 
 
-def repeats(decoded: DataFrame) -> int:
-    """Count the rows whose frame another row has as well."""
-    times = decoded.where("capture is not null").groupBy(*FRAME).count()
-    repeated = times.agg(f.sum(f.col("count") - 1)).collect()[0][0]
-    return int(repeated or 0)
+def tables_with(known: Iterable[dict[str, Any]], chosen: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of `sources` that were written to the chosen tables.
+
+    Raises AlreadyThere if one was written to some of them only: to pass over its frames would lose
+    rows of the others.
+    """
+    there = [row for row in known if set(chosen) & set(row["tables"])]
+    for row in there:
+        tables = {name for other in there if _covers(other, row) for name in other["tables"]}
+        if lacking := sorted(set(chosen) - tables):
+            have = [name for name in chosen if name in tables]
+            raise AlreadyThere(
+                f"{row['file']} is in {', '.join(have)} already, and not in {', '.join(lacking)}:"
+                f" add {' '.join(f'--table {name}' for name in lacking)}, or ingest it into another"
+                " folder."
+            )
+    return there
+
+
+def _covers(other: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Return True if one row of `sources` has everything that another one has."""
+    same = (other["kind"], other["source"]) == (row["kind"], row["source"])
+    return same and other["first"] <= row["first"] and row["last"] <= other["last"]
 
 
 def once(decoded: DataFrame) -> DataFrame:
-    """Return one row for every frame: of repeats a paired one, then the one with most bytes."""
-    best = Window.partitionBy(*FRAME).orderBy(f.desc("paired"), f.desc_nulls_last("copied"), "file")
-    ranked = decoded.where("capture is not null").withColumn("rank", f.row_number().over(best))
-    return ranked.where("rank = 1").drop("rank").unionByName(decoded.where("capture is null"))
+    """Return one row for every frame: of repeats the one with most bytes."""
+    best = Window.partitionBy(*FRAME).orderBy(f.desc_nulls_last("copied"), "file")
+    ranked = _named(decoded).withColumn("rank", f.row_number().over(best))
+    return ranked.where("rank = 1").drop("rank", *FRAME)
 
 
-def ensure_new(decoded: DataFrame, output: str, tables: list[str]) -> None:
-    """Raise AlreadyThere if one of these tables below `output` has a row of one of these frames.
+def without(decoded: DataFrame, known: DataFrame) -> DataFrame:
+    """Return the rows whose frames are not among the known ones. known: rows of FRAME."""
+    return _named(decoded).join(known, list(FRAME), "left_anti").drop(*FRAME)
 
-    Tables may be asked for one by one, and a run that was interrupted leaves rows in some of them:
-    to skip frames that are there would lose rows of the other tables without a word.
+
+def known_frames(
+    spark: SparkSession,
+    ledger: Ledger,
+    known: Sequence[dict[str, Any]],
+    stretches: Sequence[Stretch],
+    chosen: Sequence[str],
+) -> DataFrame:
+    """Return FRAME of the frames that tables have of these rows of `sources`.
+
+    stretches: those that are to be written. chosen: the tables.
     """
-    there = [name for name in tables if _is_there(output, name)]
-    candidates = _possible_repeats(decoded) if there else None
-    if candidates is None:
-        return
-    for name in there:
-        in_tables = _frames_in(decoded.sparkSession, output, name, candidates)
-        for row in decoded.join(in_tables, list(FRAME), "left_semi").take(1):
-            raise AlreadyThere(
-                f"frames of {row.file} are in {output}/{name} already: ingest it into another"
-                " folder, or follow a folder with kwire pipeline stream, which takes what is new."
-            )
-
-
-def new(decoded: DataFrame, output: str) -> tuple[DataFrame, int]:
-    """Return a row for every frame that the table `frames` has not, and the count of rows left out.
-
-    A stream writes all tables of a batch or none, so that to skip known frames loses nothing.
-    """
-    again = repeats(decoded)
-    rows = once(decoded) if again else decoded
-    candidates = _possible_repeats(decoded) if _is_there(output, "frames") else None
-    if candidates is None:
-        return rows, again
-    in_tables = _frames_in(decoded.sparkSession, output, "frames", candidates)
-    known = rows.join(in_tables, list(FRAME), "left_semi").count()
-    return rows.join(in_tables, list(FRAME), "left_anti") if known else rows, again + known
-
-
-def _is_there(output: str, table: str) -> bool:
-    filesystem, path = fsspec.core.url_to_fs(f"{output}/{table}")
-    return bool(filesystem.isdir(path))
-
-
-def _possible_repeats(decoded: DataFrame) -> Column | None:
-    """Return the condition for rows of the days and recordings of these frames; None without any.
-
-    Tables are partitioned by day: Spark then opens only the files of these days.
-    """
-    day = f.to_date("at")
-    first, last, captures = decoded.agg(f.min(day), f.max(day), f.collect_set("capture")).collect()[
-        0
+    # `frames` has a row for each. Without it, every other table has some that the rest lacks.
+    names = ["frames"] if "frames" in chosen else chosen
+    found = [
+        _halves(opened(spark, ledger, name).where(_candidates(name, known, stretches)), name)
+        for name in names
     ]
-    if not captures:
-        return None
-    return f.col("date").between(first, last) & f.col("capture").isin(*captures)
+    return reduce(DataFrame.union, found).distinct()
 
 
-def _frames_in(spark: SparkSession, output: str, table: str, candidates: Column) -> DataFrame:
-    """Return FRAME of the rows of a table that meet the condition."""
-    rows = spark.read.schema(TABLES[table]).parquet(f"{output}/{table}").where(candidates)
-    return rows.select("capture", "event", _kind(table).alias("kind"))
+def _candidates(
+    table: str, known: Sequence[dict[str, Any]], stretches: Sequence[Stretch]
+) -> Column:
+    """Return the condition for rows that may be the same: Spark then opens few files for them."""
+    captures = sorted({row["source"] for row in known if row["kind"] != DAMAGE})
+    ours = [stretch for stretch in stretches if stretch.source in captures]
+    wanted = f.col("capture").isin(captures)
+    if ours:
+        first, last = min(one.first for one in ours), max(one.last for one in ours)
+        wanted = wanted & f.col("event").between(first, last)
+    begins = [row["begin"] for row in known if row["begin"] is not None]
+    ends = [row["end"] for row in known if row["end"] is not None]
+    if begins:
+        # Tables are partitioned by day.
+        days = f.col("date").between(f.lit(min(begins).date()), f.lit(max(ends).date()))
+        wanted = wanted & (days | f.col("date").isNull())
+    if table != "frames":
+        return wanted
+    files = sorted({row["source"] for row in known if row["kind"] == DAMAGE})
+    no_frame = f.col("date").isNull() & f.col("capture").isNull()
+    return wanted | (no_frame & f.col("file").isin(files))
 
 
-def _kind(table: str) -> Column:
-    """Return the kind of the frame of a row; of a call, which has two, that of the first."""
-    if "kind" in TABLES[table].names:
-        return f.col("kind")
+def _halves(rows: DataFrame, table: str) -> DataFrame:
+    """Return FRAME of all frames in the rows of a table; a call may have two."""
     if table == "calls":
-        return f.when(f.col("request_status").isNull(), RESPONSE).otherwise(REQUEST)
-    return f.lit(REQUEST)
+        sides = {REQUEST: "request_status", RESPONSE: "response_status"}
+        there = [f.when(f.col(status).isNotNull(), kind) for kind, status in sides.items()]
+        rows = rows.withColumn("kind", f.explode(f.array_compact(f.array(*there))))
+    elif "kind" not in rows.columns:
+        # `quorum` has a row for a request, whatever has become of it.
+        rows = rows.withColumn("kind", f.lit(REQUEST))
+    return _named(rows).select(*FRAME)
+
+
+def _named(rows: DataFrame) -> DataFrame:
+    """Add FRAME, no column of which is null."""
+    source = f.col("capture")
+    if "file" in rows.columns:
+        source = f.coalesce(source, f.concat_ws("\n", "file", "text"))
+    return rows.withColumns(
+        {
+            "frame_source": source,
+            "frame_event": f.coalesce("event", f.lit(-1)),
+            "frame_kind": f.col("kind"),
+        }
+    )

@@ -1,25 +1,27 @@
-"""A standalone cluster of Spark, of several processes, makes the same tables as one process."""
+"""A standalone cluster of Spark, of several processes, makes the same tables as one process.
 
+Its lines are those of docs/pipeline.md, with other names and numbers.
+"""
+
+import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from kwire.pipeline.ingest import OF_CAPTURES, ingest
-from kwire.pipeline.java import java_environment
-from kwire.pipeline.packages import SCALA
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.schemas import OF_CAPTURES
 from tests.support.eventually import eventually_blocking
-from tests.support.paths import ROOT
+from tests.support.paths import DOCS, ROOT
 from tests.support.pipeline.decodable_calls import write_captures
 from tests.support.pipeline.streamed_tables import QUICK, rows
 
-JARS = Path(pyspark.__file__).parent / "jars"
 HIDE = f"""import sys
 inside = {str(ROOT)!r}
 sys.path[:] = [path for path in sys.path if "-packages" in path or not path.startswith(inside)]
@@ -29,81 +31,125 @@ sys.path[:] = [path for path in sys.path if "-packages" in path or not path.star
 The libraries in `site-packages` stay: executors have them, and only kwire has to come with the job.
 """
 
-RUN = """import sys
+RUN = """from kwire.cli.main import main
 
-from kwire.pipeline.ingest import ingest
-from kwire.pipeline.session import spark_session
-from kwire.pipeline.streaming.captures import follow_captures
-from kwire.pipeline.streaming.job import stream
-
-captures, ingested, streamed, master = sys.argv[1:]
-spark = spark_session(master)
-ingest(spark, [captures], ingested)
-stream(follow_captures(spark, captures), streamed, every=None)
-spark.stop()
+main()
 """
-"""The program for spark-submit: batch and stream, on the same executors."""
+"""The program for spark-submit; the document has it, too."""
+
+SMALL = {
+    "SPARK_LOCAL_IP": "127.0.0.1",
+    "SPARK_DAEMON_MEMORY": "256m",
+    "SPARK_MASTER_WEBUI_PORT": "0",
+    "SPARK_WORKER_WEBUI_PORT": "0",
+}
 
 PATIENCE = 180.0
 """Seconds for a line to be logged, on a busy machine."""
 
+COMMAND = 300.0
+"""Seconds for a command of the document."""
+
+
+class Lines:
+    """The lines of the document, with the names and numbers of this test.
+
+    exports: that every machine needs. commands: of the driver.
+    """
+
+    def __init__(self, folder: Path, port: int) -> None:
+        text = (DOCS / "pipeline.md").read_text()
+        block = text.partition("<!-- standalone: begin -->")[2].partition("<!-- standalone")[0]
+        changed = {
+            "10.0.0.1:7077": f"127.0.0.1:{port}",
+            "--host 10.0.0.1 --port 7077": f"--host 127.0.0.1 --port {port}",
+            "--cores 8 --memory 24g": "--cores 1 --memory 1g",
+            "/shared/": f"{folder}/",
+            "run.py": f"{folder}/run.py",
+        }
+        for documented, here in changed.items():
+            assert documented in block, documented
+            block = block.replace(documented, here)
+        whole = block.replace("\\\n", "").splitlines()
+        lines = [line for line in whole if not line.startswith(("#", "```"))]
+        self.exports = [line for line in lines if line.startswith("export ")]
+        (self.master,) = (line for line in lines if ".Master " in line)
+        (self.worker,) = (line for line in lines if ".Worker " in line)
+        self.commands = [
+            line for line in lines if " pipeline " in line and line not in self.exports
+        ]
+
 
 class Cluster:
-    """A master and two workers, whose Python does not find this checkout. master: its URL."""
+    """A master and two workers, whose Python does not find this checkout."""
 
-    def __init__(self, folder: Path, processes: ExitStack) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, lines: Lines, processes: ExitStack) -> None:
+        self.folder, self.lines = folder, lines
         self._processes = processes
         path = folder / "path"
         path.mkdir()
         (path / "sitecustomize.py").write_text(HIDE)
-        self._environment = (
-            os.environ
-            | java_environment()
-            | {
-                "PYTHONPATH": str(path),
-                "SPARK_HOME": str(JARS.parent),
-                "SPARK_SCALA_VERSION": SCALA,
-                "SPARK_LOCAL_IP": "127.0.0.1",
-            }
-        )
-        self._start("master", "--port", "0")
-        self.master = self._logged("master", "Starting Spark master at ")
+        self._start("master", lines.master, path)
+        self._logged("master", "Starting Spark master at ")
         for worker in ("first", "second"):
-            work = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / worker)]
-            self._start("worker", *work, self.master, log=worker)
+            self._start(worker, lines.worker, path)
         for worker in ("first", "second"):
             self._logged(worker, "Successfully registered with master ")
 
-    def executors(self) -> list[str]:
-        """Return the names of the workers, one for each executor of the only application."""
-        found = self.folder.glob("*/app-*/*/stderr")
-        return sorted(path.relative_to(self.folder).parts[0] for path in found)
+    def run(self, line: str) -> str:
+        """Run a line of the driver; return what it prints."""
+        done = subprocess.run(
+            ["bash", "-c", "\n".join([*self.lines.exports, line])],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=COMMAND,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}{self.logs()}"
+        return done.stdout
+
+    def workers_of_applications(self) -> list[list[str]]:
+        """Return the names of the workers that each application had executors on."""
+        found: dict[str, list[str]] = {}
+        for path in self.folder.glob("*/app-*/*/stderr"):
+            worker, application, *_ = path.relative_to(self.folder).parts
+            found.setdefault(application, []).append(worker)
+        return [sorted(workers) for workers in found.values()]
 
     def logs(self) -> str:
         """Return the logs of the master and the workers."""
         return "".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
 
-    def _start(self, what: str, *options: str, log: str = "") -> None:
-        name = f"org.apache.spark.deploy.{what}.{what.capitalize()}"
-        java = Path(self._environment["JAVA_HOME"], "bin", "java")
-        command = [str(java), "-Xmx256m", "-cp", f"{JARS}/*", name, "--host", "127.0.0.1"]
-        with (self.folder / f"{log or what}.log").open("w") as output:
+    def _start(self, name: str, line: str, path: Path) -> None:
+        # PYTHONPATH behind the other lines, which import kwire.
+        own = [f"export PYTHONPATH={path}", f"export SPARK_WORKER_DIR={self.folder / name}"]
+        with (self.folder / f"{name}.log").open("w") as output:
             process = subprocess.Popen(
-                [*command, "--webui-port", "0", *options],
-                env=self._environment,
+                ["bash", "-c", "\n".join([*self.lines.exports, *own, f"exec {line}"])],
+                env=environment(),
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
         self._processes.callback(process.wait)
         self._processes.callback(process.terminate)
 
-    def _logged(self, log: str, words: str) -> str:
-        """Wait until a log has these words; return what follows them in their line."""
+    def _logged(self, log: str, words: str) -> None:
+        """Wait until a log has these words."""
         path = self.folder / f"{log}.log"
-        text = eventually_blocking(path.read_text, lambda text: words in text, timeout=PATIENCE)
-        (line, *_) = (line for line in text.splitlines() if words in line)
-        return line.partition(words)[2]
+        eventually_blocking(path.read_text, lambda text: words in text, timeout=PATIENCE)
+
+
+def environment() -> dict[str, str]:
+    """The environment of a user in whose virtual environment kwire is installed."""
+    binaries = str(Path(sys.executable).parent)
+    return os.environ | QUICK | SMALL | {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}"}
+
+
+def free_port() -> int:
+    """A port that was free a moment ago: workers have to be told it."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
 
 
 @pytest.fixture
@@ -112,33 +158,31 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     folder = tmp_path / "cluster"
     folder.mkdir()
     with ExitStack() as processes:
-        yield Cluster(folder, processes)
+        yield Cluster(folder, Lines(tmp_path, free_port()), processes)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_a_cluster_makes_the_tables_of_one_process(
     spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
-    names = ("captures", "local", "ingested", "streamed", "run.py")
-    captures, local, ingested, streamed, run = (tmp_path / name for name in names)
+    captures = tmp_path / "captures"
     captures.mkdir()
     write_captures(captures, captures=2)
-    run.write_text(RUN)
-    submit = [JARS.parent / "bin" / "spark-submit", "--master", cluster.master, run]
-    done = subprocess.run(
-        [str(one) for one in (*submit, captures, ingested, streamed, cluster.master)],
-        env=os.environ
-        | java_environment()
-        | QUICK
-        | {"SPARK_HOME": str(JARS.parent), "PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr + cluster.logs()
-    assert cluster.executors() == ["first", "second"]
-    ingest(spark, [str(captures)], str(local))
+    (tmp_path / "run.py").write_text(RUN)
+    ingested, streamed, latencies, checks = map(cluster.run, cluster.lines.commands)
+    assert "frames" in ingested
+    assert "frames" in streamed
+    (_, *_) = json.loads(latencies)["latencies"]
+    assert all(check["broken"] == 0 for check in json.loads(checks)["checks"])
+    assert all(workers == ["first", "second"] for workers in cluster.workers_of_applications())
+    ingest(spark, [str(captures)], str(tmp_path / "local"))
     for table in OF_CAPTURES:
-        expected = rows(spark, local, table)
-        assert rows(spark, ingested, table) == expected, table
-        assert rows(spark, streamed, table) == expected, table
+        expected = rows(spark, tmp_path / "local", table)
+        assert rows(spark, tmp_path / "tables", table) == expected, table
+        assert rows(spark, tmp_path / "streamed", table) == expected, table
+
+
+def test_the_document_has_the_program_for_spark_submit() -> None:
+    indented = "".join(f"    {line}".rstrip() + "\n" for line in RUN.splitlines())
+    assert indented in (DOCS / "pipeline.md").read_text()

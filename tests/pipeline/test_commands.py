@@ -1,13 +1,17 @@
 """`kwire pipeline analyse`, `compare` and `sql`, on tables of a handful of calls."""
 
+import io
+import json
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from rich.console import Console
 
-from kwire.pipeline.schemas import TABLES
+from kwire.cli.pipeline_rows import print_rows
 from tests.support.cli.command import Command
 from tests.support.pipeline.analyses.table_rows import second
+from tests.support.pipeline.tables import write_table
 
 CALL = {
     "api": "Fetch",
@@ -18,21 +22,15 @@ CALL = {
     "node_id": 1,
     "outcome": "ANSWERED",
     "latency_ms": 12.5,
-    "date": second(0).date(),
-    "hour": 3,
 }
 
 
 @pytest.fixture(scope="module")
-def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Only calls, as an older kwire wrote them: without their last column."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Only calls."""
     folder = str(tmp_path_factory.mktemp("tables"))
     calls = [CALL | {"at": second(one), "error": error} for one, error in enumerate((None, "X"))]
-    schema = TABLES["calls"]
-    rows = spark.createDataFrame(
-        [tuple(c.get(name) for name in schema.names) for c in calls], schema
-    )
-    rows.drop("deeds").write.partitionBy("date", "hour").parquet(f"{folder}/calls")
+    write_table(folder, "calls", calls)
     return folder
 
 
@@ -49,9 +47,39 @@ def test_without_a_name_every_analysis_that_has_its_table_is_made(
     kwire: Command, folder: str
 ) -> None:
     found = kwire("pipeline", "analyse", folder, "--json").json
-    assert set(found) == {"latencies", "errors", "versions", "controller-load"}
+    assert set(found) == {
+        *("latencies", "errors", "versions", "controller-load"),
+        *("throughput", "topic-bytes", "client-to-node"),
+    }
     (error,) = found["errors"]
+    assert error["cluster_id"] is None
     assert (error["failure"], error["rate"], error["first"]) == ("X", 0.5, "2026-11-21T03:00:01Z")
+
+
+def test_json_is_bounded_and_says_what_it_leaves_out(kwire: Command, folder: str) -> None:
+    arguments = ("pipeline", "analyse", folder, "errors", "versions", "controller-load", "--json")
+    whole = kwire(*arguments, "--limit", "0")
+    assert whole.err == ""
+    assert whole.out == json.dumps(whole.json, indent=2) + "\n"
+    assert [len(found) for found in whole.json.values()] == [1, 1, 0]
+    query = ("pipeline", "sql", folder, "select at, error from calls order by at", "--json")
+    done = kwire(*query, "--limit", "1")
+    assert done.json == [{"at": "2026-11-21T03:00:00Z", "error": None}]
+    assert done.out == json.dumps(done.json, indent=2) + "\n"
+    assert done.err == "the query: only the first 1 rows are printed: --limit 0 prints all.\n"
+    assert len(kwire(*query, "--limit", "2").json) == 2
+
+
+def test_the_cluster_is_a_column_on_a_screen_only_if_there_are_two(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("x", 1), ("x", 2), (None, 3)], "cluster_id string, calls int")
+    assert [shown(frame, top).split()[0] for top in (2, 3)] == ["calls", "cluster_id"]
+
+
+def shown(frame: DataFrame, top: int) -> str:
+    console = Console(file=io.StringIO(), width=80)
+    print_rows(console, frame, top, left_out_if_same=["cluster_id"])
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
 
 
 def test_two_recordings_side_by_side(kwire: Command, folder: str) -> None:
@@ -73,7 +101,7 @@ def test_tables_are_views_for_a_query(kwire: Command, folder: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["analyse", "{folder}", "elections"], 1, "has no table quorum, only calls."),
+        (["analyse", "{folder}", "elections"], 1, "has no table quorum, only calls, sources."),
         (["analyse", "{folder}/nowhere"], 1, "holds no tables: make them with kwire pipeline"),
         (["sql", "{folder}", "selec 1"], 1, "Syntax error at or near 'selec'"),
         (["sql", "{folder}", "select x from calls"], 1, "`x` cannot be resolved"),

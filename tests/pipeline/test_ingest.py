@@ -1,22 +1,30 @@
 """A real capture and a real metadata log become tables, complete and without a violation."""
 
+import shutil
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, Schema, write_deltalake
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import ArrayType, StructField, StructType
 from pyspark.testing import assertSchemaEqual
 
 from kwire.capture import Damage, captures_at, read_capture
 from kwire.messages.index import APIS
-from kwire.pipeline.ingest import OF_CAPTURES, ingest
-from kwire.pipeline.repeated import AlreadyThere, ensure_new
-from kwire.pipeline.schemas import TABLES
-from kwire.pipeline.streaming.captures import empty_captures, follow_captures
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.opening import open_tables
+from kwire.pipeline.repeated import AlreadyThere
+from kwire.pipeline.schemas import ERRORS, OF_CAPTURES, TABLES
+from kwire.pipeline.streaming.captures import captures as followed
+from kwire.pipeline.streaming.captures import empty_captures
 from kwire.pipeline.streaming.job import stream
 from kwire.pipeline.typed import TYPED_APIS, snake
 from tests.support.capture.capture_records import record, write
+from tests.support.paths import ROOT
 from tests.support.pipeline.damaged_captures import NO_FILES
 from tests.support.pipeline.decodable_calls import call, notice
 from tests.support.pipeline.recorded_history import FRAMES, History
@@ -32,13 +40,15 @@ def test_counts_in_are_counts_out(tables: Tables, history: History) -> None:
     assert summary.frames["DECODED"] == summary.rows["messages"] == history.frames >= FRAMES
     assert set(summary.frames) == {"DECODED", "NOTICE"}
     assert (summary.repeated, summary.damages, summary.failed) == (0, [], {})
-    assert not list(tables.folder.glob("staging*"))
+    assert not list(tables.folder.glob("_ingests/*"))
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_has_the_columns_that_are_documented(tables: Tables, table: str) -> None:
-    found = tables[table].schema
-    assertSchemaEqual(found, TABLES[table], ignoreColumnOrder=True, ignoreNullable=True)
+    found = tables[table]
+    if table != "sources":
+        found = found.drop("cluster_id")
+    assertSchemaEqual(found.schema, TABLES[table], ignoreNullable=True)
 
 
 def test_every_request_meets_its_response(tables: Tables, history: History) -> None:
@@ -69,7 +79,7 @@ def test_messages_of_the_quorums_apis_are_typed(tables: Tables, history: History
         .collect()
     )
     assert added[0] == history.directory_ids[3003]
-    name = f.try_variant_get("body", "$.client_software_name", "string")
+    name = f.get_json_object("body", "$.client_software_name")
     software = messages.where("api = 'ApiVersions' and kind = 'REQUEST'").select(name).distinct()
     assert {row[0] for row in software.collect()} >= {
         "apache-kafka-java",
@@ -124,7 +134,7 @@ def test_damage_becomes_rows_and_sentences(spark: SparkSession, tmp_path: Path) 
     assert summary.rows == {"frames": 82, "calls": 81}
     (damage,) = summary.damages
     assert damage.startswith(f"{torn}, byte ")
-    frames = spark.read.parquet(str(tmp_path / "tables" / "frames"))
+    frames = open_tables(spark, str(tmp_path / "tables"))["frames"]
     undecodable = frames.where("status = 'UNDECODABLE'").select("error").distinct().collect()
     assert all("v" in row[0] for row in undecodable)
 
@@ -138,7 +148,7 @@ def test_files_that_are_none_are_reported_and_the_others_are_read(
         (captures / name).write_bytes(content)
     write(captures / "night.avro", [entry for event in range(4) for entry in call(event)])
     ingested = ingest(spark, [str(captures)], str(tmp_path / "ingested"))
-    follow = follow_captures(spark, str(captures), split=100)
+    follow = followed(spark, str(captures))
     streamed = stream(follow, str(tmp_path / "streamed"), every=None)
     streamed.damages += (empty := empty_captures(str(captures)))
     for summary, suffixes in ((ingested, (".avro", ".pcap", ".pcapng")), (streamed, (".avro",))):
@@ -164,38 +174,132 @@ def test_a_copy_of_a_capture_adds_nothing(spark: SparkSession, tmp_path: Path) -
     summary = ingest(spark, [str(captures)], str(output))
     assert summary.frames == {"DECODED": 8, "CUT": 8, "NOTICE": 2}
     assert (summary.repeated, summary.rows["frames"], summary.rows["calls"]) == (9, 9, 4)
-    frames = spark.read.parquet(str(output / "frames"))
-    assert {row.status for row in frames.where("kind != 'NOTICE'").collect()} == {"DECODED"}
-    assert spark.read.parquet(str(output / "calls")).where("outcome = 'ANSWERED'").count() == 4
+    tables = open_tables(spark, str(output))
+    frames = tables["frames"].where("kind != 'NOTICE'")
+    assert {row.status for row in frames.collect()} == {"DECODED"}
+    assert tables["calls"].where("outcome = 'ANSWERED'").count() == 4
 
 
-def test_a_capture_that_is_in_a_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_the_tables_have_is_left_out(spark: SparkSession, tmp_path: Path) -> None:
     path, output = tmp_path / "night.avro", str(tmp_path / "tables")
     write(path, [entry for event in range(4) for entry in call(event)])
-    ingest(spark, [str(path)], output)
-    with pytest.raises(AlreadyThere, match=rf"frames of {path} are in {output}/frames already"):
+    first = ingest(spark, [str(path)], output)
+    again = ingest(spark, [str(path)], output)
+    assert (first.repeated, again.repeated, again.rows, again.ingest) == (0, 8, {}, None)
+    assert again.frames == first.frames == {"DECODED": 8}
+    write(tmp_path / "longer.avro", [entry for event in range(6) for entry in call(event)])
+    longer = ingest(spark, [str(tmp_path)], output)
+    assert (longer.repeated, longer.rows["frames"], longer.rows["calls"]) == (16, 4, 2)
+    tables = open_tables(spark, output)
+    assert (tables["frames"].count(), tables["calls"].count()) == (12, 6)
+    assert not list(Path(output).glob("_ingests/*"))
+
+
+def test_damage_that_is_known_is_left_out_too(spark: SparkSession, tmp_path: Path) -> None:
+    captures, output = tmp_path / "captures", str(tmp_path / "tables")
+    captures.mkdir()
+    write(captures / "torn.avro", [entry for event in range(40) for entry in call(event)], block=9)
+    torn = captures / "torn.avro"
+    torn.write_bytes(torn.read_bytes()[:-30])
+    (captures / "garbage.avro").write_bytes(b"garbage" * 900)
+    counts = []
+    for _ in range(2):
+        summary = ingest(spark, [str(captures)], output)
+        assert (summary.damaged, len(summary.damages)) == (2, 2)
+        counts.append(open_tables(spark, output)["frames"].count())
+    assert counts[0] == counts[1]
+
+
+def test_tables_are_asked_for_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+    path, output = tmp_path / "night.avro", str(tmp_path / "tables")
+    write(path, [entry for event in range(4) for entry in call(event)])
+    ingest(spark, [str(path)], output, tables=["calls"])
+    with pytest.raises(AlreadyThere, match="is in calls already, and not in frames, messages"):
         ingest(spark, [str(path)], output)
-    assert not list(Path(output).glob("staging*"))
-    frames = spark.read.parquet(f"{output}/frames")
-    for table in OF_CAPTURES:
-        with pytest.raises(AlreadyThere, match=f"/{table} already"):
-            ensure_new(frames, output, [table])
-        ensure_new(frames.withColumn("event", f.col("event") + 4), output, [table])
-        ensure_new(frames.withColumn("capture", f.lit("another")), output, [table])
+    others = [name for name in OF_CAPTURES if name != "calls"]
+    ingest(spark, [str(path)], output, tables=others)
+    assert ingest(spark, [str(path)], output).repeated == 8
+    tables = open_tables(spark, output)
+    assert {name: tables[name].count() for name in ("frames", "calls")} == {"frames": 8, "calls": 4}
+
+
+def test_calls_alone_come_once_too(spark: SparkSession, tmp_path: Path) -> None:
+    path, output = tmp_path / "night.avro", str(tmp_path / "tables")
+    write(path, [*(entry for event in range(4) for entry in call(event)), notice(9)])
+    chosen = ["calls", "verdicts"]
+    first = ingest(spark, [str(path)], output, tables=chosen)
+    assert first.rows == {"calls": 4, "verdicts": 12}
+    assert ingest(spark, [str(path)], output, tables=chosen).rows == {}
+    found = open_tables(spark, output)["calls"].select("outcome").distinct().collect()
+    assert [row.outcome for row in found] == ["ANSWERED"]
+
+
+def test_a_snapshot_that_comes_later_is_not_taken_for_the_log(
+    spark: SparkSession, history: History, tmp_path: Path
+) -> None:
+    log, output = history.logs[3000], str(tmp_path / "tables")
+    (segment,) = sorted(log.glob("0*.log"))[:1]
+    alone = ingest(spark, [str(segment)], output)
+    whole = ingest(spark, [str(log)], output)
+    fresh = ingest(spark, [str(log)], str(tmp_path / "fresh"))
+    for table, rows in fresh.rows.items():
+        assert alone.rows[table] + whole.rows.get(table, 0) == rows, table
+
+
+def test_a_log_with_its_bootstrap_checkpoint_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    log = ROOT / "fixtures" / "logdirs" / "kafka-4.3.1"
+    summary = ingest(spark, [str(log)], str(tmp_path / "tables"))
+    names = open_tables(spark, str(tmp_path / "tables"))["records"].select("snapshot").distinct()
+    assert "bootstrap" in {row.snapshot for row in names.collect()}
+    assert summary.rows["verdicts"] > summary.rows["records"]
+
+
+def test_a_metadata_log_comes_in_once(
+    spark: SparkSession, history: History, tmp_path: Path
+) -> None:
+    log = history.logs[3000]
+    copy = shutil.copytree(log, tmp_path / "copy" / log.name)
+    shutil.copy(log.parent / "meta.properties", tmp_path / "copy")
+    output = str(tmp_path / "tables")
+    whole = ingest(spark, [str(log)], output)
+    for path in (log, copy):
+        again = ingest(spark, [str(path)], output)
+        assert (again.rows, again.repeated) == ({}, whole.rows["records"])
+    other = ingest(spark, [str(log), str(copy)], str(tmp_path / "others"))
+    assert other.rows == whole.rows
+    (source,) = (
+        open_tables(spark, output)["records"].select("log", "cluster_id").distinct().collect()
+    )
+    assert source == (f"3000@{source.cluster_id}", source.cluster_id)
+
+
+def test_frames_know_their_cluster(tables: Tables) -> None:
+    found = {
+        name: {row[0] for row in tables[name].select("cluster_id").distinct().collect()}
+        for name in TABLES
+    }
+    assert len({frozenset(ids) for ids in found.values()}) == 1, found
+    (cluster,) = found["frames"]
+    assert cluster
 
 
 def test_a_table_takes_rows_of_older_columns(spark: SparkSession, tmp_path: Path) -> None:
-    """Files of an older kwire lack columns that are at the end of a table now."""
+    """A table of an older kwire lacks columns, and fields of structs, that are there now."""
     write(tmp_path / "night.avro", [record(event) for event in range(3)])
     output = str(tmp_path / "tables")
-    ingest(spark, [str(tmp_path)], output, tables=["frames"])
-    older = spark.read.parquet(f"{output}/frames").drop("text", "file", "records_bytes")
-    older.write.partitionBy("date", "hour").parquet(f"{output}/older")
-    older = spark.read.parquet(f"{output}/older")
-    older.write.mode("append").partitionBy("date", "hour").parquet(f"{output}/frames")
-    found = spark.read.parquet(f"{output}/frames")
-    assert set(found.columns) == set(TABLES["frames"].names)
-    assert {tuple(row) for row in found.groupBy(f.isnull("file")).count().collect()} == {
-        (True, 3),
-        (False, 3),
-    }
+    older = [field for field in TABLES["frames"] if field.name not in ("text", "topics")]
+    assert isinstance(ERRORS.elementType, StructType)
+    shorter = StructType([field for field in ERRORS.elementType if field.name != "code"])
+    names = [field.name for field in older]
+    older[names.index("errors")] = StructField("errors", ArrayType(shorter))
+    schema = Schema.from_json(StructType(older).json())
+    made = DeltaTable.create(f"{output}/frames", schema, partition_by=["date", "hour"])
+    row = {"capture": ["old"], "event": [1], "at": [datetime(2026, 1, 1, tzinfo=UTC)]}
+    dated = row | {"date": [date(2026, 1, 1)], "hour": [0]}
+    write_deltalake(made, pa.table(dated), mode="append", schema_mode="merge")
+    ingest(spark, [str(tmp_path)], output)
+    found = open_tables(spark, output)["frames"]
+    assert found.columns == [*TABLES["frames"].names, "cluster_id"]
+    assert found.where("file is null").select("capture", "hour").collect() == [("old", 0)]
+    assert found.where("file is not null").count() == 3
+    assert DeltaTable(f"{output}/frames").to_pyarrow_table().num_rows == 4

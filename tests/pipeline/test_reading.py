@@ -6,6 +6,7 @@ from pathlib import Path
 import fsspec
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
@@ -15,7 +16,7 @@ from kwire.logdir.names import METADATA_FOLDER
 from kwire.messages.records.topic import TopicRecord
 from kwire.pipeline.reading.captured import read_captured
 from kwire.pipeline.reading.logged import read_logged
-from kwire.pipeline.reading.planning import plan
+from kwire.pipeline.reading.planning import plan, plan_in_tasks
 from kwire.pipeline.reading.storage import CAPTURED, LOGGED, FileKind, NothingToRead, find
 from kwire.proxy.capture.pcap_export import write_pcapng
 from tests.support.capture.capture_records import record, write
@@ -69,6 +70,16 @@ def test_a_newer_capture_is_refused_by_name_before_anything_starts(tmp_path: Pat
     file.close()
     with pytest.raises(FileError, match=r"new\.avro.*version 9"):
         plan(find([str(path)], CAPTURED))
+
+
+def test_many_files_are_opened_by_tasks(spark: SparkSession, tmp_path: Path) -> None:
+    for number in range(5):
+        write(tmp_path / f"{number}.avro", [record(event) for event in range(40 * number)], block=9)
+    (tmp_path / "garbage.avro").write_bytes(b"garbage" * 900)
+    files = find([str(tmp_path)], CAPTURED)
+    planned = plan(files, 500)
+    assert len(planned) > len(files)
+    assert plan_in_tasks(spark, files, 500) == planned
 
 
 @pytest.mark.parametrize("split", [100, 5000, 1 << 20])

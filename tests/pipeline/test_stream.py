@@ -1,26 +1,35 @@
 """`kwire pipeline stream`, killed and started again, makes the tables that `ingest` makes."""
 
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
 from shutil import copyfile
 
+import msgspec
+import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
+from pyspark.sql import SparkSession
 
 from kwire.capture import CaptureFile, RecordEncoder, read_capture
 from kwire.capture.file import hidden
-from kwire.pipeline.decoding import CAPTURED, DECODED, decode_batches
-from kwire.pipeline.ingest import OF_CAPTURES, ingest
-from kwire.pipeline.streaming.captures import follow_captures
+from kwire.pipeline.decoding import decode_batch
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.opening import open_tables
+from kwire.pipeline.schemas import OF_CAPTURES
+from kwire.pipeline.store.maintenance import maintain
+from kwire.pipeline.streaming.captures import captures as followed
+from kwire.pipeline.streaming.job import FOLDER, OutOfStep
 from kwire.pipeline.streaming.job import stream as run
-from kwire.pipeline.streaming.settling import settled, waiting
-from kwire.pipeline.tables.calls import ORPHAN, calls
+from kwire.pipeline.tables.calls import ORPHAN
+from kwire.pipeline.writing.given_up import mark
+from kwire.pipeline.writing.reports import Report
+from kwire.pipeline.writing.target import WriteTarget
+from kwire.pipeline.writing.tasks import settle
 from tests.support.capture.capture_records import record, write
 from tests.support.cli.command import KWIRE, Command
-from tests.support.pipeline.captured_rows import AT, row
+from tests.support.pipeline.captured_rows import AT, batch, row
 from tests.support.pipeline.decodable_calls import call, write_captures
 from tests.support.pipeline.streamed_tables import QUICK, rows
 
@@ -62,12 +71,12 @@ def test_killed_twice_and_interrupted_it_makes_the_tables_of_ingest(
     write_captures(folder, captures=2)
     (folder / LAST).rename(hidden(folder / LAST))
     killed = -signal.SIGKILL
-    assert stream(folder, streamed, "batch 0: writing messages", signal.SIGKILL)[0] == killed
-    assert not (streamed / "frames").exists()
-    assert stream(folder, streamed, "batch 0: moving to the tables", signal.SIGKILL)[0] == killed
+    assert stream(folder, streamed, "batch 0: reading frames", signal.SIGKILL)[0] == killed
+    assert not (streamed / "frames" / "_delta_log").exists()
+    assert stream(folder, streamed, "batch 0: committing", signal.SIGKILL)[0] == killed
     hidden(folder / LAST).rename(folder / LAST)
-    code, said = stream(folder, streamed, "batch 1: writing calls", signal.SIGINT)
-    # The batch may get to its next table before it hears of the end; nothing else is said.
+    code, said = stream(folder, streamed, "batch 1: reading frames", signal.SIGINT)
+    # The batch may get to its next step before it hears of the end; nothing else is said.
     assert (code, [line for line in said if "batch 1: " not in line]) == (130, [])
     copy = Path(copyfile(folder / LAST, folder / "copy.avro"))
     last = kwire("pipeline", "stream", str(folder), "--output", str(streamed), *OPTIONS, "--json")
@@ -100,40 +109,95 @@ def test_a_capture_with_an_old_time_of_modification_is_read(
     write(folder / "new.avro", [entry for event in range(4) for entry in call(event)])
     write(old, [entry for event in range(4, 8) for entry in call(event)])
     os.utime(old, (1_500_000_000, 1_500_000_000))
-    for captures in (1, 2):
-        summary = run(follow_captures(spark, str(folder)), str(output), every=None)
+    for turn in (1, 2):
+        summary = run(followed(spark, str(folder)), str(output), every=None)
         assert (len(summary.read), summary.rows["calls"]) == (1, 4)
-        if captures == 1:
+        if turn == 1:
             old.rename(folder / old.name)
 
 
-def test_what_waits_too_long_is_settled_without_its_other_half(spark: SparkSession) -> None:
+def test_batches_make_the_tables_of_ingest_whatever_is_maintained_between(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Every tenth response comes in the next capture, which is the next batch."""
+    folder, streamed, ingested = (tmp_path / name for name in ("captures", "streamed", "ingested"))
+    folder.mkdir()
+    write_captures(folder)
+    captures = sorted(folder.iterdir())
+    for path in captures:
+        path.rename(hidden(path))
+    for path in captures:
+        hidden(path).rename(path)
+        run(followed(spark, str(folder)), str(streamed), every=None)
+        maintain(str(streamed), unused_hours=0)
+    ingest(spark, [str(folder)], str(ingested))
+    for table in OF_CAPTURES:
+        assert rows(spark, streamed, table) == rows(spark, ingested, table), table
+    batches = open_tables(spark, str(streamed))["sources"].where("kind = 'BATCH'")
+    assert sorted(row["first"] for row in batches.collect()) == [0, 1, 2, 3]
+    assert not list((streamed / FOLDER / "waiting").glob("*/*"))
+
+
+def test_a_checkpoint_without_its_tables_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    folder, output = tmp_path / "captures", tmp_path / "tables"
+    folder.mkdir()
+    write_captures(folder, captures=1)
+    run(followed(spark, str(folder)), str(output), every=None)
+    for table in (*OF_CAPTURES, "sources"):
+        shutil.rmtree(output / table, ignore_errors=True)
+    write(folder / "more.avro", [entry for event in range(900, 904) for entry in call(event)])
+    with pytest.raises(OutOfStep, match="has read 1 batches that are not in the tables: restore"):
+        run(followed(spark, str(folder)), str(output), every=None)
+
+
+def test_tables_without_their_checkpoint_get_nothing_twice(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder, output = tmp_path / "captures", tmp_path / "tables"
+    folder.mkdir()
+    write_captures(folder, captures=2)
+    first = run(followed(spark, str(folder)), str(output), every=None)
+    before = {table: rows(spark, output, table) for table in OF_CAPTURES}
+    shutil.rmtree(output / FOLDER)
+    again = run(followed(spark, str(folder)), str(output), every=None)
+    assert (again.repeated, again.rows) == (first.rows["frames"], {})
+    assert {table: rows(spark, output, table) for table in OF_CAPTURES} == before
+
+
+def test_a_stream_that_begins_anew_takes_over_what_waits(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder, streamed, ingested = (tmp_path / name for name in ("captures", "streamed", "ingested"))
+    folder.mkdir()
+    write_captures(folder, captures=2)
+    last = folder / LAST
+    last.rename(hidden(last))
+    run(followed(spark, str(folder)), str(streamed), every=None)
+    shutil.rmtree(streamed / FOLDER / "checkpoint")
+    hidden(last).rename(last)
+    run(followed(spark, str(folder)), str(streamed), every=None)
+    ingest(spark, [str(folder)], str(ingested))
+    for table in OF_CAPTURES:
+        assert rows(spark, streamed, table) == rows(spark, ingested, table), table
+
+
+def test_what_waits_too_long_is_settled_without_its_other_half(tmp_path: Path) -> None:
     made = [
         row(0, ending="ANSWERED"),  # too late
         row(1, kind="RESPONSE"),  # too late
         row(20, ending="ANSWERED"),
         row(21, kind="RESPONSE"),
-        row(22, ending="LOST"),
         row(23, ending="ANSWERED"),
         row(23, kind="RESPONSE"),
-        row(24, kind="NOTICE", notice="OPENED"),
     ]
-    found = spark.createDataFrame([tuple(one.values()) for one in made], _numbers())
-    captured = found.withColumn("at", f.timestamp_micros("at"))
-    decoded = captured.mapInArrow(decode_batches, DECODED).cache()
-    waits = waiting(decoded, AT + 10)
-    assert _events(waits) == [20, 21]
-    done = settled(decoded, waits)
-    assert _events(done) == [0, 1, 22, 23, 23, 24]
-    outcomes = {entry.event: entry.outcome for entry in calls(done).collect()}
-    assert outcomes == {0: "ANSWERED", 1: ORPHAN, 22: "LOST", 23: "ANSWERED"}
-
-
-def _events(rows: DataFrame) -> list[int]:
-    return sorted(entry.event for entry in rows.select("event").collect())
-
-
-def _numbers() -> str:
-    """CAPTURED with times as numbers."""
-    columns = [(one.name, one.dataType.simpleString()) for one in CAPTURED]
-    return ", ".join(f"{name} {'bigint' if name == 'at' else kind}" for name, kind in columns)
+    folders = [str(tmp_path / name) for name in ("staging", "waiting")]
+    target = WriteTarget(str(tmp_path / "tables"), "one", ("calls",), *folders)
+    mark(target)
+    (answer,) = settle(target, AT + 10, [decode_batch(batch(made))])
+    report = msgspec.json.decode(answer["report"][0].as_py(), type=Report)
+    calls = pq.read_table(tmp_path / "tables" / "calls" / report.files[0].path)
+    outcomes = dict(zip(calls["event"].to_pylist(), calls["outcome"].to_pylist(), strict=True))
+    assert outcomes == {0: "ANSWERED", 1: ORPHAN, 23: "ANSWERED"}
+    (waiting,) = report.halves
+    assert Path(waiting).parent.name == "waiting"
+    assert sorted(pq.read_table(waiting)["event"].to_pylist()) == [20, 21]

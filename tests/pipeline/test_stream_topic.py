@@ -15,7 +15,7 @@ from kwire.capture.message import message_head
 from kwire.pipeline.ingest import ingest
 from kwire.pipeline.packages import KAFKA, coordinates
 from kwire.pipeline.streaming.job import stream
-from kwire.pipeline.streaming.topic import follow_topic, read_messages
+from kwire.pipeline.streaming.topic import messages, read_messages
 from kwire.proxy.capture.record_topic import TopicAddress, TopicProducer
 from real_kafka import Cluster, artifact
 from tests.support.capture.capture_records import record, write
@@ -28,11 +28,9 @@ RECORDS = [notice(1_000), *(entry for event in range(40) for entry in call(event
 
 def test_what_is_no_record_is_a_row_that_says_so() -> None:
     whole = message_head() + RecordEncoder().encode(record(3))
-    messages = [("t", 0, 0, whole), ("t", 0, 1, b"junk"), ("t", 1, 7, None), ("t", 1, 8, whole)]
+    sent = [("t", 0, 0, whole), ("t", 0, 1, b"junk"), ("t", 1, 7, None), ("t", 1, 8, whole)]
     names = ("topic", "partition", "offset", "value")
-    batch = pa.RecordBatch.from_pylist(
-        [dict(zip(names, message, strict=True)) for message in messages]
-    )
+    batch = pa.RecordBatch.from_pylist([dict(zip(names, message, strict=True)) for message in sent])
     found = [row for out in read_messages([batch]) for row in out.to_pylist()]
     assert [(row["file"], row["event"], row["text"]) for row in found] == [
         ("t-0", 3, None),
@@ -74,7 +72,7 @@ def test_a_topic_becomes_the_tables_of_a_capture(
     for part in (RECORDS[:50], RECORDS[50:]):  # which parts a request from its response
         topic.write(0.0, *((message_head(), encoder.encode(one)) for one in part))
         topic.close()
-        followed = follow_topic(spark_kafka, captured.topic, captured.bootstrap)
+        followed = messages(spark_kafka, captured.topic, captured.bootstrap)
         summary = stream(followed, str(tmp_path / "streamed"), every=None)
     assert topic.lost == 0
     assert sum(summary.frames.values()) == len(RECORDS) - 50

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
-from uuid import NAMESPACE_URL, uuid5
+from typing import Any, cast
+from uuid import UUID
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -100,8 +101,10 @@ def _capture_batches(part: Slice) -> Iterator[pa.RecordBatch]:
 
 
 def _packet_records(path: str) -> Iterator[CaptureRecord | Damage]:
-    # The same file is the same recording whenever it is read.
-    capture = uuid_text(uuid5(NAMESPACE_URL, path))
+    # The same packets are the same recording, whenever they are read and wherever they are.
+    with open_file(path) as file:
+        content = hashlib.file_digest(cast(Any, file), "sha256")
+    capture = uuid_text(UUID(bytes=content.digest()[:16]))
     with open_file(path) as file:
         for number, event in enumerate(import_events(file, path)):
             yield from event_records(event, number, capture, event.at)

@@ -19,6 +19,7 @@ from kwire.errors import BatchError, EncodeError, KwireError
 from kwire.messages.index import METADATA_RECORDS
 from kwire.pipeline.body import json, printable, replace_fields, replacements
 from kwire.pipeline.columns import column
+from kwire.pipeline.reading.identity import log_identity
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.storage import FileKind, open_file
 from kwire.pipeline.schemas import RECORDS
@@ -76,7 +77,7 @@ def _rows(part: Slice) -> Iterator[dict[str, Any]]:
 def _common(part: Slice) -> dict[str, Any]:
     file = part.file
     snapshot = file.name.rpartition(".")[0] if file.kind is FileKind.SNAPSHOT else None
-    return {"log": file.folder, "snapshot": snapshot, "file": file.path}
+    return {"log": log_identity(file.folder).log, "snapshot": snapshot, "file": file.path}
 
 
 def _batch(file: BinaryIO, position: int, end: int) -> Batch:

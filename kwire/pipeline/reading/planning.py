@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from kwire.capture.reading import NewerCapture, read_info
 from kwire.errors import FileError
@@ -11,8 +15,17 @@ from kwire.logdir.indexes import read_offset_index
 from kwire.logdir.names import OFFSET_INDEX_SUFFIX, SEGMENT_SUFFIX, segment_offset
 from kwire.pipeline.reading.storage import File, FileKind, open_file
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 SPLIT = 16 * 1024 * 1024
-"""Bytes of a file that one task reads, by default."""
+"""Bytes of a file that one task reads, of a small ingest."""
+
+MOST = 128 * 1024 * 1024
+"""The same of a large one: every task writes files of its own, and few large ones are better."""
+
+TASKS = 128
+"""Tasks from which on slices grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +45,37 @@ def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
     the name of a capture and is none: its reader reports it.
     """
     return [part for file in files for part in _slices(file, split)]
+
+
+def split_for(size: int) -> int:
+    """Return the bytes of a slice for so many bytes of files."""
+    return min(MOST, max(SPLIT, size // TASKS))
+
+
+def plan_in_tasks(spark: SparkSession, files: Sequence[File], split: int) -> list[Slice]:
+    """Plan as `plan` does, with the headers opened by tasks. Raises PythonException."""
+    shared = spark.sparkContext.broadcast(list(files))
+    tasks = spark.range(0, len(files), 1, min(len(files), TASKS))
+    edges = tasks.mapInArrow(partial(_edges, shared, split), "file long, start long, stop long")
+    return [
+        Slice(files[row.file], row.start, row.stop)
+        for row in edges.orderBy("file", "start").toLocalIterator()
+    ]
+
+
+def _edges(shared: Any, split: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        numbers = batch["id"].to_pylist()
+        parts = [
+            (number, part) for number in numbers for part in _slices(shared.value[number], split)
+        ]
+        yield pa.RecordBatch.from_pydict(
+            {
+                "file": pa.array([number for number, _ in parts], pa.int64()),
+                "start": pa.array([part.start for _, part in parts], pa.int64()),
+                "stop": pa.array([part.stop for _, part in parts], pa.int64()),
+            }
+        )
 
 
 def _slices(file: File, split: int) -> Iterator[Slice]:

@@ -6,18 +6,17 @@ whole, so that no file is read too early.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from functools import partial
 
 import fsspec
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 
 from kwire.capture import Damage
-from kwire.pipeline.decoding import CAPTURED
-from kwire.pipeline.reading.captured import read_captured
-from kwire.pipeline.reading.planning import SPLIT, Slice
+from kwire.pipeline.reading.planning import plan
 from kwire.pipeline.reading.storage import File, FileKind, NothingToRead, files_in
+from kwire.pipeline.store.location import of_hadoop
+from kwire.pipeline.streaming.job import StreamSource
+from kwire.pipeline.writing.captures import SliceWork, Work
 
 FILES = 16
 """Captures in one batch, by default."""
@@ -46,30 +45,30 @@ def empty_captures(path: str) -> list[str]:
     ]
 
 
-def follow_captures(
-    spark: SparkSession, folder: str, *, files: int = FILES, split: int = SPLIT
-) -> DataFrame:
-    """Return the rows of CAPTURED of every capture that is, or will be, in a folder, or URL.
+def captures(spark: SparkSession, folder: str, *, files: int = FILES) -> StreamSource:
+    """Return the captures that are, or will be, in a folder, or URL. files: in one batch."""
+    return StreamSource(_follow(spark, folder, files), partial(_work, folder=folder))
 
-    files: in one batch. split: bytes of a file that one task reads. Spark gives names
-    and sizes alone; the content is read as `format("kwire")` reads it.
-    """
+
+def _follow(spark: SparkSession, folder: str, files: int) -> DataFrame:
+    """Return path and length of every capture: Spark lists files, and tasks of ours read them."""
     reader = spark.readStream.format("binaryFile").schema(_FOUND)
     stream = reader.option("pathGlobFilter", "*.avro").option("maxFilesPerTrigger", files)
     stream = stream.option("maxFileAge", ANY_AGE)
-    starts = f.sequence(f.lit(0), f.greatest(f.col("length") - 1, f.lit(0)), f.lit(split))
-    stop = f.least("length", f.col("start") + split)
-    slices = (
-        stream.load(folder)
-        .select("path", "length", f.explode(starts).alias("start"))
-        .select("path", "length", "start", stop.alias("stop"))
-    )
-    # Spark would read the slices of one file in one task.
-    return slices.repartition(f.col("path"), f.col("start")).mapInArrow(_read, CAPTURED)
+    return stream.load(of_hadoop(folder)).select("path", "length")
 
 
-def _read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for row in batch.to_pylist():
-            file = File(FileKind.CAPTURE, row["path"].removeprefix("file:"), row["length"])
-            yield from read_captured(Slice(file, row["start"], row["stop"]))
+def _work(rows: DataFrame, folder: str) -> Work:
+    """Return the work of a batch. Raises NewerCapture."""
+    scheme = folder.partition("://")[0] if "://" in folder else "file"
+    files = [
+        File(FileKind.CAPTURE, _path(row["path"], scheme), row["length"]) for row in rows.collect()
+    ]
+    return SliceWork(rows.sparkSession, plan(sorted(files, key=lambda file: file.path)))
+
+
+def _path(found: str, scheme: str) -> str:
+    """Return a path as fsspec takes it: Spark's may have another scheme."""
+    if scheme == "file":
+        return found.removeprefix("file://").removeprefix("file:")
+    return f"{scheme}://{found.partition('://')[2]}"

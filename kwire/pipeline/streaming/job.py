@@ -1,28 +1,33 @@
-"""The streaming job: writes the rows of batch after batch of captured records, each once.
+"""The streaming job: adds batch after batch of captured records to the tables, each once.
 
-The functions that make the tables are those of `kwire.pipeline.ingest`, a batch at a time, so that
-both cannot differ. For `calls` and `quorum`, a request waits for its response, and the reverse.
+A batch is written and decided as an ingest is (`kwire.pipeline.ingest`), by the same functions, so
+that both cannot differ. What is its own: a row of `sources` for each batch, so that one that Spark
+repeats is known; and requests that wait for their responses, or the reverse, for the next batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
 from time import sleep
 
+import msgspec
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, Observation
-from pyspark.sql import functions as f
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from kwire.pipeline.counting import count_rows, ensure_same, failures, statuses
-from kwire.pipeline.decoding import DECODED, decode_batches
-from kwire.pipeline.ingest import OF_CAPTURES, Step, Summary
-from kwire.pipeline.reading.captured import DAMAGE
-from kwire.pipeline.repeated import new
-from kwire.pipeline.streaming.publishing import CHECKPOINT, FOLDER, Batch, Publisher
-from kwire.pipeline.streaming.settling import settled, waiting
+from kwire.errors import LocalError
+from kwire.pipeline.ingest import ROUNDS, Summary, discarded_on_failure, remove_unless_kept
+from kwire.pipeline.schemas import OF_CAPTURES
+from kwire.pipeline.store.ledger import FOLDER as STAGING
+from kwire.pipeline.store.ledger import Busy, Ingest, Ledger, Overtaken, Row, new_id
+from kwire.pipeline.store.location import Location, of_hadoop
+from kwire.pipeline.store.sources import BATCH, Stretch
+from kwire.pipeline.writing.captures import CaptureWriter, Step, Work
+from kwire.pipeline.writing.target import WriteTarget
 
 LATE = timedelta(hours=2)
 """The time that a request waits for its response, by the times in the captures; the default."""
@@ -30,10 +35,12 @@ LATE = timedelta(hours=2)
 PAUSE = 0.5
 """Seconds between two checks whether the stream has ended."""
 
-PAIRED = frozenset({"calls", "quorum"})
-"""Tables whose rows are made of a request and its response."""
+FOLDER = "_stream"
+"""The folder beside the tables with Spark's checkpoint, and rows that wait."""
 
-_DECODED, _WAITING = "decoded", "waiting"
+CHECKPOINT, WAITING = "checkpoint", "waiting"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BatchFailed(Exception):
@@ -44,8 +51,20 @@ class BatchFailed(Exception):
     """
 
 
+class OutOfStep(LocalError):
+    """The tables and the checkpoint do not belong together."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """A source to follow. rows: a stream. work: what is to be read for the rows of a batch."""
+
+    rows: DataFrame
+    work: Callable[[DataFrame], Work]
+
+
 def stream(
-    captured: DataFrame,
+    source: StreamSource,
     output: str,
     *,
     every: timedelta | None,
@@ -53,17 +72,18 @@ def stream(
     on_step: Step = lambda table: None,
     look: Callable[[], None] = lambda: None,
 ) -> Summary:
-    """Write the tables of a stream of CAPTURED below `output`, from where it was left.
+    """Add what a source gives to the tables below `output`, from where it was left.
 
     every: the time between two looks for more, until it is interrupted; None to take only what is
     there. late: as LATE. look: called again and again while it runs.
     Raises StreamingQueryException if the source cannot be read on, and the error of a batch:
-    PySparkException, CountsDiffer, OutOfStep.
+    PySparkException, CountsDiffer, OutOfStep, CannotCommit, TableUnusable.
     """
-    job = StreamJob(output, late, on_step)
-    writer = captured.writeStream.queryName("kwire").foreachBatch(job.take)
-    writer = writer.option("checkpointLocation", f"{output}/{FOLDER}/{CHECKPOINT}")
-    query = _triggered(writer, every).start()
+    location = Location.of(output)
+    job = StreamJob(source, location, late, on_step)
+    writer = source.rows.writeStream.queryName("kwire").foreachBatch(job.take)
+    checkpoint = of_hadoop(location.below(FOLDER, CHECKPOINT))
+    query = _triggered(writer.option("checkpointLocation", checkpoint), every).start()
     try:
         while query.isActive:
             sleep(PAUSE)  # in awaitTermination, Ctrl-C would break the connection to the JVM
@@ -86,115 +106,160 @@ def _triggered(writer: DataStreamWriter, every: timedelta | None) -> DataStreamW
 class StreamJob:
     """Writes batches. summary: of those that this job wrote. failed: the error that ended it."""
 
-    output: str
+    source: StreamSource
+    location: Location
     late: timedelta
     on_step: Step
     summary: Summary = field(default_factory=Summary)
     failed: Exception | None = None
-    publisher: Publisher = field(init=False)
+    ledger: Ledger = field(init=False)
 
     def __post_init__(self) -> None:
-        self.publisher = Publisher(self.output)
+        self.ledger = Ledger(self.location)
 
-    def take(self, captured: DataFrame, number: int) -> None:
+    def take(self, rows: DataFrame, number: int) -> None:
         """Write a batch that Spark hands over. Raises BatchFailed."""
         try:
-            self.write(captured, number)
+            self.write(rows, number)
         except Exception as error:
             self.failed = error
             raise BatchFailed(f"batch {number}") from None
 
-    def write(self, captured: DataFrame, number: int) -> None:
-        """Write a batch; only finish moving it if it was written before. Raises OutOfStep."""
-        last = self.publisher.last()
-        if last is not None and last.number == number:
+    def write(self, rows: DataFrame, number: int) -> None:
+        """Write a batch, unless it was written before. Raises OutOfStep."""
+        query = self._query()
+        self.ledger.look()
+        work = self.source.work(rows)
+        written = self.ledger.batch(query, number)
+        if written is not None:
+            if _note(written).content != work.content:
+                raise OutOfStep(self._remedy(f"is older than batch {number} in the tables"))
             self.on_step(f"batch {number}: was written before")
-            self.publisher.move(last)
             return
-        folder = self.publisher.attempt(number)
-        batch = _BatchInWork(self, number, f"{self.output}/{FOLDER}/{folder}")
-        staged = batch.stage(captured, 0 if last is None else last.seen_us)
-        waited = [] if last is None else [f"{self.output}/{FOLDER}/{last.folder}/{_WAITING}"]
-        batch.write(staged, waited)
-        self.publisher.discard(f"{folder}/{_DECODED}")
-        self.on_step(f"batch {number}: moving to the tables")
-        self.publisher.publish(Batch(number=number, folder=folder, seen_us=staged.seen_us))
+        # A stream that begins anew takes over what waits since the one before it.
+        before = self.ledger.batch(query, number - 1) if number else self.ledger.latest_batch()
+        if number and before is None:
+            raise OutOfStep(self._remedy(f"has read {number} batches that are not in the tables"))
+        self.remove_waiting(None if before is None else before["ingest"])
+        batch = _BatchInWork(self, rows.sparkSession, query, number, before)
+        with discarded_on_failure(rows.sparkSession, self.ledger, batch.id):
+            batch.write(work)
+
+    def _remedy(self, fault: str) -> str:
+        checkpoint = self.location.below(FOLDER, CHECKPOINT)
+        return (
+            f"{checkpoint} {fault}: restore what belongs together, or remove this folder and read"
+            " everything again; frames that the tables have are left out."
+        )
+
+    def _query(self) -> str:
+        """Return the id of the query, which Spark keeps in the checkpoint."""
+        filesystem, folder = self.location.files()
+        data = filesystem.cat_file(f"{folder}/{FOLDER}/{CHECKPOINT}/metadata")
+        return str(msgspec.json.decode(data)["id"])
+
+    def remove_waiting(self, kept: str | None) -> None:
+        """Remove rows that wait for nobody: those of all batches, and attempts, but one."""
+        filesystem, folder = self.location.files()
+        with suppress(FileNotFoundError):
+            for path in filesystem.ls(f"{folder}/{FOLDER}/{WAITING}", detail=False):
+                if PurePosixPath(path).name != kept:
+                    filesystem.rm(path, recursive=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Staged:
-    """Frames that are decoded and new. rows: their count. seen_us: the latest time so far."""
+class _Note(msgspec.Struct):
+    """The note in the row of a batch, in the column `file`, beside its number.
 
-    frame: DataFrame
-    rows: int
-    seen_us: int
+    content: of the work, see `Work`. waiting: names of files with rows that go on waiting; others
+    in their folder are of tries that failed.
+    """
+
+    content: str = ""
+    waiting: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
+def _note(row: Row) -> _Note:
+    return msgspec.json.decode(row["file"], type=_Note)
+
+
 class _BatchInWork:
-    """One batch that is being written, to a folder of this attempt."""
+    """One batch that is being written. before: the row of the batch before it."""
 
-    job: StreamJob
-    number: int
-    folder: str
+    def __init__(
+        self, job: StreamJob, spark: SparkSession, query: str, number: int, before: Row | None
+    ) -> None:
+        self._job, self._spark, self._query, self._number = job, spark, query, number
+        self._before = before
+        self.id = new_id()
+        location = job.location
+        self._target = WriteTarget(
+            location.url,
+            self.id,
+            OF_CAPTURES,
+            location.below(STAGING, self.id),
+            location.below(FOLDER, WAITING, self.id),
+        )
 
-    def stage(self, captured: DataFrame, seen_us: int) -> _Staged:
-        """Decode the batch to a folder, counted before and after; leave out repeated frames.
+    def write(self, work: Work) -> None:
+        """Write the rows of the batch, and make them part of the tables."""
+        writer = CaptureWriter(self._spark, self._job.ledger, self._target, work)
+        writer.begin(self._report)
+        seen_us = self._seen_us(writer)
+        watermark_us = seen_us - int(self._job.late.total_seconds() * 1_000_000)
+        for _ in range(ROUNDS):
+            waited = self._waited()
+            done = writer.complete(self._report, waited=waited, watermark_us=watermark_us)
+            self._report("committing")
+            waiting = sorted(PurePosixPath(path).name for path in done.halves or ())
+            stretches = [*done.stretches, self._row(seen_us, _Note(work.content, waiting))]
+            files = done.report.files
+            try:
+                self._job.ledger.publish(
+                    Ingest(id=self.id, tables=list(OF_CAPTURES), files=files, stretches=stretches)
+                )
+            except Overtaken:
+                remove_unless_kept(self._job.location.url, done)
+                self._job.ledger.look()
+                if self._job.ledger.batch(self._query, self._number) is not None:
+                    raise Busy("the same stream is written by another process.") from None
+                continue
+            self._job.remove_waiting(self.id)
+            self._job.summary.add_read(writer.read)
+            self._job.summary.add_written(done)
+            self._job.summary.read += sorted({stretch.file for stretch in writer.read.stretches})
+            return
+        raise Busy(f"{self._job.location.url} is written all the time: try again.")
 
-        seen_us: the latest time in all batches before.
-        """
-        self._report("reading frames")
-        read, decoded = Observation(), Observation()
-        rows = captured.observe(read, count_rows()).mapInArrow(decode_batches, DECODED)
-        latest = f.max(f.unix_micros("at")).alias("latest")
-        observed = rows.observe(decoded, count_rows(), latest, *statuses())
-        folder = f"{self.folder}/{_DECODED}"
-        observed.write.option("compression", "lz4").parquet(folder)
-        counts = dict(decoded.get)
-        count = int(counts.pop("rows"))
-        ensure_same(int(read.get["rows"]), count, "frames")
-        seen_us = max(seen_us, counts.pop("latest") or 0)
-        _add(self.job.summary.frames, counts)
-        staged = captured.sparkSession.read.parquet(folder)
-        self.job.summary.read += [row.file for row in staged.select("file").distinct().collect()]
-        damages = staged.where(f.col("notice") == DAMAGE).select("text")
-        self.job.summary.damages += [row.text for row in damages.collect()]
-        fresh, repeated = new(staged, self.job.output)
-        self.job.summary.repeated += repeated
-        return _Staged(fresh, count - repeated, seen_us)
+    def _row(self, seen_us: int, note: _Note) -> Stretch:
+        return Stretch(
+            kind=BATCH,
+            source=self._query,
+            file=msgspec.json.encode(note).decode(),
+            first=self._number,
+            last=self._number,
+            begin=None,
+            end=seen_us,
+            rows=0,
+        )
 
-    def write(self, staged: _Staged, waited: list[str]) -> None:
-        """Write the tables, and the rows that go on waiting. waited: folders of waiting rows."""
-        reader = staged.frame.sparkSession.read
-        both = staged.frame
-        for folder in waited:
-            both = both.unionByName(reader.parquet(folder))
-        waits = f"{self.folder}/{_WAITING}"
-        watermark_us = staged.seen_us - int(self.job.late.total_seconds() * 1_000_000)
-        waiting(both, watermark_us).write.parquet(waits)
-        pairs = settled(both, reader.parquet(waits))
-        for name, make in OF_CAPTURES.items():
-            count = self._table(make(pairs if name in PAIRED else staged.frame), name)
-            if name == "frames":
-                ensure_same(staged.rows, count, name)
+    def _seen_us(self, writer: CaptureWriter) -> int:
+        """Return the latest time in this batch and all before it, in microseconds of Unix time."""
+        times = [stretch.end or 0 for stretch in writer.read.stretches]
+        if self._before is not None:
+            times.append((self._before["end"] - _EPOCH) // timedelta(microseconds=1))
+        return max(times, default=0)
 
-    def _table(self, rows: DataFrame, table: str) -> int:
-        self._report(f"writing {table}")
-        written = Observation()
-        counts = failures() if table == "verdicts" else []
-        observed = rows.observe(written, count_rows(), *counts)
-        observed.write.partitionBy("date", "hour").parquet(f"{self.folder}/{table}")
-        failed = dict(written.get)
-        count = int(failed.pop("rows"))
-        _add(self.job.summary.rows, {table: count})
-        _add(self.job.summary.failed, failed)
-        return count
+    def _waited(self) -> list[str]:
+        """Return the files of rows that wait since the batch before."""
+        if self._before is None:
+            return []
+        folder = self._job.location.below(FOLDER, WAITING, self._before["ingest"])
+        filesystem, inside = Location(folder).files()
+        names = _note(self._before).waiting
+        missing = [name for name in names if not filesystem.exists(f"{inside}/{name}")]
+        if missing and self._before["source"] == self._query:
+            raise OutOfStep(f"{folder} lacks {missing[0]}, which waits for this batch: restore it.")
+        return [f"{folder}/{name}" for name in names if name not in missing]
 
     def _report(self, doing: str) -> None:
-        self.job.on_step(f"batch {self.number}: {doing}")
-
-
-def _add(counts: dict[str, int], more: dict[str, int]) -> None:
-    for name, count in more.items():
-        if count:
-            counts[name] = counts.get(name, 0) + count
+        self._job.on_step(f"batch {self._number}: {doing}")

@@ -10,27 +10,28 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from kwire.capture import CaptureRecord, Damage
 from kwire.capture.encoding import BadRecord
 from kwire.capture.message import MessageDecoder
-from kwire.pipeline.decoding import CAPTURED
 from kwire.pipeline.reading.captured import captured_batches
+from kwire.pipeline.streaming.job import StreamSource
+from kwire.pipeline.writing.captures import RowWork
 
 MESSAGES = 1_000_000
 """Messages in one batch, at most."""
 
 
-def follow_topic(spark: SparkSession, topic: str, bootstrap: str) -> DataFrame:
-    """Return the rows of CAPTURED of every message that is, or will be, in a topic."""
+def messages(spark: SparkSession, topic: str, bootstrap: str) -> StreamSource:
+    """Return the messages that are, or will be, in a topic."""
     reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
     # From the begin of the topic; a later run goes on from Spark's checkpoint instead.
     stream = reader.options(
         subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger=MESSAGES
     ).load()
-    messages = stream.select("topic", "partition", "offset", "value")
-    return messages.mapInArrow(read_messages, CAPTURED)
+    rows = stream.select("topic", "partition", "offset", "value")
+    return StreamSource(rows, lambda batch: RowWork(batch, read_messages))
 
 
 def read_messages(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

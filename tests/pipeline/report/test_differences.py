@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.report import sections
@@ -81,6 +82,7 @@ def test_headings_say_what_changed(spark: SparkSession) -> None:
     assert all(len(one.figures) == len(one.tables) for one in made.values() if one.figures)
 
 
+@pytest.mark.long
 def test_two_empty_nights_say_so(spark: SparkSession) -> None:
     made = sections(spark, {}, lambda _: None, {})
     assert not any(one.figures or one.grids for one in made)

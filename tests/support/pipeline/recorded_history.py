@@ -25,7 +25,7 @@ from kwire.batches import Record, build_batch
 from kwire.capture import CaptureFiles
 from kwire.codec.declaration import Request
 from kwire.errors import BrokerError, KwireError
-from kwire.logdir.names import METADATA_FOLDER
+from kwire.logdir.names import META_PROPERTIES, METADATA_FOLDER
 from kwire.messages import a00_produce as produce
 from kwire.messages import a01_fetch as fetch
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
@@ -111,7 +111,9 @@ def make_history(kafka: Launcher, folder: Path) -> History:
         for node_id, node in cluster.controllers.items():
             node.stop()
             history.logs[node_id] = folder / f"node-{node_id}" / METADATA_FOLDER
-            shutil.copytree(Path(node.folder, "data", METADATA_FOLDER), history.logs[node_id])
+            data = Path(node.folder, "data")
+            shutil.copytree(data / METADATA_FOLDER, history.logs[node_id])
+            shutil.copy(data / META_PROPERTIES, history.logs[node_id].parent)
         _dump(cluster, history)
     finally:
         cluster.close()

@@ -1,0 +1,38 @@
+"""A task may outlive its ingest: Spark cancels a job at once, and its Python workers later.
+
+An ingest marks that it is in work before its tasks begin, and takes the mark away before it removes
+what it wrote. A task that has ended looks for the mark: without it, it removes what is there, its
+own files with it. So whoever of both looks last sees the files of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import fsspec
+
+from kwire.pipeline.store.ledger import IN_WORK, Ledger
+from kwire.pipeline.store.location import Location
+
+if TYPE_CHECKING:
+    from kwire.pipeline.writing.target import WriteTarget
+
+
+def mark(target: WriteTarget) -> None:
+    """Mark an ingest as in work; `Ledger.clear` takes the mark away."""
+    filesystem, folder = fsspec.core.url_to_fs(target.staging)
+    filesystem.makedirs(folder, exist_ok=True)
+    filesystem.pipe_file(f"{folder}/{IN_WORK}", b"")
+
+
+@contextmanager
+def removed_if_given_up(target: WriteTarget) -> Iterator[None]:
+    """Remove what was written in the context if the ingest has failed meanwhile."""
+    try:
+        yield
+    finally:
+        filesystem, folder = Location.of(target.staging).files()
+        if not filesystem.exists(f"{folder}/{IN_WORK}"):
+            Ledger(Location.of(target.output)).discard(target.ingest)

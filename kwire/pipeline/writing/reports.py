@@ -1,0 +1,107 @@
+"""The report of a task: its only output through Spark, as JSON in one column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StringType, StructType
+
+from kwire.pipeline.store.files import TableFile
+from kwire.pipeline.store.sources import Stretch
+from kwire.pipeline.writing.stretches import FrameRange
+
+REPORT = StructType().add("report", StringType())
+
+TOLD = 20
+"""Sentences about damage that a task reports; `frames` has a row for each, however many."""
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """The work that a task did, or several of them together.
+
+    part: the number of the slice, -1 for none. files: for tables. halves: files of requests and
+    responses without the other, and their rows. read: rows of captures. rows, failed: as TableFiles
+    has them. counts: frames by status, and notices. damages: the first sentences of `damaged`.
+    clusters: how often a recording names a cluster, in responses and in requests.
+    """
+
+    part: int = -1
+    files: list[TableFile] = []
+    halves: list[str] = []
+    half_rows: int = 0
+    read: int = 0
+    rows: dict[str, int] = {}
+    failed: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    damages: list[str] = []
+    damaged: int = 0
+    unbroken: bool = True
+    ranges: list[FrameRange] = []
+    stretches: list[Stretch] = []
+    clusters: list[tuple[str, str, bool, int]] = []
+
+    def add(self, other: Report) -> None:
+        """Add what another one did. The order of damages is that of the reports."""
+        self.files += other.files
+        self.halves += other.halves
+        self.half_rows += other.half_rows
+        self.read += other.read
+        for mine, more in (
+            (self.rows, other.rows),
+            (self.failed, other.failed),
+            (self.counts, other.counts),
+        ):
+            add_counts(mine, more)
+        self.damages += other.damages[: max(0, MOST_TOLD - len(self.damages))]
+        self.damaged += other.damaged
+        self.stretches += other.stretches
+        self.clusters += other.clusters
+
+
+def add_counts(counts: dict[str, int], more: dict[str, int]) -> None:
+    """Add counts to those of the same name; zeros are left out."""
+    for name, count in more.items():
+        if count:
+            counts[name] = counts.get(name, 0) + count
+
+
+MOST_TOLD = 1000
+"""Sentences about damage that a whole ingest reports."""
+
+
+def encoded(report: Report) -> pa.RecordBatch:
+    """Return a report as the row of a task."""
+    text = msgspec.json.encode(report).decode()
+    return pa.RecordBatch.from_pydict({"report": [text]})
+
+
+def reports_of(tasks: DataFrame) -> Iterator[Report]:
+    """Run tasks; yield their reports."""
+    for row in tasks.collect():
+        yield msgspec.json.decode(row.report, type=Report)
+
+
+def together(reports: Iterable[Report]) -> Report:
+    """Return what several tasks did."""
+    whole = Report()
+    for report in sorted(reports, key=lambda one: one.part):
+        whole.add(report)
+    return whole
+
+
+def clusters_of(report: Report) -> dict[str, str]:
+    """Return the cluster of each recording: the one that its nodes name most often.
+
+    What requests name counts where no response names one: a client may be mistaken.
+    """
+    votes: dict[str, Counter[tuple[bool, str]]] = {}
+    for capture, cluster, answered, count in report.clusters:
+        votes.setdefault(capture, Counter())[answered, cluster] += count
+    return {
+        capture: max(named, key=lambda one: (one[0], named[one], one[1]))[1]
+        for capture, named in votes.items()
+    }

@@ -1,0 +1,98 @@
+"""Programs that are not Spark read the tables, and find in them what Spark finds."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.opening import open_tables
+from kwire.pipeline.schemas import OF_CAPTURES, TABLES
+from tests.support.pipeline.decodable_calls import write_captures
+
+ALL = (*OF_CAPTURES, "sources")
+
+
+@pytest.fixture(scope="module")
+def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of two captures."""
+    folder = tmp_path_factory.mktemp("read")
+    (folder / "captures").mkdir()
+    write_captures(folder / "captures", captures=2)
+    ingest(spark, [str(folder / "captures")], str(folder / "tables"))
+    return folder / "tables"
+
+
+def by_files(table: DeltaTable) -> pa.Table:
+    """DuckDB reads the files that the newest version names."""
+    files = [uri.removeprefix("file://") for uri in table.file_uris()]
+    relation = duckdb.read_parquet(files, hive_partitioning=True, union_by_name=True)
+    return relation.to_arrow_table()
+
+
+def by_dataset(table: DeltaTable) -> pa.Table:
+    """DuckDB reads a dataset of Arrow, which knows the partitions."""
+    dataset = table.to_pyarrow_dataset()
+    return duckdb.from_arrow(dataset).to_arrow_table()
+
+
+def by_pandas(table: DeltaTable) -> pa.Table:
+    """deltalake makes a data frame of pandas, by way of Arrow."""
+    return pa.Table.from_pandas(table.to_pandas(types_mapper=_arrow_backed), preserve_index=False)
+
+
+def _arrow_backed(kind: pa.DataType) -> object:
+    import pandas
+
+    return pandas.ArrowDtype(kind)
+
+
+def as_text(rows: pa.Table, names: list[str]) -> list[str]:
+    """The rows, in an order that does not depend on files."""
+    return sorted(json.dumps(row, default=str) for row in rows.select(names).to_pylist())
+
+
+@pytest.mark.parametrize("read", [by_files, by_dataset, by_pandas], ids=lambda read: read.__name__)
+@pytest.mark.parametrize("name", ALL)
+def test_every_row_is_the_same(
+    spark: SparkSession, folder: Path, name: str, read: Callable[[DeltaTable], pa.Table]
+) -> None:
+    names = TABLES[name].names
+    found = read(DeltaTable(str(folder / name)))
+    expected = open_tables(spark, str(folder))[name].select(*names).toArrow()
+    assert found.num_rows == expected.num_rows > 0
+    utc = pa.Table.from_arrays(
+        [_utc(found[one]).cast(expected.schema.field(one).type) for one in names], names
+    )
+    assert as_text(utc, names) == as_text(expected, names)
+
+
+def _utc(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """DuckDB gives times in the zone of its session."""
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("us", "UTC"))
+    return column
+
+
+def test_fields_of_structs_and_of_json_are_to_be_had(spark: SparkSession, folder: Path) -> None:
+    messages = DeltaTable(str(folder / "messages")).to_pyarrow_dataset()
+    struct = "vote_request.topics[1].partitions[1].replica_epoch"
+    body = "json_extract_string(body, '$.error_code')"
+    with duckdb.connect() as connection:
+        connection.register("messages", messages)
+        epochs = connection.sql(f"select {struct} from messages where vote_request is not null")
+        codes = connection.sql(
+            f"select {body} from messages where api = 'ApiVersions' and kind = 'RESPONSE'"
+        )
+        found = sorted(row[0] for row in epochs.fetchall()), [row[0] for row in codes.fetchall()]
+    # See `decodable_calls`: the epoch is the number of the event, which is even.
+    assert found == (list(range(0, 60, 2)), ["35"] * 30)
+    rows = open_tables(spark, str(folder))["messages"]
+    spark_struct = "vote_request.topics[0].partitions[0].replica_epoch"
+    seen = rows.where("vote_request is not null").selectExpr(spark_struct).collect()
+    assert sorted(row[0] for row in seen) == found[0]
