@@ -42,11 +42,6 @@ class Stretch(msgspec.Struct, kw_only=True):
     cluster_id: str | None = None
     node_id: int | None = None
 
-    def overlaps(self, other: Stretch) -> bool:
-        """Return True if a row of one could be a row of the other."""
-        same = self.kind == other.kind and self.source == other.source
-        return same and self.first <= other.last and other.first <= self.last
-
     def goes_on_in(self, other: Stretch) -> bool:
         """Return True if the other one is of the same file, and no gap is between them."""
         return (self.source, self.file) == (other.source, other.file) and not is_gap(
